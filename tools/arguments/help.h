@@ -1,4 +1,4 @@
-// How the programs show their help.
+// Formats the help of the programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace lie {
 
-/// On a terminal its lines fit; elsewhere each key and option is one line, as grep wants it.
+/// Folds lines to the width of a terminal. Elsewhere each key and option is one line, for grep.
 class HelpThatFits : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -21,7 +21,8 @@ class HelpThatFits : public CLI::Formatter {
   }
 };
 
-/// verl's way to set a key is none here.
+/// Returns the message of a command-line error. For an argument KEY=VALUE, as verl takes it, it
+/// names --set.
 inline std::string refusal(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
@@ -30,7 +31,7 @@ inline std::string refusal(const CLI::App* app, const CLI::Error& error) {
              : words;
 }
 
-/// Of a program and the commands that are added to it afterwards.
+/// Applies both to a program and to the commands that are added to it afterwards.
 inline void fit_help(CLI::App& program) {
   program.formatter(std::make_shared<HelpThatFits>());
   program.failure_message(refusal);

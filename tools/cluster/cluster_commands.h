@@ -8,12 +8,12 @@
 
 namespace lie {
 
-/// Adds train, sft, eval, reference-lengths and data, which run as a job: on every rank of mpirun
-/// or srun, or in one process. Parsing one of them sets `chosen` to what each rank runs.
+/// Adds train, sft, eval, reference-lengths and data. They run as a job: on every rank of mpirun or
+/// srun, or in one process. Parsing one of them sets `chosen` to the function that each rank runs.
 void add_job_commands(CLI::App& program, std::function<void(Job&)>& chosen);
 
-/// Adds init, tokenize, score, generate and plan, which run in one process, without a job; parsing
-/// one of them sets `chosen` to what runs it.
+/// Adds init, tokenize, score, generate and plan, which run in one process without a job. Parsing
+/// one of them sets `chosen` to the function that runs it.
 void add_model_commands(CLI::App& program, std::function<void()>& chosen);
 
 }  // namespace lie

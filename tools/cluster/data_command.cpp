@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kReasonsShown = 5;
 
-/// What is counted of one data source.
+/// Counts of one data source.
 struct Source {
-  std::vector<double> lengths;            // of prompts
-  std::vector<double> reference_lengths;  // those known
+  std::vector<double> lengths;            // prompt lengths
+  std::vector<double> reference_lengths;  // known L_ref
   std::set<std::string> distinct;         // prompt and gold
   std::int64_t truncated = 0;
 };
@@ -31,7 +31,7 @@ RowOptions row_options(const DataArguments& arguments) {
   FieldList fields;
   fields.section("data", options);
   for (const std::string& text : arguments.overrides) {
-    // As in a config; the section may be left out.
+    // Keys as in a config; the prefix "data." is optional.
     const std::string override = text.starts_with("data.") ? text : "data." + text;
     set_config(fields, std::span(&override, 1));
   }
@@ -39,7 +39,7 @@ RowOptions row_options(const DataArguments& arguments) {
   return options;
 }
 
-/// Minimum, quartiles, 99 % quantile and maximum, by nearest rank.
+/// Returns minimum, quartiles, 99 % quantile and maximum, by nearest rank.
 std::string quantiles(std::vector<double> values) {
   if (values.empty()) return "      -";
   std::sort(values.begin(), values.end());
@@ -73,7 +73,8 @@ std::map<std::string, Source> by_source(const Dataset& dataset, const DataArgume
   return sources;
 }
 
-/// Two lines a source, of prompts and of L_ref, in 80 columns as far as its name allows.
+/// Returns two lines for each source, for prompt lengths and L_ref, in 80 columns unless the name
+/// is long.
 std::string table(const std::map<std::string, Source>& sources, const DataArguments& arguments) {
   std::string text =
       fmt::format("{:<12} {:>8} {:>8} {:>6}    min    25%    50%    75%    99%    max\n",

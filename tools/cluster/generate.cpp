@@ -19,7 +19,7 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kUsualTokens = 256;  // of a response at most
+constexpr std::int64_t kUsualTokens = 256;  // default limit of a response
 
 RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows,
                           const ModelConfig& config) {
@@ -51,7 +51,7 @@ void check_lengths(const std::vector<TokenRow>& rows, std::int64_t max_tokens,
   }
 }
 
-/// Writes groups in the order of their rows, whatever order they arrive in.
+/// Writes groups in the order of their rows, regardless of the order in which they arrive.
 class Writer {
  public:
   Writer(std::vector<TokenRow>& rows, const Tokenizer& tokenizer, std::ostream& out)

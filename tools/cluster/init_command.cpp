@@ -29,18 +29,19 @@ constexpr std::int64_t kLongestFirstRun = 200;  // steps
 constexpr const char* kBoxed =
     "\n\nPlease reason step by step, and put your final answer within \\boxed{}.";
 
-/// Sizes of a first run that fit a model and a machine.
+/// Sizes of a first run that fit the model and this machine.
 struct RunSizes {
   std::int64_t max_prompt_tokens = 0, max_response_tokens = 0;
-  std::int64_t cache_mebibytes = 0;  // of an actor
-  double learner_gibibytes = 0;      // tools/run/config/memory_plan.h, with the default micro-batch
+  std::int64_t cache_mebibytes = 0;  // KV cache of an actor
+  double learner_gibibytes = 0;      // learner_memory() with the default micro-batch
   double actor_gibibytes = 0;        // weights and KV cache
   double machine_gibibytes = 0;      // memory of this machine
 };
 
 constexpr double kGibibyte = 1 << 30;
 constexpr std::int64_t kMebibyte = 1 << 20;
-constexpr std::int64_t kLongestFirstResponse = 1024;  // a first run is to show something soon
+constexpr std::int64_t kLongestFirstResponse =
+    1024;  // short, so that a first run shows results soon
 
 std::int64_t rounded_up(std::int64_t n) { return (n + 15) / 16 * 16; }
 
@@ -48,12 +49,12 @@ double machine_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-/// fp32 keys and values of one position.
+/// Returns the bytes of the fp32 keys and values of one position.
 std::int64_t kv_bytes(const ModelConfig& model) {
   return 2 * 4 * model.layers * model.kv_heads * model.head_width;
 }
 
-/// `longest_prompt` in tokens.
+/// Returns the sizes for a longest prompt of `longest_prompt` tokens.
 RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   RunSizes sizes;
   const std::int64_t positions = model.config.max_positions;
@@ -68,13 +69,13 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
                              .gradient_shards = BatchOptions{}.gradient_shards};
   const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
   sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
-  const auto weights = 2 * static_cast<double>(model.memory_bytes);  // in panels, too
+  const auto weights = 2 * static_cast<double>(model.memory_bytes);  // fp32, and again in panels
   sizes.actor_gibibytes = weights / kGibibyte + static_cast<double>(sizes.cache_mebibytes) / 1024;
   sizes.machine_gibibytes = machine_bytes() / kGibibyte;
   return sizes;
 }
 
-/// What the model and the rows turned out to be.
+/// What was found out about the model and the rows.
 struct Findings {
   WeightsPlan model;
   RowOptions rows;
@@ -87,7 +88,7 @@ struct Findings {
   }
 };
 
-/// A field that the program would not look for by itself.
+/// Returns `field`, or "" if the program looks for this field by default.
 std::string unless_default(const std::string& field,
                            std::initializer_list<const char*> looked_for) {
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
@@ -108,7 +109,7 @@ void name_fields(const JsonRow& row, RowOptions& options) {
   options.reference_length_field = unless_default(names.reference_length, {"reference_length"});
 }
 
-/// The model's own template; plain where it has none, or one that fails.
+/// Chooses the model's own chat template, or "plain" if it has none or its template fails.
 PromptTemplate choose_template(const fs::path& model, Findings& found) {
   found.rows.prompt_template = "plain";
   found.template_note = "the model has no chat template";
@@ -125,8 +126,9 @@ PromptTemplate choose_template(const fs::path& model, Findings& found) {
   }
 }
 
-/// In one pass over a file that may be large: the first row with a prompt and a right answer names
-/// the fields. Under a template, rows that do not ask for a box are made to.
+/// Reads the file in one pass, since it may be large. The first row with a prompt and a gold answer
+/// determines the field names. With a chat template, prompts that do not request a box get a suffix
+/// that does.
 void read_rows(const InitArguments& arguments, Findings& found) {
   const PromptTemplate prompts = choose_template(arguments.model, found);
   const Tokenizer tokenizer = Tokenizer::load(arguments.model);
@@ -219,7 +221,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
   return skipped.empty() ? text : text + fmt::format("# {}\n", skipped);
 }
 
-/// Switches off the reward terms that some prompt lacks something for. Returns why.
+/// Switches off the reward terms for which some prompt lacks a field. Returns the reasons.
 std::vector<std::string> switch_off(const Dataset& dataset, RewardOptions& reward) {
   std::vector<std::string> why;
   for (const Prompt& prompt : dataset.prompts) {

@@ -1,4 +1,4 @@
-// lie_cluster init: a first config of one's own, from a model and a data file.
+// lie_cluster init: writes a first config for a model and a data file.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@ struct InitArguments {
   std::filesystem::path data;   // JSONL or Parquet
 };
 
-/// A commented config of `lie_cluster train` that runs as it is: fields by the names that rows
-/// have, prompt limit by the longest prompt, the other sizes by the model and this machine's
-/// memory. Reward terms that rows lack something for are off, with the reason. Throws Error
-/// if the model or the data cannot be read, or if rows have no prompt or no right answer that could
-/// be recognised.
+/// Returns a commented config of `lie_cluster train` that runs unchanged. Field names are guessed
+/// from the rows, the prompt limit fits the longest prompt, and the other sizes fit the model and
+/// this machine's memory. Reward terms for which rows lack a field are switched off, with the
+/// reason. Throws Error if the model or the data cannot be read, or if no prompt or no gold answer
+/// is recognized in the rows.
 std::string initial_config(const InitArguments& arguments);
 
 }  // namespace lie

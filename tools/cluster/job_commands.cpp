@@ -21,7 +21,7 @@ namespace {
 
 using Chosen = std::function<void(Job&)>;
 
-/// CONFIG and --set, as every command that reads a config has them.
+/// Arguments of every command that reads a config.
 struct ConfigArguments {
   std::string config;
   std::vector<std::string> overrides;
@@ -34,7 +34,7 @@ void add_config(CLI::App& command, ConfigArguments& arguments) {
                 "Set one key of the config: --set model.path=DIRECTORY");
 }
 
-/// A command whose arguments are a config and --dry-run; `explain` lists its keys.
+/// Adds a command whose arguments are a config and --dry-run. `explain` lists its keys.
 void add_config_command(CLI::App& program, Chosen& chosen, const char* name, const char* help,
                         const std::function<std::string(std::string_view)>& explain,
                         const std::function<void(Job&, const ConfigArguments&)>& run) {

@@ -13,10 +13,11 @@
 
 namespace {
 
-/// Whether this process speaks for the job about its command line, before MPI has begun.
+/// Returns whether this process reports errors of the command line for the job, before MPI is
+/// initialized.
 bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
 
-/// The exit status.
+/// Returns the exit status.
 int run(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
                    "lie_cluster");

@@ -23,7 +23,7 @@ void add_special_tokens(CLI::App& command, bool& value, const std::string& what)
                        "<|begin_of_text|>; without it as transformers' add_special_tokens=False");
 }
 
-/// Options that score and generate share: the model, the rows, and how texts become ids.
+/// Adds the options that score and generate share: the model, the rows, and how texts become ids.
 void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& fields) {
   command
       .add_option("MODEL_DIR", arguments.model.path,
@@ -147,8 +147,7 @@ void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
 void add_plan(CLI::App& program, Chosen& chosen) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = program.add_subcommand(
-      "plan",
-      "Memory of each role, expected step time and idle shares of a training run");
+      "plan", "Memory of each role, expected step time and idle shares of a training run");
   command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
   add_overrides(*command, arguments->overrides,
                 "Set one key of the config: --set rollout.max_staleness=1");

@@ -24,8 +24,8 @@
 namespace lie {
 namespace {
 
-/// Before hours of measuring: whether the rows can be written there. The rows that were read must
-/// outlive what is made of them.
+/// Throws Error if the rows cannot be written to `output`, before hours of measuring. The output
+/// must not replace the input.
 void check_output(const fs::path& input, const fs::path& output) {
   std::error_code missing;  // an output that does not exist yet is not the input
   if (fs::equivalent(input, output, missing)) {
@@ -39,7 +39,8 @@ void check_output(const fs::path& input, const fs::path& output) {
   if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
-/// What the lengths depend on; not on slots, ranks or threads.
+/// Returns a hash of everything that the lengths depend on. Slots, ranks and threads are not among
+/// it.
 std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
@@ -58,7 +59,7 @@ std::string measurement_of(const TrainConfig& config, const EndTokens& ends, con
   return sha.hex_digest();
 }
 
-/// One ticket for each prompt that the log does not have; a prompt's position is its group.
+/// Returns one ticket for each prompt that the log lacks. The group is the prompt's position.
 std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std::int64_t samples) {
   std::deque<Ticket> tickets;
   for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {

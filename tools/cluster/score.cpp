@@ -22,7 +22,7 @@ std::int64_t tokens_of(const TokenRow& row) {
   return std::ssize(row.prompt_ids) + std::ssize(row.response_ids);
 }
 
-/// Token spans of the rows, and the rows that have a response to score.
+/// Token spans of the rows, and the indices of the rows that have a response to score.
 struct Sequences {
   std::vector<SequenceTokens> tokens;
   std::vector<std::size_t> scored;

@@ -35,7 +35,7 @@ namespace lie {
 namespace {
 
 using namespace evaluation;
-/// The rows that are asked, with the numbers of their groups.
+/// Returns the prompts to evaluate; the index of a prompt is the number of its group.
 std::vector<Prompt> prompts_of(const EvalConfig& config) {
   Dataset dataset =
       read_run_prompts(config.eval.file, config.data, config.model.path, Log("eval", 0));
@@ -65,7 +65,7 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
           .prompt = prompts[group]};
 }
 
-/// Sections that only judge the responses and change none of them.
+/// Keys and sections that change only how responses are graded.
 const std::vector<std::string> kMayChange = {
     "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
 
@@ -73,7 +73,7 @@ void check_directory(EvalConfig config) {
   holds_this_run(config.run.directory, fields_of(config), kMayChange);
 }
 
-/// Begins the directory, or continues the evaluation that it holds.
+/// Creates the directory, or resumes the evaluation in it.
 void prepare_directory(Job& job, EvalConfig config) {
   make_directories(config.run.directory);
   become_writer(job, config.run.directory, "lie_cluster eval");
@@ -81,7 +81,7 @@ void prepare_directory(Job& job, EvalConfig config) {
   write_run_config(config.run.directory, fields_of(config));
 }
 
-/// A logged group must answer the row that has its number now.
+/// Throws Error if a logged group belongs to another row than the one that has its number now.
 void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompts,
                     const fs::path& log) {
   const Prompt& then = group.ticket.prompt;
@@ -107,10 +107,10 @@ MessageFileState read_responses(const fs::path& log,
   return state;
 }
 
-/// Rank 0's part of generating: which groups exist, and where new ones go.
+/// Tracks on rank 0 which groups exist, and logs new ones.
 class Generation {
  public:
-  /// Reads what the directory holds, which stays as it is.
+  /// Reads the responses in the directory, and changes nothing there.
   Generation(const EvalConfig& config, std::vector<Prompt> prompts)
       : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
     std::vector<bool> there(prompts_.size(), false);
@@ -130,7 +130,8 @@ class Generation {
   std::deque<Ticket> tickets() const { return tickets_; }
   std::int64_t prompts() const { return std::ssize(prompts_); }
 
-  /// Begins to log groups as they come; their verdicts are for the progress line only.
+  /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
+  /// the progress line.
   TakeGroup taker() {
     log_.emplace(log_path_, valid_bytes_);
     const auto prompts = std::ssize(prompts_);
@@ -186,7 +187,7 @@ void tell_end(const EvalConfig& config) {
   Log("eval", 0).info("{}", run_summary_text("done", facts));
 }
 
-/// The groups of the first `prompts` prompts, scored, in canonical order.
+/// Returns the scored groups of the first `prompts` prompts, in canonical order.
 std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
                                          Judge& judge) {
   std::map<std::int64_t, RolloutGroup> groups;
@@ -225,7 +226,8 @@ ScoringOptions scoring_options(const EvalConfig& config) {
   return options;
 }
 
-/// Rank 0: generates what the directory lacks, with the other ranks' help.
+/// Generates the responses that the directory lacks, with the help of the other ranks, and reports.
+/// Rank 0 only.
 void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options,
                         const std::string& ends) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
@@ -249,7 +251,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   tell_end(config);
 }
 
-/// Rank 0: what a start would find, with nothing written.
+/// Logs what a start would find, and writes nothing. Rank 0 only.
 void tell_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
   check_unlocked(config.run.directory);

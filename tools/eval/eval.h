@@ -1,4 +1,4 @@
-// lie_cluster eval: a model's accuracy on problem sets, measured as the paper measures it.
+// lie_cluster eval: measures a model's accuracy on problem sets as the paper does.
 //
 // The directory holds
 //   config.yaml      resolved
@@ -16,10 +16,10 @@
 
 namespace lie {
 
-/// Generates what the directory lacks, over all ranks, then verifies everything and writes the
-/// tables; the text also goes to standard output. The tables do not depend on the number of ranks,
-/// nor on how often the program was killed. With `dry_run` all checks of a start are made and told
-/// of, nothing is generated or written. Collective over the world. Throws Error.
+/// Generates the responses that the directory lacks, over all ranks. Then verifies all responses
+/// and writes the tables; table.txt is also printed to standard output. The tables depend neither
+/// on the number of ranks nor on how often the program was killed. With `dry_run` it only checks
+/// and logs what a start would do. Collective over the world. Throws Error.
 void evaluate(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides,
               bool dry_run = false);
 

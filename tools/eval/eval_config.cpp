@@ -59,7 +59,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   }
   metric_states(config.coverage, config.metric_coverage);  // checks them
   config.rollout.evaluation = config.rollout.sampling;
-  config.data.keep_rows = true;  // verifier.command may be set once the responses are there
+  config.data.keep_rows = true;  // verifier.command may be set after generation
   return config;
 }
 

@@ -15,14 +15,14 @@ namespace lie::evaluation {
 namespace {
 
 using Problems = std::vector<const JudgedProblem*>;
-/// A problem's contribution to a mean.
+/// Returns a problem's contribution to a mean.
 using Value = std::function<double(const JudgedProblem&)>;
 
-/// Problems of one data source each, or of all in one.
+/// Groups of problems: one for each data source, or one for all.
 struct Strata {
   std::vector<Problems> groups;
   bool single_samples = true;
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // samples of a problem
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // fewest samples of a problem
 };
 
 Strata strata_of(std::vector<Problems> groups) {
@@ -62,7 +62,7 @@ double majority(const JudgedProblem& problem, std::int64_t k) {
   return majority_at_k(problem.answer_class, right, k);
 }
 
-/// Estimates over one set of strata.
+/// Computes the estimates of one row over a set of strata.
 class RowMaker {
  public:
   RowMaker(const TableOptions& options, std::uint64_t seed)
@@ -96,7 +96,7 @@ class RowMaker {
     return bootstrap_mean(values_of(strata, value), bootstrap_);
   }
 
-  /// As mean, but binomial where each problem is one trial.
+  /// Estimates as mean() does, but with a binomial interval if each problem is one trial.
   Estimate share(const Strata& strata, const Value& value) const {
     if (!strata.single_samples || strata.groups.size() > 1) return mean(strata, value);
     const std::vector<double> values = values_of(strata, value).front();
@@ -134,7 +134,7 @@ std::string percent(const Estimate& estimate) {
                      100 * estimate.high);
 }
 
-/// Cells of one kind of curve, headed "pass@8".
+/// Adds the columns of one kind of curve, headed "pass@8".
 void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::string>>& cells,
                const Table& table, const char* name, Curve TableRow::*curve,
                const std::vector<std::int64_t>& at) {
@@ -161,8 +161,8 @@ std::vector<std::string> left_aligned(std::vector<std::string> cells) {
   return cells;
 }
 
-/// A line a row, in blocks of at most 80 columns that each begin with the first one; `cells`: by
-/// column, from its head on.
+/// Returns one line for each row, in blocks of at most 80 columns that each begin with the first
+/// column. `cells` are by column, each beginning with its head.
 std::string blocks_of(const std::vector<std::vector<std::string>>& cells) {
   constexpr std::size_t kColumns = 80;
   std::vector<std::string> lines;

@@ -11,7 +11,7 @@
 namespace lie::evaluation {
 namespace {
 
-/// The same answer: equal by the verifier, or the same choice.
+/// Returns whether two answers are equal as texts or by the verifier.
 bool same_answer(const std::string& a, const std::string& b, const VerifierOptions& options) {
   return a == b || verify(a, "\\boxed{" + b + "}", options).correct();
 }

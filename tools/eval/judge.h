@@ -1,5 +1,5 @@
-// Verdicts of an evaluation: of whole responses, of responses cut at a budget, of choice letters,
-// and which responses of a problem gave the same answer.
+// Grades the responses of an evaluation: complete responses, responses cut at a budget, and choice
+// letters. Also finds which responses of a problem gave the same answer.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace lie::evaluation {
 
-/// One response, judged.
+/// One graded response.
 struct JudgedSample {
   bool right = false;
   VerdictCode verdict = VerdictCode::kNoAnswer;
   std::string answer;  // as found in the response
   std::int64_t tokens = 0;
-  bool truncated = false;      // it ended at the token limit
-  std::vector<char> right_at;  // by budget: right when cut there
+  bool truncated = false;      // whether it ended at the token limit
+  std::vector<char> right_at;  // by budget: whether it is correct when cut there
 };
 
-/// A problem with all its samples: rows of a file that are equal in prompt, gold and data source
-/// are one problem.
+/// A problem with all its samples. Rows of a file with equal prompt, gold and data source are one
+/// problem.
 struct JudgedProblem {
   std::string data_source;
   std::vector<JudgedSample> samples;
@@ -32,18 +32,18 @@ struct JudgedProblem {
   std::int64_t right() const;
 };
 
-/// Judges responses one after the other. One thread.
+/// Grades responses one after the other. Not thread-safe.
 class Judge {
  public:
   Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
         const ProgramHost& host = {}, bool choice_patterns = false);
 
-  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is also right,
-  /// with `choice_patterns` also outside of the box (choice.h).
+  /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
+  /// letter is also correct, with `choice_patterns` even outside the box (choice.h).
   ScoredGroup score(RolloutGroup group);
-  /// The group's samples, with a verdict for each budget.
+  /// Returns the group's samples, each with a verdict for each budget.
   std::vector<JudgedSample> judge(const ScoredGroup& group);
-  /// Ends the verifier's program: nothing more is judged.
+  /// Ends the verifier's program. No response can be graded afterwards.
   void finish() { scorer_.finish(); }
 
  private:
@@ -53,8 +53,8 @@ class Judge {
   bool choice_patterns_;
 };
 
-/// Numbers the answers of one problem: equal texts, or answers equal by the verifier, have the same
-/// number; no answer: -1.
+/// Returns a class number for each sample of one problem. Samples have the same number if their
+/// answers are equal as texts or by the verifier; no answer is -1.
 std::vector<std::int32_t> answer_classes(std::span<const JudgedSample> samples,
                                          const VerifierOptions& options);
 

@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 using namespace planning;
 
 constexpr double kAssumedBytesPerSecond = 1.25e9;  // 10 Gbit/s
-constexpr std::int64_t kPromptsRead = 256;         // whose lengths tell a usual prompt's
+constexpr std::int64_t kPromptsRead = 256;         // the typical prompt length is taken from these
 
 bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
 
-/// The lengths to plan with, and where they are from.
+/// The response lengths to plan with, and their origin.
 struct KnownLengths {
   Lengths lengths;
   std::string origin;
@@ -53,7 +53,7 @@ KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& co
                       is_stated ? "stated" : "assumed", median, arguments.sigma)};
 }
 
-/// Throws Error where something is missing that costs are measured with.
+/// Throws Error if an input of the measurement is missing.
 void check_measurable(const TrainConfig& config) {
   const fs::path model = config.model.path;
   const bool is_whole = fs::exists(model / "model.safetensors");
@@ -69,14 +69,14 @@ void check_measurable(const TrainConfig& config) {
   }
 }
 
-/// The prompts to measure with, empty where costs are given.
+/// Returns the prompts to measure with; empty if the costs are given.
 std::vector<Prompt> prompts_of(const PlanArguments& arguments, const TrainConfig& config) {
   if (!arguments.costs.empty()) return {};
   check_measurable(config);
   return read_run_prompts(config.data.train_file, config.data, config.model.path).prompts;
 }
 
-/// Tokens of a usual prompt; of the config's longest where none are read.
+/// Returns the tokens of a typical prompt, or the config's limit if no prompts were read.
 std::int64_t tokens_of(const std::vector<Prompt>& prompts, const TrainConfig& config) {
   if (prompts.empty()) return config.rollout.max_prompt_tokens;
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
@@ -111,7 +111,7 @@ ModelConfig model_of(const TrainConfig& config) {
       config.model.path);
 }
 
-/// Lists what is not taken from a measurement.
+/// Lists the values that were not measured.
 std::string assumptions(const PlanArguments& arguments, const TrainConfig& config) {
   std::vector<std::string> texts;
   if (arguments.costs.empty() && arguments.bytes_per_second == 0) {
@@ -147,7 +147,7 @@ bool sets_roles(const RolesOptions& roles) {
   return roles.actors > 0 || roles.reward_workers > 0 || roles.learners > 0;
 }
 
-/// Everything that a plan is made from.
+/// All inputs of a plan.
 struct Inputs {
   TrainConfig config;
   ModelConfig model;

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBatchRows = 4096;
 
-// One line on its way: text in, text or complaint out.
+// One line: its input text, and its output text or error.
 struct Line {
   std::int64_t number = 0;
   std::string text, out, complaint;
@@ -53,7 +53,8 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
   line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Rows as far as they are there already, so that none waits for the next in a pipe.
+/// Reads the rows that are available, at least one. It does not block for further rows, so that a
+/// pipe gets each verdict promptly.
 std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   std::vector<Line> batch;
   std::string text;

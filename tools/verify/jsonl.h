@@ -1,4 +1,5 @@
-// lie_verify's file mode: JSON lines in, the same lines with verdicts out, in order; multithreaded.
+// The file mode of lie_verify: reads JSON lines and writes them with verdicts, in order.
+// Multithreaded.
 #pragma once
 
 #include <array>
@@ -17,11 +18,11 @@ struct VerifyCounts {
   std::int64_t rows = 0, bad_rows = 0;
 };
 
-/// Reads rows with "gold" (text, or a number) and "response" from `in`, writes each with "correct",
-/// "reason" and "extracted" (with `explains` also "why", "gold_form", "answer_form") to `out` in
-/// order, as soon as `in` has no further row at hand. A bad row is reported on `errors` by the
-/// input's name and its line number, and left out. The output does not depend on `threads`. Throws
-/// where `out` fails; a caller checks `in`.
+/// Reads rows with "gold" (text, or a number) and "response" from `in`. Writes each to `out` in
+/// order with "correct", "reason" and "extracted", and with `explains` also "why", "gold_form" and
+/// "answer_form". Rows are written as soon as `in` has no further row available. An invalid row is
+/// reported on `errors` with `name` and its line number, and skipped. The output does not depend on
+/// `threads`. Throws if `out` fails; the caller checks `in`.
 VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream& out,
                           std::ostream& errors, const VerifierOptions& options, bool explains,
                           int threads);

@@ -1,4 +1,5 @@
-// lie_verify: is this answer right? One pair on the command line, or a JSONL file of pairs.
+// lie_verify: verifies an answer, given as one pair on the command line or as a JSONL file of
+// pairs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -97,6 +98,6 @@ int run(int argc, char** argv) {
 }  // namespace lie
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);  // else a pipe does not tell what it holds
+  std::ios::sync_with_stdio(false);  // otherwise in_avail() of a pipe is always 0
   return lie::run_program("lie_verify", [&] { return lie::run(argc, argv); }, {.failed = 2});
 }
