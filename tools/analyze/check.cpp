@@ -45,7 +45,7 @@ std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) 
   return fmt::format("{} of the {}", steps.size(), steps_of(learner, first, last));
 }
 
-/// The trajectory files and their index.
+/// Checks the trajectory files and their index.
 class TrajectoryCheck {
  public:
   TrajectoryCheck(const fs::path& directory, Validity& found)
@@ -58,7 +58,7 @@ class TrajectoryCheck {
     if (files_ == 0) return;
     found_.read.push_back(fmt::format("trajectories: {} files, {} responses", files_, responses_));
   }
-  /// The last sound one's settings, as YAML.
+  /// The settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
 
  private:
@@ -105,7 +105,7 @@ class TrajectoryCheck {
     found_.faults.push_back({what, lost, kOfSegment});
   }
 
-  /// Of a file that does not open.
+  /// Returns the steps of a file that cannot be opened.
   std::string all_steps(const Segment& segment) const {
     const std::string name = segment.path.filename().string();
     const auto line = std::ranges::find(index_, name, &IndexedSegment::file);
@@ -122,7 +122,7 @@ class TrajectoryCheck {
   std::optional<std::string> settings_;
 };
 
-/// The settings against those that every trajectory file carries with a checksum.
+/// Compares the settings with those that every trajectory file stores with a checksum.
 void check_settings(const fs::path& path, const std::optional<std::string>& logged,
                     Validity& found) {
   constexpr const char* kRemedy = "the attribute config of each trajectory file holds the settings";

@@ -7,7 +7,7 @@
 namespace lie::analyze {
 namespace {
 
-/// Sum and count by step.
+/// Collects means by metric and step.
 class Means {
  public:
   void add(const std::string& metric, std::int64_t step, double value) {

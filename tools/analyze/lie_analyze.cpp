@@ -95,7 +95,7 @@ Subject load_group(const std::string& text) {
   return subject;
 }
 
-/// Runs of the same directory name are told apart by their paths.
+/// Names runs by their paths if their directory names are equal.
 void make_names_differ(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) {
     for (const Subject& other : subjects) {
@@ -144,7 +144,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
 }
 
 void close_trajectories(const std::string& directory) {
-  lie::check_unlocked(directory);  // SWMR readers and the writer itself rely on its marks
+  lie::check_unlocked(directory);  // SWMR readers and a live writer rely on the file's marks
   const auto files = lie::segments(fs::path(directory) / "trajectories");
   if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
   for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
@@ -169,8 +169,8 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
   return fs::weakly_canonical(first).parent_path() / "report.html";
 }
 
-/// Why there is no report; empty where there is one. A colleague's run can be read, and nothing
-/// written beside it.
+/// Writes the report. Returns why there is none, or "". A run of another user can be read although
+/// nothing can be written to its directory.
 std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
                          const fs::path& path) {
   try {
@@ -183,7 +183,7 @@ std::string report_fault(const Request& request, const std::vector<Subject>& sub
 
 void analyze(const Request& request) {
   const std::vector<Subject> subjects = load_subjects(request);
-  // Files before text: a reader that goes away, such as head, ends the program.
+  // Write the files before the text: a closed output pipe, such as that of head, ends the program.
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
   const fs::path path = request.no_html ? "" : report_path(request, subjects);
   const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
@@ -192,7 +192,7 @@ void analyze(const Request& request) {
   if (!path.empty()) fmt::print("report: {}\n", path.string());
 }
 
-/// The exit status.
+/// Returns the exit status.
 int run(const Request& request) {
   if (!request.digest && !request.close && !request.check) {
     analyze(request);
