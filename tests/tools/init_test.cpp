@@ -1,5 +1,5 @@
 // lie_cluster init writes a config that train takes as it is.
-#include "tools/cluster/init_command.h"
+#include "tools/cluster/init.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -246,10 +246,10 @@ TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
 TEST(Facts, AreColumnsWithinEighty) {
   const std::string long_value =
       "one two three four five six seven eight nine ten eleven twelve thirteen";
-  const Fact facts[] = {{"a", long_value},
+  const SummaryEntry entries[] = {{"a", long_value},
                         {"long name", "x\ny"},
-                        {.name = "next", .value = long_value + " fourteen", .is_whole = true}};
-  EXPECT_EQ(run_summary_text("head", facts),
+                        {.name = "next", .value = long_value + " fourteen", .is_command = true}};
+  EXPECT_EQ(run_summary_text("head", entries),
             "head\n"
             "  a          one two three four five six seven eight nine ten eleven twelve\n"
             "             thirteen\n"
@@ -260,10 +260,10 @@ TEST(Facts, AreColumnsWithinEighty) {
 }
 
 TEST(Facts, TheNextCommandIsTypedAsThisOneWas) {
-  const Fact next = next_fact("lie_analyze", "runs/demo");
+  const SummaryEntry next = next_command_entry("lie_analyze", "runs/demo");
   EXPECT_THAT(next.value, HasSubstr("/lie_analyze runs/demo"));
-  EXPECT_TRUE(next.is_whole);
-  EXPECT_THAT(next_fact("lie_analyze", "my runs/it's").value,
+  EXPECT_TRUE(next.is_command);
+  EXPECT_THAT(next_command_entry("lie_analyze", "my runs/it's").value,
               testing::EndsWith(R"( 'my runs/it'\''s')"));
 }
 

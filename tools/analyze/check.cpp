@@ -22,9 +22,9 @@
 namespace lie::analyze {
 namespace {
 
-constexpr const char* kOfSegment =
-    "put a copy of the file back, or resume the run: steps after its last checkpoint are generated "
-    "again with the same bits";
+constexpr const char* kSegmentRemedy =
+    "restore a copy of the file, or resume the run: steps after its last checkpoint are generated "
+    "again, bit-identical";
 
 std::vector<fs::path> files_in(const fs::path& directory, std::string_view beginning) {
   std::vector<fs::path> files;
@@ -67,7 +67,7 @@ class TrajectoryCheck {
       index_ = read_index(directory_);
     } catch (const Error& error) {
       found_.faults.push_back({error.what(), "nothing, but missing files would not be noticed",
-                               "remove it: the next start makes it again from the files"});
+                               "remove it: the next start rebuilds it from the files"});
     }
   }
 
@@ -90,8 +90,8 @@ class TrajectoryCheck {
     if (line.removed || known || is_there(directory_, line)) return;
     found_.faults.push_back(
         {fmt::format("{} {}", path.string(),
-                     fs::exists(path) ? "has not the size that index.jsonl says" : "is missing"),
-         steps_of(line.learner, line.first_step, line.last_step), kOfSegment});
+                     fs::exists(path) ? "has another size than index.jsonl says" : "is missing"),
+         steps_of(line.learner, line.first_step, line.last_step), kSegmentRemedy});
   }
 
   void add(const Segment& segment, const SegmentDamage& damage) {
@@ -102,7 +102,7 @@ class TrajectoryCheck {
   }
   void add(const Segment& segment, const std::string& what, const std::string& lost) {
     damaged_.push_back(segment.path);
-    found_.faults.push_back({what, lost, kOfSegment});
+    found_.faults.push_back({what, lost, kSegmentRemedy});
   }
 
   /// Returns the steps of a file that cannot be opened.
@@ -146,9 +146,9 @@ void check_metrics(const fs::path& path, Validity& found) {
   const MetricsFile file = read_valid_metrics(path);
   for (const std::string& line : file.damage) {
     found.faults.push_back({line,
-                            "the metrics of a step; what the trajectories tell can be made "
-                            "from them again: lie_analyze without this file",
-                            "put a copy of the file back, or remove the line"});
+                            "the metrics of a step; without this file lie_analyze computes "
+                            "the others from the trajectories",
+                            "restore a copy of the file, or remove the line"});
   }
   if (!file.checked && !file.rows.empty()) {
     found.notes.push_back("metrics.jsonl: has no checksums (an older build's)");
@@ -174,7 +174,7 @@ void check_checkpoints(const fs::path& directory, Validity& found) {
     for (const std::string& fault : checkpoint_faults(checkpoint)) {
       if (!fs::exists(checkpoint)) continue;
       found.faults.push_back({fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
-                              "put a copy back; a resumed run goes on from the one before"});
+                              "restore a copy; a resumed run continues from the previous checkpoint"});
     }
     if (!fs::exists(checkpoint / kChecksumsFile)) {
       found.notes.push_back(fmt::format("{}: has no checksums", checkpoint.string()));
@@ -221,7 +221,7 @@ std::string text_of(const Validity& validity) {
   for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
   for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
   return text +
-         (validity.faults.empty() ? "sound\n" : fmt::format("{} faults\n", validity.faults.size()));
+         (validity.faults.empty() ? "intact\n" : fmt::format("{} faults\n", validity.faults.size()));
 }
 
 }  // namespace lie::analyze

@@ -16,7 +16,7 @@ namespace lie {
 /// line with the same message.
 template <typename Parse>
 CLI::Validator number_check(Parse parse, const FieldInfo& info) {
-  const auto complaint = [=](const std::string& text) -> std::string {
+  const auto error_of = [=](const std::string& text) -> std::string {
     try {
       parse(text, info);
       return "";
@@ -24,7 +24,7 @@ CLI::Validator number_check(Parse parse, const FieldInfo& info) {
       return error.what();
     }
   };
-  return CLI::Validator(complaint, range_text(info));
+  return CLI::Validator(error_of, range_text(info));
 }
 
 /// Validates an integer of 64 bits in [least, most].

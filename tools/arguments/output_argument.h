@@ -12,7 +12,7 @@ namespace lie {
 /// Returns a validator for an option's check() that refuses a path that cannot be written, before
 /// the work begins.
 inline CLI::Validator output_file() {
-  const auto complaint = [](const std::string& text) -> std::string {
+  const auto error_of = [](const std::string& text) -> std::string {
     try {
       check_place(text);
       return "";
@@ -20,7 +20,7 @@ inline CLI::Validator output_file() {
       return error.what();
     }
   };
-  return CLI::Validator(complaint, "");
+  return CLI::Validator(error_of, "");
 }
 
 }  // namespace lie

@@ -127,7 +127,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   }
   report(generator, rows.size(), std::chrono::steady_clock::now() - start);
   const std::string refusal = policy.cuda_graph_usage().refusal;
-  if (!refusal.empty()) std::cerr << "without recorded steps, which is slower: " << refusal << '\n';
+  if (!refusal.empty()) std::cerr << "without CUDA graphs, which is slower: " << refusal << '\n';
 }
 
 }  // namespace lie

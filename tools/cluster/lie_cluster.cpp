@@ -15,13 +15,13 @@ namespace {
 
 /// Returns whether this process reports errors of the command line for the job, before MPI is
 /// initialized.
-bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
+bool reports_for_job() { return lie::launcher::rank() == 0; }
 
 /// Returns the exit status.
 int run(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
                    "lie_cluster");
-  lie::fit_help(program);
+  lie::set_help_format(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
   std::function<void(lie::Job&)> in_job;
@@ -32,11 +32,11 @@ int run(int argc, char** argv) {
     lie::require_command(program, argc, argv);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return speaks_for_the_job() ? program.exit(error) : error.get_exit_code();
+    return reports_for_job() ? program.exit(error) : error.get_exit_code();
   }
   if (!without_job) return lie::run_job(in_job);
   if (lie::launcher::ranks() > 1) {
-    lie::fail("lie_cluster {} is one process: without mpirun or srun each row comes once", argv[1]);
+    lie::fail("lie_cluster {} runs in one process: start it without mpirun or srun", argv[1]);
   }
   without_job();
   return 0;
@@ -46,5 +46,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   return lie::run_program("error", [&] { return run(argc, argv); },
-                          {.speaks = speaks_for_the_job()});
+                          {.speaks = reports_for_job()});
 }

@@ -6,7 +6,7 @@
 
 #include "tools/arguments/number_arguments.h"
 #include "tools/cluster/generate.h"
-#include "tools/cluster/init_command.h"
+#include "tools/cluster/init.h"
 #include "tools/cluster/score.h"
 #include "tools/cluster/tokenize.h"
 #include "tools/plan/plan_command.h"

@@ -117,21 +117,21 @@ void write_lengths(const fs::path& input, const fs::path& output, const LengthsB
   }
 }
 
-void say_summary(const fs::path& output, const Dataset& dataset, const LengthLog& log,
+void log_summary(const fs::path& output, const Dataset& dataset, const LengthLog& lengths,
                  std::int64_t max_prompt_tokens) {
   double sum = 0;
   std::int64_t samples = 0, at_limit = 0, truncated = 0;
-  for (const auto& [group, measured] : log.measured()) {
+  for (const auto& [group, measured] : lengths.measured()) {
     sum += measured.mean();
     samples += std::ssize(measured.tokens);
     at_limit += measured.at_limit;
     if (measured.prompt_tokens_dropped > 0) ++truncated;
   }
   const auto prompts = std::ssize(dataset.prompts);
-  const Log voice("actor", 0);
-  if (!dataset.skipped.empty()) voice.warn("{}", skipped_rows_text(dataset));
-  warn_of_truncation(voice, truncated, prompts, max_prompt_tokens);
-  voice.info(
+  const Log log("actor", 0);
+  if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
+  warn_of_truncation(log, truncated, prompts, max_prompt_tokens);
+  log.info(
       "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the limit",
       output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
 }
@@ -165,7 +165,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                       });
   progress.finish();
   write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
-  say_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
+  log_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
   log.remove();
 }
 

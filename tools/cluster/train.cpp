@@ -12,7 +12,7 @@
 #include "learner/schedule/early_stop.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/runtime.h"
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/start.h"
 
 namespace lie {
@@ -21,7 +21,7 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("reading the config");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   if (!config.run.replay_of.empty()) {
-    fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
+    fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
          fmt::join(config.run.replay_of, ", "));
   }
   EarlyStop stop = early_stop(job, config);
@@ -33,7 +33,7 @@ void train(Job& job, const TrainArguments& arguments) {
                  config.update.gradient_shards);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
-      tell_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));
+      print_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));
     }
     return;
   }

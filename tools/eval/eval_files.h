@@ -9,13 +9,13 @@
 #include "rewards/reward_worker.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_table.h"
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 
 namespace lie::evaluation {
 
 /// Returns the graded samples by problem. Groups with equal prompt, gold and data source form one
 /// problem.
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
+std::vector<GradedProblem> grade_problems(std::span<const ScoredGroup> groups, Grader& grader,
                                           const VerifierOptions& options);
 
 /// Writes table.txt and table.json. Throws Error.

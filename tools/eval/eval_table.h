@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/config/options.h"
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 #include "tools/statistics/intervals.h"
 
 namespace lie::evaluation {
@@ -49,7 +49,7 @@ struct Table {
   std::vector<TableRow> rows;
 };
 
-Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
+Table make_table(std::span<const GradedProblem> problems, const TableOptions& options,
                  std::uint64_t seed);
 
 /// Returns the table as plain text: percentages with their intervals.

@@ -56,9 +56,9 @@ KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& co
 /// Throws Error if an input of the measurement is missing.
 void check_measurable(const TrainConfig& config) {
   const fs::path model = config.model.path;
-  const bool is_whole = fs::exists(model / "model.safetensors");
+  const bool is_command = fs::exists(model / "model.safetensors");
   for (const fs::path& path :
-       {model / (is_whole ? "model.safetensors" : "model.safetensors.index.json"),
+       {model / (is_command ? "model.safetensors" : "model.safetensors.index.json"),
         model / "tokenizer.json", fs::path(config.data.train_file)}) {
     if (fs::exists(path)) continue;
     fail(
@@ -191,14 +191,14 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
 
 Plan make_plan(const PlanArguments& arguments) {
   const Inputs in = inputs_of(arguments);
-  Plan plan{.config = arguments.config, .facts = {}, .costs = in.costs, .ranks = {}};
+  Plan plan{.config = arguments.config, .entries = {}, .costs = in.costs, .ranks = {}};
   for (const std::int64_t ranks : arguments.ranks) plan.ranks.push_back(plan_of(in, ranks));
-  plan.facts = {{"step", step_text(in.work)},
+  plan.entries = {{"step", step_text(in.work)},
                 {"lengths", in.known.origin + ": " + in.known.lengths.text},
                 {"costs", in.costs.origin},
                 {"hosts", hosts_text(in.machine)},
                 {"assumed", assumptions(arguments, in.config)},
-                memory_fact(plan.ranks.front().memory)};
+                memory_entry(plan.ranks.front().memory)};
   return plan;
 }
 

@@ -20,20 +20,20 @@ constexpr std::size_t kBatchRows = 4096;
 // One line: its input text, and its output text or error.
 struct Line {
   std::int64_t number = 0;
-  std::string text, out, complaint;
+  std::string text, out, error;
   VerdictCode code = VerdictCode::kNoAnswer;
 };
 
-void judge(Line& line, const VerifierOptions& options, bool explains) {
+void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   Json row = Json::parse(line.text, nullptr, false);
   if (row.is_discarded() || !row.is_object()) {
-    line.complaint = "not a JSON object";
+    line.error = "not a JSON object";
     return;
   }
   for (const char* key : {"gold", "response"}) {
     const bool gold = std::string_view(key) == "gold";
     if (row.contains(key) && (row[key].is_string() || (gold && row[key].is_number()))) continue;
-    line.complaint = std::string("no text under \"") + key + "\"";
+    line.error = std::string("no text under \"") + key + "\"";
     return;
   }
   const std::string gold =
@@ -68,11 +68,11 @@ std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   return batch;
 }
 
-void judge_all(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
+void verify_batch(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
                int threads) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < batch.size(); i = next++) judge(batch[i], options, explains);
+    for (std::size_t i = next++; i < batch.size(); i = next++) verify_line(batch[i], options, explains);
     release_thread_caches();
   };
   std::vector<std::jthread> team;
@@ -91,15 +91,15 @@ VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream&
   while (true) {
     std::vector<Line> batch = read_batch(in, number);
     if (batch.empty()) return counts;
-    judge_all(batch, options, explains, threads);
+    verify_batch(batch, options, explains, threads);
     for (const Line& line : batch) {
       ++counts.rows;
-      if (line.complaint.empty()) {
+      if (line.error.empty()) {
         ++counts.by_code[static_cast<std::size_t>(line.code)];
         out << line.out << '\n';
       } else {
         ++counts.bad_rows;
-        errors << name << ':' << line.number << ": " << line.complaint << '\n';
+        errors << name << ':' << line.number << ": " << line.error << '\n';
       }
     }
     flush_output(out);

@@ -38,7 +38,7 @@ void print_rules() {
 int one_pair(const Arguments& arguments, const VerifierOptions& options) {
   const Verdict verdict = arguments.explains ? explain(arguments.first, arguments.second, options)
                                              : verify(arguments.first, arguments.second, options);
-  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "right" : "not right",
+  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "correct" : "incorrect",
                            name(verdict.code));
   if (arguments.explains) {
     std::cout << fmt::format(
@@ -69,13 +69,13 @@ int run(int argc, char** argv) {
   Arguments arguments;
   bool rules = false;
   CLI::App app(
-      "Is this answer right? lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+      "Verify an answer: lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
   app.set_version_flag("--version", std::string(build_id()));
   app.add_option("gold_or_file", arguments.first,
-                 "the right answer, or a file of pairs (-: standard input)");
-  app.add_option("response", arguments.second, "the response to be judged");
+                 "the gold answer, or a file of pairs (-: standard input)");
+  app.add_option("response", arguments.second, "the response to verify");
   app.add_option("--mode", arguments.mode,
-                 "reward: the last box; lenient: wherever an answer may stand")
+                 "reward: only the last box; lenient: any place where an answer may occur")
       ->check(CLI::IsMember({"reward", "lenient"}));
   app.add_flag("--explain", arguments.explains, "show both parsed forms and the reason");
   app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores")

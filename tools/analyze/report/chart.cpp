@@ -34,7 +34,7 @@ void add_extremes(std::vector<double>& kept, const Series& series, double from, 
 
 /// Returns about kMostPoints of `all` at most: both ends, and the extremes of every series in each
 /// stretch.
-std::vector<double> telling_x(const Chart& chart, const std::vector<double>& all) {
+std::vector<double> extreme_x(const Chart& chart, const std::vector<double>& all) {
   const std::size_t stretches = std::max<std::size_t>(1, kMostPoints / (2 * chart.series.size()));
   std::vector<double> kept = {all.front(), all.back()};
   for (std::size_t i = 0; i < stretches; ++i) {
@@ -51,7 +51,7 @@ std::vector<double> telling_x(const Chart& chart, const std::vector<double>& all
 Chart thinned(Chart chart) {
   const std::vector<double> all = all_x(chart);
   if (all.size() <= kMostPoints || chart.kind == Chart::Kind::kScatter) return chart;
-  const std::vector<double> kept = telling_x(chart, all);
+  const std::vector<double> kept = extreme_x(chart, all);
   for (Series& series : chart.series) {
     std::erase_if(series.points,
                   [&](const Point& p) { return !std::ranges::binary_search(kept, p.x); });
@@ -116,8 +116,8 @@ std::string numbers(const Chart& chart) {
 
 }  // namespace
 
-std::string render(const Chart& whole) {
-  const Chart chart = thinned(whole);
+std::string render(const Chart& full) {
+  const Chart chart = thinned(full);
   const auto has_points = [&](const Series& series) {
     return std::ranges::any_of(series.points, [&](const Point& p) { return is_drawn(p, chart); });
   };

@@ -39,12 +39,12 @@ std::string day(double seconds) {
 
 /// Returns what distinguishes a run: start time, model, data, coverage settings and program
 /// version.
-std::vector<std::string> facts_of(const Run& run) {
-  std::vector<std::string> facts;
+std::vector<std::string> details_of(const Run& run) {
+  std::vector<std::string> details;
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) facts.push_back(std::string(name) + value);
+    if (!value.empty()) details.push_back(std::string(name) + value);
   };
-  if (run.begun > 0) facts.push_back("begun " + day(run.begun));
+  if (run.begun > 0) details.push_back("begun " + day(run.begun));
   add("model ", setting_of(run, "model.path"));
   add("data ", setting_of(run, "sft.data"));
   add("prompts ", setting_of(run, "eval.file"));
@@ -53,7 +53,7 @@ std::vector<std::string> facts_of(const Run& run) {
   if (run.trajectories && !run.trajectories->segments().empty()) {
     add("lie_cluster ", run.trajectories->segments().front().info().build_id);
   }
-  return facts;
+  return details;
 }
 
 std::string states_of(std::span<const Subject> subjects) {
@@ -62,7 +62,7 @@ std::string states_of(std::span<const Subject> subjects) {
     for (const Run& run : subjects[i].runs) {
       items += fmt::format("<li data-run={}>{} {}: {}", i, swatch(i),
                            escaped(run.directory.string()), escaped(run.state));
-      for (const std::string& fact : facts_of(run)) items += " · " + escaped(fact);
+      for (const std::string& detail : details_of(run)) items += " · " + escaped(detail);
       for (const std::string& note : run.notes) items += "<br>" + escaped(note);
       items += "</li>";
     }

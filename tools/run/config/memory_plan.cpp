@@ -76,8 +76,8 @@ void add_micro_batch(const ModelConfig& model, DType activations, const LearnerS
       layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
   if (again == 0) return;
   plan.note =
-      is_free ? fmt::format("; activations take what more is free, at most {} MiB", mebibytes)
-              : fmt::format("; {} of {} layers are computed twice, which {} MiB more would spare",
+      is_free ? fmt::format("; activations use up to {} MiB more if free", mebibytes)
+              : fmt::format("; {} of {} layers are recomputed; {} MiB more would avoid it",
                             again, model.layers, mebibytes);
 }
 
@@ -137,24 +137,13 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
            {"activations", rows * decode_row(model) * dtype_bytes(dtypes.activations)}}};
 }
 
-std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
-                       double expected_tokens) {
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options) {
   const std::int64_t pages = kv_cache_pages(model, options, cached);
-  const auto held_at = [&](double tokens) {
-    const std::int64_t of_one = KvCache::pages_for(options.max_prompt_tokens) +
-                                KvCache::pages_for(std::llround(tokens)) + 1;
-    return std::min(options.slots, pages / of_one);
-  };
-  const std::int64_t at_worst = held_at(static_cast<double>(options.longest_response()));
-  if (at_worst == options.slots) return {};
-  std::string text =
-      fmt::format("\nits cache holds {} of {} responses at their longest", at_worst, options.slots);
-  if (!options.preemption) return text + ", and no more begin";
-  if (expected_tokens >= 0) {
-    text += fmt::format(", {} at L_ref, {:.0f} tokens", held_at(expected_tokens), expected_tokens);
-  }
-  return text + fmt::format(", all at {} tokens, prompts included",
-                            pages * KvCache::kPageTokens / options.slots);
+  const std::int64_t pages_of_response = KvCache::pages_for(options.max_prompt_tokens) +
+                                         KvCache::pages_for(options.longest_response()) + 1;
+  const std::int64_t held = pages / pages_of_response;
+  if (held >= options.slots) return {};
+  return fmt::format("\nits cache holds {} of {} responses at their longest", held, options.slots);
 }
 
 }  // namespace lie

@@ -50,10 +50,8 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
 MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                         const RolloutOptions& options, std::optional<DType> fixed = std::nullopt);
 
-/// Returns a line on how many responses an actor's KV cache holds: at their longest, and at
-/// `expected_tokens` (the mean L_ref) unless it is negative. `cached` is the dtype of the cache.
-/// The line is empty if the cache holds all slots at their longest.
-std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
-                       double expected_tokens = -1);
+/// Returns "\nits cache holds 8 of 64 responses at their longest", or "" if an actor's KV cache
+/// holds all slots. `cached` is the dtype of the cache.
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options);
 
 }  // namespace lie

@@ -20,7 +20,7 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 /// Reads `file` likewise, and warns on `log` of skipped rows and of rows whose correct choice was a
 /// number.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
-                         const std::filesystem::path& model_directory, const Log& voice);
+                         const std::filesystem::path& model_directory, const Log& log);
 
 /// Returns the prompts of all files, the first `prompts_of_file` of each (0: all). Rows are
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
@@ -28,10 +28,10 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
-                                            const Log& voice);
+                                            const Log& log);
 
 /// Warns if prompts were truncated, since they then differ from the dataset's.
-void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+void warn_of_truncation(const Log& log, std::int64_t truncated, std::int64_t prompts,
                         std::int64_t max_prompt_tokens);
 
 }  // namespace lie

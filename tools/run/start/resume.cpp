@@ -40,7 +40,7 @@ std::string differences_text(const std::filesystem::path& directory, const Field
   return fmt::format(
       "{}{}", fmt::join(differences, "; "),
       all > kDifferencesShown
-          ? fmt::format("; and {} more, as of another command or build", all - kDifferencesShown)
+          ? fmt::format("; and {} more, perhaps of another command or build", all - kDifferencesShown)
           : "");
 }
 
@@ -71,8 +71,8 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return;
   fail(
-      "run.follow_schedule {} is of a run of another config ({}), which would not be repeated: "
-      "restore these values; a copy of the file elsewhere is followed with any",
+      "run.follow_schedule {} belongs to a run of another config ({}), so it would not be repeated: "
+      "restore these values; a copy of the file in another directory is not checked",
       schedule.string(), differences);
 }
 

@@ -51,27 +51,27 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-std::string run_summary_text(std::string_view headline, std::span<const Fact> facts) {
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries) {
   std::string text(headline);
   std::size_t wide = 0;
-  for (const Fact& fact : facts) wide = std::max(wide, fact.name.size());
-  for (const Fact& fact : facts) {
-    std::istringstream lines(fact.value);
-    std::string name = fact.name;
+  for (const SummaryEntry& entry : entries) wide = std::max(wide, entry.name.size());
+  for (const SummaryEntry& entry : entries) {
+    std::istringstream lines(entry.value);
+    std::string name = entry.name;
     for (std::string line; std::getline(lines, line); name.clear()) {
       text += fmt::format("\n  {:<{}}  ", name, wide);
-      text += fact.is_whole ? line : wrapped(line, wide + 4);
+      text += entry.is_command ? line : wrapped(line, wide + 4);
     }
   }
   return text;
 }
 
-Fact next_fact(std::string_view program, const std::string& argument) {
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument) {
   const std::string path =
       std::filesystem::path(program_invocation_name).replace_filename(program).string();
   return {.name = "next",
           .value = fmt::format("{} {}", shell_word(path), shell_word(argument)),
-          .is_whole = true};
+          .is_command = true};
 }
 
 }  // namespace lie

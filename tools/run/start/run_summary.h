@@ -8,19 +8,19 @@
 
 namespace lie {
 
-struct Fact {
+struct SummaryEntry {
   std::string name;
   std::string value;      // may have several lines
-  bool is_whole = false;  // for commands to copy: lines are not wrapped
+  bool is_command = false;  // for commands to copy: lines are not wrapped
 };
 
 /// Returns the headline, followed by each entry on lines of its own. Lines are wrapped after commas
 /// or at spaces to fit 80 columns.
-std::string run_summary_text(std::string_view headline, std::span<const Fact> facts);
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries);
 
 /// Returns the entry "next" with the command to type next, quoted for a shell:
 /// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
 /// program.
-Fact next_fact(std::string_view program, const std::string& argument);
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument);
 
 }  // namespace lie

@@ -23,7 +23,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/missing_parts.h"
+#include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/writer.h"
 
@@ -33,12 +33,12 @@ namespace {
 /// Throws Error if run.resume forbids continuing the run in the directory, or beginning a new one.
 void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;
-  const bool goes_on = holds_this_run(directory, fields_of(config));
-  if (!goes_on && config.run.resume == Resume::kMust) {
+  const bool resumes = holds_this_run(directory, fields_of(config));
+  if (!resumes && config.run.resume == Resume::kMust) {
     fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
   }
-  if (goes_on && config.run.resume == Resume::kNever) {
+  if (resumes && config.run.resume == Resume::kNever) {
     fail("run.directory {} already holds a run, but run.resume is never: name another directory",
          directory);
   }
@@ -62,22 +62,22 @@ std::vector<std::string> evaluation_metrics(const TrainConfig& config,
 
 /// Throws Error if keep_best names no evaluation metric. Warns if evaluated steps are not always
 /// saved.
-void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& voice) {
+void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& log) {
   check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
   const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
   if (config.best_checkpoint.keep_best.empty() || (every > 0 && evaluated % every == 0)) return;
-  voice.warn(
+  log.warn(
       "checkpoint.keep_best chooses among the steps that are both evaluated and saved: "
-      "evaluation.every {} is no multiple of checkpoint.every {}",
+      "evaluation.every {} is not a multiple of checkpoint.every {}",
       evaluated, every);
 }
 
 /// Loads what every role needs, so that bad input is reported before anything is written.
 RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
-  const Log voice("learner", 0);
+  const Log log("learner", 0);
   prompts.training =
-      read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
+      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
@@ -89,16 +89,16 @@ RunPrompts check_prompts(const TrainConfig& config) {
   if (config.evaluation.every > 0) {
     prompts.evaluation =
         read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
-                                config.model.path, voice);
+                                config.model.path, log);
   }
-  check_best(config, prompts.evaluation, voice);
-  for (const std::string& slip : config_warnings(config, prompts.training)) voice.warn("{}", slip);
+  check_best(config, prompts.evaluation, log);
+  for (const std::string& warning : config_warnings(config, prompts.training)) log.warn("{}", warning);
   return prompts;
 }
 
 /// Runs the reward and verifier programs of the config once, as a reward worker does, on a prompt
 /// whose response is its gold answer.
-void ask_programs(const TrainConfig& config, const Prompt& prompt) {
+void try_programs(const TrainConfig& config, const Prompt& prompt) {
   const ScoringOptions scoring = scoring_options(config);
   if (scoring.rewards.command.empty() && scoring.verifier_program.command.empty()) return;
   const std::string text = fmt::format("\\boxed{{{}}}", prompt.gold);
@@ -109,7 +109,7 @@ void ask_programs(const TrainConfig& config, const Prompt& prompt) {
   Scorer scorer(scoring);
   score_group(scorer, std::move(answered), [&](std::span<const std::int32_t>) { return text; });
   scorer.finish();
-  Log("learner", 0).info("reward programs: asked about the first prompt, and they answer");
+  Log("learner", 0).info("reward programs: answered a test question about the first prompt");
 }
 
 RunStart start_at(const fs::path& checkpoint) {
@@ -152,8 +152,8 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
-      "{}: the schedule may ask for the weights after step {}, but nothing leads to them; "
-      "keep more of both: checkpoint.keep_last, trajectories.keep_last_steps",
+      "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to them; "
+      "raise checkpoint.keep_last and trajectories.keep_last_steps",
       directory.string(), oldest);
 }
 
@@ -165,7 +165,7 @@ void check_schedule(TrainConfig config) {
     check_repeats(run.follow_schedule, fields_of(config));
     const RolloutSchedule schedule(run.follow_schedule);
     if (schedule.takes_first_groups() != config.tickets.takes_first_groups()) {
-      fail("{} is of a run with rollout.complete_with: {}; follow it with the same",
+      fail("{} belongs to a run with rollout.complete_with {}; set the same value",
            run.follow_schedule, schedule.takes_first_groups() ? "first_groups" : "own_groups");
     }
     const std::int64_t last = schedule.last_step();
@@ -177,9 +177,9 @@ void check_schedule(TrainConfig config) {
   if (config.tickets.max_staleness == 0 || run.schedule == ScheduleMode::kRecorded) return;
   Log("learner", 0)
       .warn(
-          "rollout.max_staleness {}: which weights sample a response depends on timing, so this "
-          "run cannot be repeated bit for bit, nor does it go on as it would have where it is "
-          "resumed; run.schedule=recorded writes what it takes to repeat it",
+          "rollout.max_staleness {}: which weights sample a response depends on timing, so "
+          "neither this run nor a resume of it can be repeated bit for bit; run.schedule=recorded "
+          "writes the schedule that repeats it",
           config.tickets.max_staleness);
 }
 
@@ -226,7 +226,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const bool takes_first = config.tickets.takes_first_groups();
   Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
   for (const std::string& note :
-       missing_parts(directory, first_start(config).step + 1, run.start.step)) {
+       lost_data(directory, first_start(config).step + 1, run.start.step)) {
     Log("learner", 0).warn("{}", note);
   }
   return run;
@@ -235,7 +235,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
 PreparedRun plan_run(const TrainConfig& config) {
   check_directory(config);
   PreparedRun run = check_inputs(config);
-  ask_programs(config, run.prompts.training.front());
+  try_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
   set_start(run, start_of(config, find_valid_checkpoint));
   run.start.logged_step = run.start.step;
@@ -253,20 +253,20 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
+  std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step,
                            static_cast<std::int64_t>(start.model_directory.string().size()),
                            std::ssize(start.end_of_sequence_ids)};
-  broadcast_value(world, facts);
+  broadcast_value(world, header);
   std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(facts[3]));
+  directory.resize(static_cast<std::size_t>(header[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
   std::vector<std::int64_t> ends = start.end_of_sequence_ids;
-  ends.resize(static_cast<std::size_t>(facts[4]));
+  ends.resize(static_cast<std::size_t>(header[4]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
-  return {.step = facts[0],
+  return {.step = header[0],
           .model_directory = directory,
-          .from_checkpoint = facts[1] != 0,
-          .logged_step = facts[2],
+          .from_checkpoint = header[1] != 0,
+          .logged_step = header[2],
           .end_of_sequence_ids = std::move(ends)};
 }
 

@@ -14,7 +14,7 @@
 namespace lie::evaluation {
 
 /// One graded response.
-struct JudgedSample {
+struct GradedSample {
   bool right = false;
   VerdictCode verdict = VerdictCode::kNoAnswer;
   std::string answer;  // as found in the response
@@ -25,24 +25,24 @@ struct JudgedSample {
 
 /// A problem with all its samples. Rows of a file with equal prompt, gold and data source are one
 /// problem.
-struct JudgedProblem {
+struct GradedProblem {
   std::string data_source;
-  std::vector<JudgedSample> samples;
+  std::vector<GradedSample> samples;
   std::vector<std::int32_t> answer_class;  // [samples], see majority_at_k
   std::int64_t right() const;
 };
 
 /// Grades responses one after the other. Not thread-safe.
-class Judge {
+class Grader {
  public:
-  Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
+  Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
         const ProgramHost& host = {}, bool choice_patterns = false);
 
   /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
   /// letter is also correct, with `choice_patterns` even outside the box (choice.h).
   ScoredGroup score(RolloutGroup group);
   /// Returns the group's samples, each with a verdict for each budget.
-  std::vector<JudgedSample> judge(const ScoredGroup& group);
+  std::vector<GradedSample> grade(const ScoredGroup& group);
   /// Ends the verifier's program. No response can be graded afterwards.
   void finish() { scorer_.finish(); }
 
@@ -55,7 +55,7 @@ class Judge {
 
 /// Returns a class number for each sample of one problem. Samples have the same number if their
 /// answers are equal as texts or by the verifier; no answer is -1.
-std::vector<std::int32_t> answer_classes(std::span<const JudgedSample> samples,
+std::vector<std::int32_t> answer_classes(std::span<const GradedSample> samples,
                                          const VerifierOptions& options);
 
 }  // namespace lie::evaluation

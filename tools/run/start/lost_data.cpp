@@ -1,4 +1,4 @@
-#include "tools/run/start/missing_parts.h"
+#include "tools/run/start/lost_data.h"
 
 #include <map>
 #include <set>
@@ -48,29 +48,29 @@ void note_lost_segments(std::vector<std::string>& notes, const fs::path& directo
   }
 }
 
-void note_lack(std::vector<std::string>& notes, const fs::path& part, const Steps& steps,
+void note_missing_steps(std::vector<std::string>& notes, const fs::path& file, const Steps& steps,
                std::int64_t first, std::int64_t last) {
-  Steps lacking;
+  Steps missing;
   for (std::int64_t step = first; step <= last; ++step) {
-    if (!steps.contains(step)) lacking.insert(step);
+    if (!steps.contains(step)) missing.insert(step);
   }
-  if (lacking.empty()) return;
+  if (missing.empty()) return;
   notes.push_back(fmt::format(
-      "{} LACKS {} OF {} STEPS, the first is {}, the last {}: what it held of them is lost",
-      part.string(), lacking.size(), last - first + 1, *lacking.begin(), *lacking.rbegin()));
+      "{} LACKS {} OF {} STEPS, the first is {}, the last {}: their data is lost",
+      file.string(), missing.size(), last - first + 1, *missing.begin(), *missing.rbegin()));
 }
 
 }  // namespace
 
-std::vector<std::string> missing_parts(const fs::path& run_directory, std::int64_t first,
+std::vector<std::string> lost_data(const fs::path& run_directory, std::int64_t first,
                                        std::int64_t last) {
   std::vector<std::string> notes;
   const fs::path metrics = run_directory / "metrics.jsonl";
   const fs::path trajectories = run_directory / "trajectories";
-  note_lack(notes, metrics, steps_with_metrics(metrics), first, last);
+  note_missing_steps(notes, metrics, steps_with_metrics(metrics), first, last);
   const SegmentIndex index = read_index(trajectories);
   note_lost_segments(notes, trajectories, index);
-  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index, true), first, last);
+  note_missing_steps(notes, trajectories, steps_with_trajectories(trajectories, index, true), first, last);
   return notes;
 }
 

@@ -1,4 +1,4 @@
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 
 #include <gtest/gtest.h>
 
@@ -68,20 +68,20 @@ RolloutGroup answers(const std::string& gold, const std::vector<std::string>& te
 
 std::string as_text(std::span<const std::int32_t> ids) { return {ids.begin(), ids.end()}; }
 
-TEST(Judge, CutsResponsesAtEachBudgetAndVerifiesAgain) {
-  Judge judge({}, as_text, {5, 10, 12, 100});
+TEST(Grader, CutsResponsesAtEachBudgetAndVerifiesAgain) {
+  Grader grader({}, as_text, {5, 10, 12, 100});
   // Right at first, then the answer is changed.
-  const auto samples = judge.judge(judge.score(answers("2", {"\\boxed{2} no, \\boxed{3}"})));
+  const auto samples = grader.grade(grader.score(answers("2", {"\\boxed{2} no, \\boxed{3}"})));
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_FALSE(samples[0].right);
   EXPECT_EQ(samples[0].answer, "3");
   EXPECT_EQ(samples[0].right_at, (std::vector<char>{0, 1, 1, 0}));
 }
 
-TEST(Judge, TakesALetterForAChoiceAndForNothingElse) {
-  Judge judge({}, as_text, {100});
+TEST(Grader, TakesALetterForAChoiceAndForNothingElse) {
+  Grader grader({}, as_text, {100});
   const auto right = [&](const char* gold, const char* text) {
-    return judge.judge(judge.score(answers(gold, {text}))).at(0).right;
+    return grader.grade(grader.score(answers(gold, {text}))).at(0).right;
   };
   EXPECT_TRUE(right("B", "\\boxed{\\text{(B) 42}}"));
   EXPECT_TRUE(right("J", "So \\boxed{J}."));
@@ -91,12 +91,12 @@ TEST(Judge, TakesALetterForAChoiceAndForNothingElse) {
   EXPECT_TRUE(right("42", "\\boxed{B. 42}")) << "what the option says is an answer";
 }
 
-TEST(Judge, LooksForALetterOutsideOfTheBoxWhereItMay) {
-  Judge judge({}, as_text, {14, 100}, {}, /*choice_patterns=*/true);
+TEST(Grader, LooksForALetterOutsideOfTheBoxWhereItMay) {
+  Grader grader({}, as_text, {14, 100}, {}, /*choice_patterns=*/true);
   const auto sample = [&](const char* gold, const char* text) {
-    return judge.judge(judge.score(answers(gold, {text}))).at(0);
+    return grader.grade(grader.score(answers(gold, {text}))).at(0);
   };
-  const JudgedSample right = sample("B", "The answer is B.");
+  const GradedSample right = sample("B", "The answer is B.");
   EXPECT_TRUE(right.right);
   EXPECT_EQ(right.answer, "B");
   EXPECT_EQ(right.right_at, (std::vector<char>{0, 1}));
@@ -105,9 +105,9 @@ TEST(Judge, LooksForALetterOutsideOfTheBoxWhereItMay) {
   EXPECT_EQ(sample("B", "Who knows?").verdict, VerdictCode::kNoAnswer);
 }
 
-TEST(Judge, GivesEqualAnswersOneClass) {
-  Judge judge({}, as_text, {});
-  const auto samples = judge.judge(judge.score(
+TEST(Grader, GivesEqualAnswersOneClass) {
+  Grader grader({}, as_text, {});
+  const auto samples = grader.grade(grader.score(
       answers("1/2", {"\\boxed{\\frac12}", "\\boxed{0.5}", "\\boxed{3}", "none", "\\boxed{1/2}"})));
   EXPECT_EQ(answer_classes(samples, {}), (std::vector<std::int32_t>{0, 0, 1, -1, 0}));
 }

@@ -1,4 +1,4 @@
-#include "tools/cluster/init_command.h"
+#include "tools/cluster/init.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -100,7 +100,7 @@ void name_fields(const JsonRow& row, RowOptions& options) {
     fail(
         "{}: found no field that looks like {}; {}; write the config by hand, with "
         "data.prompt_field and data.gold_field",
-        row.place(), names.prompt.empty() ? "a prompt" : "the right answer", fields_text(row));
+        row.place(), names.prompt.empty() ? "a prompt" : "the gold answer", fields_text(row));
   }
   options.prompt_field = names.prompt;
   options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
@@ -200,7 +200,7 @@ ConfigComments comments(const Findings& found) {
        fmt::format("the model reads {} positions", model.max_positions)},
       {"rollout.cache_mebibytes", "KV cache of an actor"}};
   if (!found.rows.prompt_suffix.empty()) {
-    comments["data.prompt_suffix"] = "the verifier wants the answer in a box";
+    comments["data.prompt_suffix"] = "the verifier looks for the answer in a box";
   }
   return comments;
 }
@@ -214,7 +214,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",
       sizes.learner_gibibytes, sizes.actor_gibibytes, sizes.machine_gibibytes);
   if (sizes.learner_gibibytes + sizes.actor_gibibytes > sizes.machine_gibibytes) {
-    text += "# That is more than there is: spread the ranks over hosts, or take a smaller model.\n";
+    text += "# This machine has too little: spread the ranks over hosts, or use a smaller model.\n";
   }
   for (const std::string& why : switched_off) text += fmt::format("# Switched off: {}\n", why);
   const std::string skipped = skipped_rows_text(found.dataset);

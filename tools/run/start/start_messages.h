@@ -28,7 +28,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run, const 
 void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop);
 
 /// Prints the resolved `config` to standard output and logs `start`, the start text, for `role`.
-void tell_dry_run(const std::string& config, std::string_view role, const std::string& start);
+void print_dry_run(const std::string& config, std::string_view role, const std::string& start);
 
 /// Memory of one process of a role.
 struct RoleMemory {
@@ -42,15 +42,15 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
 
 // The functions below make entries of the run summary that several commands share.
 /// Returns the entry "memory" with a line for each role: "learner 130 MiB: ...".
-Fact memory_fact(std::span<const RoleMemory> roles);
+SummaryEntry memory_entry(std::span<const RoleMemory> roles);
 /// Returns the entry "model": "assets/count_pairs/model: 0.413 M parameters".
-Fact model_fact(const std::string& path, std::int64_t parameters);
+SummaryEntry model_entry(const std::string& path, std::int64_t parameters);
 /// Returns the entries on how prompts are rendered and where responses end. `ends` is
 /// EndTokens::text.
-std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOptions& rollout,
+std::vector<SummaryEntry> text_entries(const std::string& prompt_template, const RolloutOptions& rollout,
                              const std::string& ends);
 /// Returns the entry with the path of the last checkpoint, or none if there is no checkpoint.
-std::vector<Fact> checkpoint_facts(const std::filesystem::path& run_directory);
+std::vector<SummaryEntry> checkpoint_entries(const std::filesystem::path& run_directory);
 /// Returns "runs/demo: a new run of 40 steps", or "runs/demo: resumes after step 12 of 40".
 std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
                          const std::string& length);

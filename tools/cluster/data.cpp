@@ -1,4 +1,4 @@
-#include "tools/cluster/data_command.h"
+#include "tools/cluster/data.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 
 #include <algorithm>
 #include <map>
@@ -18,19 +18,19 @@ bool same_answer(const std::string& a, const std::string& b, const VerifierOptio
 
 }  // namespace
 
-std::int64_t JudgedProblem::right() const {
+std::int64_t GradedProblem::right() const {
   return std::count_if(samples.begin(), samples.end(),
-                       [](const JudgedSample& sample) { return sample.right; });
+                       [](const GradedSample& sample) { return sample.right; });
 }
 
-Judge::Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
+Grader::Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
              const ProgramHost& host, bool choice_patterns)
     : scorer_(options, host),
       decode_(std::move(decode)),
       budgets_(std::move(budgets)),
       choice_patterns_(choice_patterns) {}
 
-ScoredGroup Judge::score(RolloutGroup group) {
+ScoredGroup Grader::score(RolloutGroup group) {
   ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
   const std::string& gold = scored.rollout.ticket.prompt.gold;
   for (std::size_t i = 0; i < scored.scores.size(); ++i) {
@@ -49,12 +49,12 @@ ScoredGroup Judge::score(RolloutGroup group) {
   return scored;
 }
 
-std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) {
-  std::vector<JudgedSample> samples;
+std::vector<GradedSample> Grader::grade(const ScoredGroup& group) {
+  std::vector<GradedSample> samples;
   for (std::size_t i = 0; i < group.scores.size(); ++i) {
     const Response& response = group.rollout.responses[i];
     const Score& score = group.scores[i];
-    JudgedSample sample{.right = score.verdict == VerdictCode::kEqual,
+    GradedSample sample{.right = score.verdict == VerdictCode::kEqual,
                         .verdict = score.verdict,
                         .answer = score.extracted,
                         .tokens = std::ssize(response.ids),
@@ -70,12 +70,12 @@ std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) {
   return samples;
 }
 
-std::vector<std::int32_t> answer_classes(std::span<const JudgedSample> samples,
+std::vector<std::int32_t> answer_classes(std::span<const GradedSample> samples,
                                          const VerifierOptions& options) {
   std::vector<std::string> representatives;
   std::map<std::string, std::int32_t> known;
   std::vector<std::int32_t> classes;
-  for (const JudgedSample& sample : samples) {
+  for (const GradedSample& sample : samples) {
     if (sample.answer.empty()) {
       classes.push_back(-1);
       continue;

@@ -1,4 +1,4 @@
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 
 #include <fmt/ranges.h>
 
@@ -30,36 +30,16 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
   return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
 }
 
-/// Returns the mean L_ref of the prompts in tokens, or -1 if it is unknown for any of them.
-double mean_reference_length(const std::vector<Prompt>& prompts) {
-  double sum = 0;
-  for (const Prompt& prompt : prompts) {
-    if (prompt.reference_length < 0) return -1;
-    sum += prompt.reference_length;
-  }
-  return sum / static_cast<double>(prompts.size());
-}
-
-/// Returns the memory entry with the KV cache capacity at the prompts' mean L_ref.
-Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
-  Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.dtypes, layout));
-  if (!layout.actors.empty()) {
-    fact.value += cache_text(run.model.config, run.dtypes.packed, config.rollout,
-                             mean_reference_length(run.prompts.training));
-  }
-  return fact;
-}
-
-std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) {
-  std::vector<Fact> facts = {{"data", fmt::format("{} prompts of {}", run.prompts.training.size(),
+std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
+  std::vector<SummaryEntry> entries = {{"data", fmt::format("{} prompts of {}", run.prompts.training.size(),
                                                   config.data.train_file)}};
   if (config.evaluation.every > 0) {
-    facts.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
+    entries.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
                                                fmt::join(config.data.evaluation_file, ", "))});
   }
-  std::ranges::move(text_facts(config.data.prompt_template, config.rollout, run.ends),
-                    std::back_inserter(facts));
-  return facts;
+  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.ends),
+                    std::back_inserter(entries));
+  return entries;
 }
 
 /// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
@@ -90,13 +70,13 @@ std::string indented(const std::string& table) {
 /// Returns the summary of where a run's results are, with the command to type next.
 std::string end_text(const TrainConfig& config, std::string_view how) {
   const fs::path directory = config.run.directory;
-  std::vector<Fact> facts = checkpoint_facts(directory);
+  std::vector<SummaryEntry> entries = checkpoint_entries(directory);
   const std::string& metric = config.best_checkpoint.keep_best;
   const auto best = metric.empty() ? std::nullopt : best_saved_step(directory, metric);
-  if (best) facts.push_back({"best", fmt::format("step {} by {}", *best, metric)});
-  facts.push_back({"trajectories", (directory / "trajectories").string()});
-  facts.push_back(next_fact("lie_analyze", directory.string()));
-  return run_summary_text(how, facts);
+  if (best) entries.push_back({"best", fmt::format("step {} by {}", *best, metric)});
+  entries.push_back({"trajectories", (directory / "trajectories").string()});
+  entries.push_back(next_command_entry("lie_analyze", directory.string()));
+  return run_summary_text(how, entries);
 }
 
 }  // namespace
@@ -104,47 +84,45 @@ std::string end_text(const TrainConfig& config, std::string_view how) {
 std::string start_text(const TrainConfig& config, const PreparedRun& run,
                        const RoleLayout& layout) {
   if (is_finished(config, run.start)) {
-    const bool is_beyond = run.start.step > config.run.steps;
-    return end_text(
-        config, is_beyond ? fmt::format("{} is at step {}, beyond run.steps {}",
-                                        config.run.directory, run.start.step, config.run.steps)
-                          : fmt::format("{} is finished: it has all {} steps", config.run.directory,
+    return end_text(config, fmt::format("{} is finished: it has all {} steps", config.run.directory,
                                         config.run.steps));
   }
-  std::vector<Fact> facts;
-  if (run.start.from_checkpoint) facts.push_back({"from", run.start.model_directory.string()});
-  facts.push_back(model_fact(config.model.path, run.model.parameters));
+  std::vector<SummaryEntry> entries;
+  if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
+  entries.push_back(model_entry(config.model.path, run.model.parameters));
   if (config.weight_sync.weights == DType::kBFloat16) {
-    facts.push_back({"weights",
-                     "reach the actors rounded to bfloat16: their policy is not the "
-                     "learner's, and first_minibatch_ratio_max_deviation not 0"});
+    entries.push_back({"weights",
+                     "rounded to bfloat16 for the actors: their policy differs from the learner's"});
   }
-  std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
-  facts.push_back(memory_and_cache(config, run, layout));
-  const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
+  std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
+  entries.push_back(memory_entry(memory_of_roles(config, run.model.config, run.dtypes, layout)));
+  if (!layout.actors.empty()) {
+    entries.back().value += cache_text(run.model.config, run.dtypes.packed, config.rollout);
+  }
+  const bool resumes = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =
-      run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
+      run_headline(config.run.directory, resumes ? std::optional(run.start.step) : std::nullopt,
                    fmt::format("{} steps", config.run.steps));
-  return run_summary_text(head, facts) + indented(layout.table(config.model.threads));
+  return run_summary_text(head, entries) + indented(layout.table(config.model.threads));
 }
 
 void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
   const bool is_stopped = !stop.reason().empty();
   if (job.rank() == 0) {
-    const std::string how = is_stopped ? stop.reason() + "; start the same command again to go on"
+    const std::string how = is_stopped ? stop.reason() + "; start the same command again to resume"
                                        : fmt::format("done: all {} steps", config.run.steps);
     Log("learner", 0).info("{}", end_text(config, how));
   }
   if (is_stopped) job.set_stopped();
 }
 
-void tell_dry_run(const std::string& config, std::string_view role, const std::string& start) {
+void print_dry_run(const std::string& config, std::string_view role, const std::string& start) {
   if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
     fail("standard output cannot be written; is the disk full?");
   }
   const Log log(role, 0);
   log.info("{}", start);
-  log.info("dry run: all checks are passed; nothing was started or written");
+  log.info("dry run: all checks passed; nothing was started or written");
 }
 
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
@@ -166,7 +144,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   return roles;
 }
 
-Fact memory_fact(std::span<const RoleMemory> roles) {
+SummaryEntry memory_entry(std::span<const RoleMemory> roles) {
   std::string text;
   for (const RoleMemory& role : roles) {
     text += fmt::format("{}{} {}", text.empty() ? "" : "\n", role.role, memory_text(role.memory));
@@ -174,14 +152,14 @@ Fact memory_fact(std::span<const RoleMemory> roles) {
   return {"memory", text};
 }
 
-Fact model_fact(const std::string& path, std::int64_t parameters) {
+SummaryEntry model_entry(const std::string& path, std::int64_t parameters) {
   const bool is_large = parameters >= 1'000'000'000;
   return {"model", fmt::format("{}: {:.3g} {} parameters", path,
                                static_cast<double>(parameters) / (is_large ? 1e9 : 1e6),
                                is_large ? "billion" : "million")};
 }
 
-std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOptions& rollout,
+std::vector<SummaryEntry> text_entries(const std::string& prompt_template, const RolloutOptions& rollout,
                              const std::string& ends) {
   return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
                                   rollout.max_prompt_tokens)},
@@ -191,11 +169,11 @@ std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOp
 
 std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
                          const std::string& length) {
-  if (step) return fmt::format("{}: goes on after step {} of {}", directory, *step, length);
+  if (step) return fmt::format("{}: resumes after step {} of {}", directory, *step, length);
   return fmt::format("{}: a new run of {}", directory, length);
 }
 
-std::vector<Fact> checkpoint_facts(const fs::path& run_directory) {
+std::vector<SummaryEntry> checkpoint_entries(const fs::path& run_directory) {
   const auto checkpoint = latest_checkpoint(run_directory / "checkpoints");
   if (!checkpoint) return {};
   return {{"checkpoint", checkpoint->string()}};

@@ -13,7 +13,7 @@ namespace lie {
 /// Returns one sentence for each loss: for metrics.jsonl and trajectories/ if they lack any of the
 /// training steps `first` to `last`, and for each segment that is missing or differs from its line
 /// in the index. Opens no segment. The run can continue without the lost data.
-std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
+std::vector<std::string> lost_data(const std::filesystem::path& run_directory,
                                        std::int64_t first, std::int64_t last);
 
 /// Returns whether the trajectories of all steps from 1 to `step` exist, according to the index and

@@ -1,4 +1,4 @@
-#include "tools/cluster/sft_command.h"
+#include "tools/cluster/sft.h"
 
 #include <algorithm>
 #include <optional>
@@ -26,7 +26,7 @@
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/writer.h"
 
@@ -211,15 +211,15 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
     return fmt::format("{} examples of {}", rows.size(), file);
   };
-  std::vector<Fact> facts = {
-      model_fact(config.model.path, parameter_count(parameter_layout(inputs.model))),
+  std::vector<SummaryEntry> entries = {
+      model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),
       {"data", examples_of(inputs.train, config.sft.data)}};
   if (!inputs.held_out.empty()) {
-    facts.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
+    entries.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
   }
-  facts.push_back({"prompts", "template " + config.sft.prompt_template});
-  facts.push_back({"responses", inputs.ends.text});
-  facts.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
+  entries.push_back({"prompts", "template " + config.sft.prompt_template});
+  entries.push_back({"responses", inputs.ends.text});
+  entries.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
                                                                      sizes_of(config, inputs)))});
   const SftOptions& sft = config.sft;
   const std::string length =
@@ -227,7 +227,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   return run_summary_text(
       run_headline(config.run.directory, steps_done > 0 ? std::optional(steps_done) : std::nullopt,
                    length),
-      facts);
+      entries);
 }
 
 std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
@@ -249,18 +249,18 @@ std::int64_t begin_run(Job& job, SftConfig config) {
 void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
   check_unlocked(config.run.directory);
   const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
-  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
+  print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
 }
 
 /// Logs how the run ended after `steps`. Rank 0 only.
 void log_end(const SftConfig& config, std::int64_t steps, int signal) {
   const std::string how =
       signal == 0 ? fmt::format("done: all {} steps", steps)
-                  : fmt::format("stopped at step {} by {}; start the same command again to go on",
+                  : fmt::format("stopped at step {} by {}; start the same command again to resume",
                                 steps, signal_name(signal));
-  std::vector<Fact> facts = checkpoint_facts(config.run.directory);
-  facts.push_back(next_fact("lie_analyze", config.run.directory));
-  Log("sft", 0).info("{}", run_summary_text(how, facts));
+  std::vector<SummaryEntry> entries = checkpoint_entries(config.run.directory);
+  entries.push_back(next_command_entry("lie_analyze", config.run.directory));
+  Log("sft", 0).info("{}", run_summary_text(how, entries));
 }
 
 }  // namespace

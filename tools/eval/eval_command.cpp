@@ -1,4 +1,4 @@
-#include "tools/eval/eval.h"
+#include "tools/eval/eval_command.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +27,7 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/writer.h"
 
@@ -45,14 +45,14 @@ std::vector<Prompt> prompts_of(const EvalConfig& config) {
            std::find(sources.begin(), sources.end(), prompt.data_source) == sources.end();
   });
   if (dataset.prompts.empty()) {
-    fail("{}: no row is of the data sources {}", config.eval.file, fmt::join(sources, ", "));
+    fail("{}: no row has one of the data sources {}", config.eval.file, fmt::join(sources, ", "));
   }
   const auto wanted = static_cast<std::size_t>(config.eval.prompts);
   if (wanted > 0 && wanted < dataset.prompts.size()) dataset.prompts.resize(wanted);
   if (const std::int64_t digits = count_digit_keys(dataset.prompts); digits > 0) {
     Log("eval", 0).warn(
-        "{}: {} of {} problems have a digit for a key where others of their source have the letter "
-        "of a choice; they are judged as numbers",
+        "{}: {} of {} problems have a digit as gold where others of their source have a choice "
+        "letter; they are graded as numbers",
         config.eval.file, digits, dataset.prompts.size());
   }
   return std::move(dataset.prompts);
@@ -90,7 +90,7 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
                     prompts[number].gold == then.gold;
   if (same) return;
   fail(
-      "{}: answers row {} with another prompt or gold than the file has now; name another "
+      "{}: holds responses to row {} with another prompt or gold than the file has now; name another "
       "run.directory",
       log.string(), then.problem);
 }
@@ -110,20 +110,20 @@ MessageFileState read_responses(const fs::path& log,
 /// Tracks on rank 0 which groups exist, and logs new ones.
 class Generation {
  public:
-  /// Reads the responses in the directory, and changes nothing there.
+  /// Reads the responses in the directory, and changes nothing has_responses.
   Generation(const EvalConfig& config, std::vector<Prompt> prompts)
       : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
-    std::vector<bool> there(prompts_.size(), false);
+    std::vector<bool> has_responses(prompts_.size(), false);
     const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {
       const auto number = static_cast<std::size_t>(group.ticket.group);
-      if (number >= there.size()) return;  // eval.prompts was larger then
+      if (number >= has_responses.size()) return;  // eval.prompts was larger then
       check_same_row(group, prompts_, log_path_);
-      there[number] = true;
+      has_responses[number] = true;
     });
     valid_bytes_ = log.valid_bytes;
     for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
     for (std::size_t g = 0; g < prompts_.size(); ++g) {
-      if (!there[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
+      if (!has_responses[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
     }
   }
 
@@ -132,7 +132,7 @@ class Generation {
 
   /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
   /// the progress line.
-  TakeGroup taker() {
+  TakeGroup open_log() {
     log_.emplace(log_path_, valid_bytes_);
     const auto prompts = std::ssize(prompts_);
     progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
@@ -159,54 +159,54 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
                        const std::string& ends) {
   const WeightsPlan model = plan_weights(config.model.path);
   const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
-  std::vector<Fact> facts = {
-      model_fact(config.model.path, model.parameters),
+  std::vector<SummaryEntry> entries = {
+      model_entry(config.model.path, model.parameters),
       {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
                            config.eval.file, config.eval.samples_per_prompt)}};
-  std::ranges::move(text_facts(config.data.prompt_template, config.rollout, ends),
-                    std::back_inserter(facts));
+  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
+                    std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
                                          fixed_dtype(config.model, model, dtypes.packed));
-  facts.push_back({"memory", "actor " + memory_text(memory) +
+  entries.push_back({"memory", "actor " + memory_text(memory) +
                                  cache_text(model.config, dtypes.packed, config.rollout)});
   const auto left = std::ssize(generation.tickets());
   return run_summary_text(
       left == generation.prompts()
           ? config.run.directory + ": a new evaluation"
-          : fmt::format("{}: goes on, {} prompts are left", config.run.directory, left),
-      facts);
+          : fmt::format("{}: resumes, {} prompts left", config.run.directory, left),
+      entries);
 }
 
-void tell_end(const EvalConfig& config) {
+void log_end(const EvalConfig& config) {
   const fs::path directory = config.run.directory;
-  std::vector<Fact> facts = {{"table", (directory / "table.txt").string()}};
+  std::vector<SummaryEntry> entries = {{"table", (directory / "table.txt").string()}};
   if (config.eval.write_texts) {
-    facts.push_back({"responses", (directory / "samples.jsonl").string()});
+    entries.push_back({"responses", (directory / "samples.jsonl").string()});
   }
-  facts.push_back(next_fact("lie_analyze", directory.string()));
-  Log("eval", 0).info("{}", run_summary_text("done", facts));
+  entries.push_back(next_command_entry("lie_analyze", directory.string()));
+  Log("eval", 0).info("{}", run_summary_text("done", entries));
 }
 
 /// Returns the scored groups of the first `prompts` prompts, in canonical order.
 std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
-                                         Judge& judge) {
+                                         Grader& grader) {
   std::map<std::int64_t, RolloutGroup> groups;
   read_responses(response_log(config), [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
     if (number < prompts) groups.insert_or_assign(number, std::move(group));
   });
   std::vector<ScoredGroup> scored;
-  for (auto& [number, group] : groups) scored.push_back(judge.score(std::move(group)));
+  for (auto& [number, group] : groups) scored.push_back(grader.score(std::move(group)));
   return scored;
 }
 
-void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
+void report(const EvalConfig& config, std::int64_t prompts, Grader& grader,
             const DecodeText& decode) {
-  const std::vector<ScoredGroup> groups = score_responses(config, prompts, judge);
+  const std::vector<ScoredGroup> groups = score_responses(config, prompts, grader);
   const auto truncated = std::ranges::count_if(
       groups, [](const ScoredGroup& group) { return group.rollout.prompt_tokens_dropped > 0; });
   warn_of_truncation(Log("eval", 0), truncated, prompts, config.rollout.max_prompt_tokens);
-  const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
+  const std::vector<GradedProblem> problems = grade_problems(groups, grader, config.verifier);
   const Table table =
       make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
   write_table_files(table, config.run.directory);
@@ -234,7 +234,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
-  Judge judge(scoring_options(config), decode, config.table.budgets,
+  Grader grader(scoring_options(config), decode, config.table.budgets,
               {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
               config.eval.choice_patterns);
   std::vector<Prompt> prompts = prompts_of(config);
@@ -243,19 +243,19 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   Log("eval", 0).info("{}", start_text(config, generation, ends));
   generate_over_ranks(
       job, options, generation.tickets(),
-      [&](RolloutGroup group) { return judge.score(std::move(group)); }, generation.taker());
+      [&](RolloutGroup group) { return grader.score(std::move(group)); }, generation.open_log());
   generation.finish();
   job.set_activity("verifying and writing tables");
-  report(config, generation.prompts(), judge, decode);
-  judge.finish();
-  tell_end(config);
+  report(config, generation.prompts(), grader, decode);
+  grader.finish();
+  log_end(config);
 }
 
 /// Logs what a start would find, and writes nothing. Rank 0 only.
-void tell_plan(const EvalConfig& config, const std::string& ends) {
+void print_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
   check_unlocked(config.run.directory);
-  tell_dry_run(dump_config_of(config), "eval",
+  print_dry_run(dump_config_of(config), "eval",
                start_text(config, Generation(config, prompts_of(config)), ends));
 }
 
@@ -273,7 +273,7 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
                             .keep_binding = config.eval.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
   if (dry_run) {
-    if (job.rank() == 0) tell_plan(config, ends.text);
+    if (job.rank() == 0) print_plan(config, ends.text);
   } else if (job.rank() == 0) {
     evaluate_on_rank_0(job, config, options, ends.text);
   } else {
