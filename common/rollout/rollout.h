@@ -69,7 +69,7 @@ struct Ticket {
 struct TicketRequest {
   /// How many responses could begin. 0: it only asks whether there are new weights, and is answered
   /// at once, perhaps with no ticket.
-  std::int64_t room = 0;
+  std::int64_t free_slots = 0;
   std::int64_t spare = 0;  // how many more it would hold, to begin them as others end
 };
 
