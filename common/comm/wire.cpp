@@ -30,7 +30,7 @@ void fields(auto& io, Ticket& t) {
   io(t.samples, t.prompt, t.part, t.planned);
 }
 
-void fields(auto& io, TicketRequest& r) { io(r.room, r.spare); }
+void fields(auto& io, TicketRequest& r) { io(r.free_slots, r.spare); }
 void fields(auto& io, Assignment& a) {
   io.choice(a.kind, Assignment::Kind::kFinish);
   io(a.tickets);
