@@ -121,6 +121,7 @@ class Differentiator {
 }  // namespace
 
 bool depends(const Expr& e, std::string_view name) {
+  if ((e.symbols & expr::symbol_bit(name)) == 0) return false;
   if (e.op == Op::kSymbol) return e.name == name;
   if (e.op == Op::kBinder && e.name == name)
     return std::any_of(e.args.begin() + (e.args.empty() ? 0 : 1), e.args.end(),

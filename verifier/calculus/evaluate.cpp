@@ -3,6 +3,7 @@
 #include "verifier/calculus/closed_forms.h"
 #include "verifier/calculus/derivative.h"
 #include "verifier/expr/substitute.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::calculus {
 namespace {
@@ -36,7 +37,7 @@ class Evaluation {
     e = map_args(e, arena_, [this](const Expr* arg) { return of(arg); });
     if (e == nullptr || e->op != Op::kBinder) return e;
     const Expr* value = carried_out(*e, arena_, options_);
-    return value == nullptr ? e : value;
+    return value == nullptr ? e : scalar::folded(value, arena_);
   }
 
  private:

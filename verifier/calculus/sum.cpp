@@ -166,7 +166,7 @@ class Sum {
 
   // c^k / k! from 0: (k+1) f(k+1) = c f(k).
   const Expr* exponential() {
-    if (!holds_factorial(body_) || is_zero(&lower_, arena_, options_) != Tri::kYes) return nullptr;
+    if (!body_.has(expr::trait::kFactorial) || is_zero(&lower_, arena_, options_) != Tri::kYes) return nullptr;
     const Expr* zero = shifted(&body_, arena_.number(0));
     const Expr* c = arena_.divide(shifted(&body_, one()), zero);
     const Expr* ahead = shifted(&body_, next());
@@ -176,10 +176,6 @@ class Sum {
         arena_.add({arena_.mul({next(), ahead}), arena_.negate(arena_.mul({c, &body_}))});
     if (is_zero(gap, arena_, options_) != Tri::kYes) return nullptr;
     return arena_.mul({zero, arena_.power(arena_.constant("e"), c)});
-  }
-
-  static bool holds_factorial(const Expr& e) {
-    return (e.op == Op::kFunction && e.fn == Fn::kFactorial) || any_arg(e, holds_factorial);
   }
 
   std::optional<std::int64_t> start() const {

@@ -10,41 +10,11 @@ namespace {
 
 using expr::Rel;
 
-// The same tree, node by node.
-bool same_tree(const Expr& a, const Expr& b) {
-  return a.op == b.op && a.fn == b.fn && a.flag == b.flag && a.open == b.open &&
-         a.close == b.close && a.columns == b.columns && a.name == b.name && a.value == b.value &&
-         a.relations == b.relations &&
-         std::ranges::equal(a.args, b.args,
-                            [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
-}
-
 // 1/2 + 1/2 = 1: an equation between constants ends in a value.
 bool is_value_chain(const Expr& e) {
   return e.relations.back() == Rel::kEqual && std::ranges::all_of(e.args, [](const Expr* arg) {
            return is_scalar(*arg) && !has_names(*arg);
          });
-}
-
-// 6 = 5, x = 6 = 5: says that two whole numbers or fractions are one.
-bool contradicts_itself(const Expr& e) {
-  const auto equals = [](Rel rel) { return rel == Rel::kEqual; };
-  if (e.op != Op::kRelation || !std::ranges::all_of(e.relations, equals)) return false;
-  const Expr* first = nullptr;
-  for (const Expr* part : e.args) {
-    if (part->op != Op::kNumber || part->flag) continue;
-    if (first != nullptr && !(first->value == part->value)) return true;
-    first = part;
-  }
-  return false;
-}
-
-// A column or a row of a matrix against a tuple with as many parts.
-bool is_vector(const Expr& matrix, const Expr& tuple) {
-  const auto columns = static_cast<std::size_t>(matrix.columns);
-  return matrix.op == Op::kMatrix && (columns == 1 || columns == matrix.args.size()) &&
-         tuple.op == Op::kTuple && tuple.open == '(' && tuple.close == ')' &&
-         tuple.args.size() == matrix.args.size();
 }
 
 // P(3, 4) is the point (3, 4).
@@ -69,8 +39,50 @@ bool says_otherwise(const Expr& condition) {
 
 }  // namespace
 
+// The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
+const std::vector<Comparer::Row>& Comparer::table() {
+  using enum Kind;
+  static const std::vector<Row> kTable = {
+      {kScalar, kScalar, &Comparer::scalars},
+      {kScalar, kList, &Comparer::one_value},
+      {kList, kScalar, &Comparer::one_value},
+      {kScalar, kMatrix, &Comparer::lone_cell},
+      {kMatrix, kScalar, &Comparer::lone_cell},
+      {kPair, kPair, &Comparer::tuples},
+      {kTuple, kTuple, &Comparer::tuples},
+      {kPair, kList, &Comparer::tuple_and_list},
+      {kList, kPair, &Comparer::tuple_and_list},
+      {kTuple, kList, &Comparer::tuple_and_list},
+      {kList, kTuple, &Comparer::tuple_and_list},
+      {kMatrix, kPair, &Comparer::vector_and_tuple},
+      {kMatrix, kTuple, &Comparer::vector_and_tuple},
+      {kPair, kMatrix, &Comparer::vector_and_tuple},
+      {kTuple, kMatrix, &Comparer::vector_and_tuple},
+      {kMatrix, kMatrix, &Comparer::structures},
+      {kOther, kOther, &Comparer::structures},
+      {kList, kList, &Comparer::lists},
+      {kList, kRelation, &Comparer::one_value},
+      {kRelation, kList, &Comparer::one_value},
+      {kRelation, kRelation, &Comparer::relations},
+      {kInequality, kInequality, &Comparer::inequalities},
+      {kInequality, kPair, &Comparer::set_for_inequality},
+      {kInequality, kRealSet, &Comparer::set_for_inequality},
+      {kInequality, kList, &Comparer::set_for_inequality},
+      {kPair, kInequality, &Comparer::inequality_for_set},
+      {kRealSet, kInequality, &Comparer::inequality_for_set},
+      {kList, kInequality, &Comparer::inequality_for_set},
+      {kRealSet, kRealSet, &Comparer::real_sets},
+      {kRealSet, kPair, &Comparer::real_sets},
+      {kPair, kRealSet, &Comparer::real_sets},
+      {kRealSet, kList, &Comparer::real_sets},
+      {kList, kRealSet, &Comparer::real_sets},
+  };
+  return kTable;
+}
+
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
-  if (!arena_.budget().spend()) return Tri::kUnknown;
+  // Comparing walks over both trees several times.
+  if (!arena_.budget().spend(1 + (gold->size + answer->size) / 64)) return Tri::kUnknown;
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
   const Expr* written = answer;
   gold = prepared(gold);
@@ -78,9 +90,10 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (contradicts_itself(*written)) return Tri::kNo;
-  if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
-  strip_assignments(gold, answer);
-  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+  if (gold->op != Op::kText && answer->op != Op::kText) {
+    strip_assignments(gold, answer);
+    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+  }
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);
@@ -89,14 +102,55 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   strip_membership(gold, answer);
   answer = with_names_of(*gold, *answer, arena_);
   if (answer == nullptr) return Tri::kUnknown;
-  if (gold->op == Op::kRelation && answer->op == Op::kRelation) return relations(*gold, *answer);
-  if (are_real_sets(*gold, *answer, options_))
-    return equal_real_sets(*gold, *answer, arena_, options_);
-  if (gold->op == Op::kRelation || answer->op == Op::kRelation) return Tri::kNo;
-  if (is_vector(*gold, *answer) || is_vector(*answer, *gold)) return in_order(*gold, *answer);
-  if (is_collection(*gold) || is_collection(*answer)) return collections(gold, answer);
-  if (!is_scalar(*gold) || !is_scalar(*answer)) return structures(*gold, *answer);
-  return scalars(gold, answer);
+  const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
+  for (const Row& row : table())
+    if (row.gold == of_gold && row.answer == of_answer) return (this->*row.rule)(gold, answer);
+  return Tri::kNo;
+}
+
+// A matrix of one cell stands for the cell.
+Tri Comparer::lone_cell(const Expr* gold, const Expr* answer) {
+  const Expr*& matrix = gold->op == Op::kMatrix ? gold : answer;
+  if (matrix->args.size() != 1) return Tri::kNo;
+  matrix = matrix->args.front();
+  return equal(gold, answer);
+}
+
+Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
+  const bool fits = is_vector(*gold, *answer) || is_vector(*answer, *gold);
+  return fits ? in_order(*gold, *answer) : Tri::kNo;
+}
+
+Tri Comparer::real_sets(const Expr* gold, const Expr* answer) {
+  if (!is_real_set(*gold) || !is_real_set(*answer)) return Tri::kNo;
+  return equal_real_sets(*gold, *answer, arena_, options_);
+}
+
+Tri Comparer::set_for_inequality(const Expr* gold, const Expr* answer) {
+  return options_.interval_for_relation ? real_sets(gold, answer) : Tri::kNo;
+}
+
+Tri Comparer::inequality_for_set(const Expr* gold, const Expr* answer) {
+  return options_.relation_for_interval ? real_sets(gold, answer) : Tri::kNo;
+}
+
+// An equation such as x = 6 = 5 or 2 + 3 = 4 states that two different constants are equal.
+bool Comparer::contradicts_itself(const Expr& e) {
+  const auto equals = [](Rel rel) { return rel == Rel::kEqual; };
+  if (e.op != Op::kRelation || !std::ranges::all_of(e.relations, equals)) return false;
+  const Expr* first = nullptr;
+  VerifierOptions digits = options_;
+  digits.decimals = DecimalRule::kHalfUlp;
+  for (const Expr* part : e.args) {
+    const bool states = is_scalar(*part) && !has_names(*part) && !part->has(expr::trait::kSign) &&
+                        !is_one_of(part->op, Op::kUnit, Op::kDegree, Op::kPercent, Op::kBased);
+    if (!states) continue;
+    if (first != nullptr &&
+        scalar::equal_scalars(*first, *part, digits, arena_.budget()) == Tri::kNo)
+      return true;
+    if (first == nullptr) first = part;
+  }
+  return false;
 }
 
 // a = 4/3 ~ 1.33: what follows the sign is dropped, but where both sides give it, it agrees in
@@ -165,7 +219,8 @@ void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
 }
 
 // Matrices, cases, unions with names in them, times: the same shape with equal parts.
-Tri Comparer::structures(const Expr& gold, const Expr& answer) {
+Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
+  const Expr &gold = *gold_tree, &answer = *answer_tree;
   if (gold.op != answer.op || gold.columns != answer.columns ||
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;

@@ -102,8 +102,13 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
   const std::string name = (gold_declares ? of_gold : of_answer).front();
   // "f(t) = 0 for integers t" says less than f(t) = 0.
   if (is_argument(*said, name)) return pair;
-  said = without_declaration(*said, arena);
+  const Expr* bare = without_declaration(*said, arena);
+  // A name on its own would fit every other name.
+  if (bare != nullptr && bare->op == Op::kSymbol) return pair;
+  said = bare;
   if (said == nullptr || is_free_in(*left_out, name)) return pair;
+  // Only multiples of an angle have a parameter by themselves: x^2 and 2x + 1 are functions.
+  if (!gold_declares && !left_out->has(expr::trait::kAngle)) return pair;
   const std::string other = lone_name(*left_out, *said);
   if (other.empty()) return pair;
   pair.answer = gold_declares ? rename(pair.answer, {other}, {name}, arena)
@@ -130,7 +135,8 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   std::vector<std::string> from = free_names(*answer);
   if (options.rename_variables && from.size() == wanted.size())
     return rename(answer, from, wanted, arena);
-  if (!options.ignore_case) return answer;
+  // The argument a of f(a) is no A.
+  if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
   std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {
     if (std::ranges::find(wanted, name) != wanted.end()) continue;

@@ -2,8 +2,6 @@
 // (sets.cpp), words and units (text.cpp).
 #pragma once
 
-#include <string_view>
-
 #include "verifier/expr/expr.h"
 #include "verifier/rules/options.h"
 #include "verifier/scalar/equality.h"
@@ -37,18 +35,6 @@ struct Pair {
 /// without saying so, the answer's parameter under the gold's name; else the two as they are.
 Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 
-/// A relation without an equation, a membership, an approximation or an arrow.
-bool is_inequality(const expr::Expr& e);
-
-/// Whether an expression describes a set of reals here: an interval, ℝ, a finite set of constants,
-/// an inequality in one name, or made of these.
-bool is_real_set(const expr::Expr& e);
-
-/// Whether both describe sets of reals, at least one of them by more than its elements, and an
-/// inequality may stand for its set under the options.
-bool are_real_sets(const expr::Expr& gold, const expr::Expr& answer,
-                   const VerifierOptions& options);
-
 /// Equality as sets of reals. The line is cut at all the end points that occur; membership is
 /// decided at every end point exactly and at drawn points of every piece between. kUnknown where an
 /// end point cannot be ordered.
@@ -58,12 +44,5 @@ Tri equal_real_sets(const expr::Expr& gold, const expr::Expr& answer, expr::Aren
 /// Equality where at least one side is words: the letters of both are compared, so that \text{Even}
 /// is Even.
 Tri equal_texts(const expr::Expr* gold, const expr::Expr* answer);
-
-/// Whether two units or remarks do not contradict each other: the same, unknown, or two spellings
-/// of one unit.
-bool units_agree(std::string_view gold, std::string_view answer);
-
-/// Whether both are spellings of one unit: "m" and "meters".
-bool same_known_unit(std::string_view a, std::string_view b);
 
 }  // namespace lie::equal

@@ -5,6 +5,7 @@
 
 #include "verifier/calculus/evaluate.h"
 #include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -24,6 +25,7 @@ class Preparer {
     if (e == nullptr) return e;
     e = turned(e);
     if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
+    e = with_conditions_spread(e);
     const std::vector<const Expr*> either = expand_signs(e, arena_);
     if (either.empty()) return nullptr;
     if (either.size() > 1) return arena_.node(Op::kList, either);
@@ -31,6 +33,20 @@ class Preparer {
   }
 
  private:
+  // The condition x != +-1 of a set builder excludes both values.
+  const Expr* with_conditions_spread(const Expr* e) {
+    if (e == nullptr || !e->has(expr::trait::kSign)) return e;
+    if (is_one_of(e->op, Op::kUnion, Op::kIntersection, Op::kDifference))
+      return map_args(e, arena_, [this](const Expr* arg) { return with_conditions_spread(arg); });
+    if (e->op != Op::kSetBuilder) return e;
+    std::vector<const Expr*> parts = {e->args[0]};
+    for (std::size_t i = 1; i < e->args.size(); ++i) {
+      const std::vector<const Expr*> either = expand_signs(e->args[i], arena_);
+      parts.push_back(either.size() == 1 ? either[0] : arena_.node(Op::kList, either));
+    }
+    return arena_.node(Op::kSetBuilder, std::move(parts));
+  }
+
   // The elements of a list with signs expanded, without x \in \mathbb{R}.
   const Expr* spread(const Expr* list) {
     std::vector<const Expr*> items;

@@ -107,14 +107,19 @@ bool is_solved(const Expr& e) {
 
 }  // namespace
 
-// Link by link; inequalities in one name also as the sets that they describe.
-Tri Comparer::relations(const Expr& gold, const Expr& answer) {
-  const Tri out = Relations(arena_, *this).all(links(gold), links(answer));
-  if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
-  if (!is_real_set(gold) || !is_real_set(answer) || !(is_solved(gold) || is_solved(answer)))
-    return out;
-  if (free_names(gold) != free_names(answer)) return out;
-  return equal_real_sets(gold, answer, arena_, options_);
+Tri Comparer::relations(const Expr* gold, const Expr* answer) {
+  return Relations(arena_, *this).all(links(*gold), links(*answer));
+}
+
+// Two relations are compared link by link, and as the sets that they describe. An inequality that
+// is not solved may be the question, so one side must be solved.
+Tri Comparer::inequalities(const Expr* gold, const Expr* answer) {
+  if (gold->op == Op::kRelation && answer->op == Op::kRelation) {
+    const Tri out = relations(gold, answer);
+    if (out == Tri::kYes || !(is_solved(*gold) || is_solved(*answer))) return out;
+  }
+  if (free_names(*gold) != free_names(*answer)) return Tri::kNo;
+  return equal_real_sets(*gold, *answer, arena_, options_);
 }
 
 }  // namespace lie::equal

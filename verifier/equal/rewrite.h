@@ -45,8 +45,8 @@ bool has_degree_terms(const expr::Expr& e);
 /// The same without the signs of its degrees. nullptr: the arena is full.
 const expr::Expr* without_degrees(const expr::Expr* e, expr::Arena& arena);
 
-/// 3 for 3 m and 3 \frac{m}{s}, a product that ends with a spelling of `unit`; anything else as it
-/// is. nullptr: the arena is full.
-const expr::Expr* without_unit(const expr::Expr* e, std::string_view unit, expr::Arena& arena);
+/// The product 3 m or 3 \frac{m}{s} as a quantity, where its last factors are a unit of the same
+/// dimension as `unit`. Returns any other expression as it is, and nullptr where the arena is full.
+const expr::Expr* as_quantity(const expr::Expr* e, std::string_view unit, expr::Arena& arena);
 
 }  // namespace lie::equal

@@ -6,16 +6,14 @@
 
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 namespace {
 
 bool is_plain_number(const Expr* e) { return e != nullptr && e->op == Op::kNumber && !e->flag; }
 
-bool is_numeric(const Expr& e) {
-  return e.op != Op::kSymbol && e.op != Op::kApply && e.op != Op::kText &&
-         std::ranges::all_of(e.args, [](const Expr* arg) { return is_numeric(*arg); });
-}
+bool is_numeric(const Expr& e) { return !has_names(e); }
 
 // \text{sin}, unlike \text{C}, which is a set only as \C.
 bool names_function(std::string_view text) {
@@ -132,8 +130,11 @@ const Expr* Parser::implicit_run() {
   bool numeric = is_numeric(*first);
   while (!take_differential()) {
     const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
-    if (const Expr* with_unit = unit ? unit_after(arena_.mul(factors)) : nullptr) {
-      factors = {with_unit};
+    const bool second = factors.size() == 2 && factors[0]->op == Op::kUnit && is_numeric(*factors[1]);
+    const Expr* measured = second ? factors[1] : arena_.mul(factors);
+    if (const Expr* with_unit = unit ? unit_after(measured) : nullptr) {
+      factors = {second ? quantity_sum(*factors[0], *with_unit) : with_unit};
+      if (factors[0] == nullptr) return nullptr;
       continue;
     }
     if (!error_.reason.empty()) return nullptr;
@@ -148,6 +149,16 @@ const Expr* Parser::implicit_run() {
   if (factors.size() == 1) return first == factors.front() ? first : factors.front();
   for (const Expr*& factor : factors) factor = unwrapped(factor);
   return arena_.mul(std::move(factors));
+}
+
+// 2 hours 30 minutes in units of the second one.
+const Expr* Parser::quantity_sum(const Expr& first, const Expr& second) {
+  const std::optional<Unit> a = read_unit(first.name), b = read_unit(second.name);
+  if (second.op != Op::kUnit || !a || !b || a->powers != b->powers)
+    return fail("two quantities side by side");
+  const Expr* value = arena_.add(
+      {arena_.mul({arena_.number(a->factor / b->factor), first.args[0]}), second.args[0]});
+  return arena_.make({.op = Op::kUnit, .name = second.name, .args = {value}});
 }
 
 bool Parser::at_differential() const {
@@ -178,6 +189,7 @@ const Expr* Parser::unit_after(const Expr* left) {
   const std::size_t first = at_;
   if (is(Tok::kText) && !at_separator() && !names_function(tok().name)) {
     ++at_;
+    if (is_symbol("Omega")) ++at_;
   } else if (is_numeric(*left)) {
     std::size_t n = 0;
     while (is(Tok::kSymbol, n) && (n == 0 || !tok(n).spaced) && text_[tok(n).begin] != '\\') ++n;
@@ -196,7 +208,7 @@ const Expr* Parser::unit_after(const Expr* left) {
     at_ += 2;
     take_unit_power();
   }
-  std::string name = normal_text(source(first, at_));
+  std::string name = unit_text(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
   if (const Scale scale = scale_of(name); scale.zeros > 0 && is_numeric(*left)) {
@@ -253,7 +265,7 @@ const Expr* Parser::postfix(const Expr* base) {
     else if (take(Tok::kTranspose))
       base = arena_.call(Fn::kTranspose, {base});
     else if (is(Tok::kCurrency))
-      ++at_;
+      base = amount(base, currency(at_++));
     else
       break;
   }

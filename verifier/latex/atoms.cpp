@@ -39,7 +39,10 @@ const Expr* Parser::atom() {
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();
     case Tok::kDots: ++at_; return arena_.symbol("...");
-    case Tok::kCurrency: ++at_; return is(Tok::kMinus) ? operand() : atom();
+    case Tok::kCurrency:
+      ++at_;
+      take(Tok::kPeriod);
+      return is(Tok::kMinus) ? operand() : atom();
     default: return fail("an operand is missing");
   }
 }

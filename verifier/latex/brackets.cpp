@@ -104,13 +104,15 @@ const Expr* Parser::set_builder(const Expr* head) {
   const Scoped<bool> not_head(in_set_, false);
   const bool member = head != nullptr && head->op == Op::kRelation && head->args.size() == 2 &&
                       head->relations[0] == Rel::kIn;
-  std::vector<const Expr*> parts = {member ? head->args[0] : head};
+  std::vector<const Expr*> conditions;
   bool any_or = false;
-  if (!list(parts, any_or)) return nullptr;
+  if (!list(conditions, any_or)) return nullptr;
   if (!is_close('}')) return fail("a set is not closed");
   ++at_;
+  std::vector<const Expr*> parts = {member ? head->args[0] : head,
+                                    group_value(std::move(conditions), any_or, Op::kList)};
   if (member && head->args[1]->name != "R") parts.push_back(head);
-  return group_value(std::move(parts), any_or, Op::kSetBuilder);
+  return arena_.node(Op::kSetBuilder, std::move(parts));
 }
 
 // |x| and \|v\|. A bar behind an operand closes, unless the other guess is being tried.

@@ -50,6 +50,10 @@ std::string_view set_in_words(std::string_view words) {
   return {};
 }
 
+bool says_or(std::string_view separator) {
+  return separator.ends_with("or") || separator == "orelse" || separator.starts_with("或");
+}
+
 }  // namespace
 
 bool Parser::take(Tok kind) {
@@ -76,7 +80,10 @@ const Expr* Parser::answer() {
   if (const Expr* words = text_answer()) return words;
   // "= 5" and "\Rightarrow 5" are 5.
   if (is(Tok::kRelation) && is_one_of(tok().rel, Rel::kEqual, Rel::kArrow, Rel::kApprox)) ++at_;
+  const bool plus = is(Tok::kPlus);
   const Expr* tree = groups();
+  if (tree != nullptr && plus && tree->op == Op::kSymbol)
+    return fail("a plus sign before a name alone");
   if (tree == nullptr) return fail("not understood");
   if (take(Tok::kOver)) tree = arena_.divide(tree, sum());
   if (tree == nullptr) return fail("a fraction without a denominator");
@@ -150,14 +157,13 @@ bool Parser::at_separator() {
   if (is(Tok::kComma) || is(Tok::kAnd) || is(Tok::kOr)) return true;
   if (!is(Tok::kText)) return false;
   const std::string word = normal_text(tok().name);
-  return word == "and" || word == "or" || word == ",and" || word == ",or" || word == "," ||
-         word == "orelse";
+  return is_one_of(word, "and", "or", ",and", ",or", ",", "orelse", "且", "和", "或", "或者");
 }
 
 bool Parser::take_separator(bool& is_or) {
   bool any = false;
   while (at_separator()) {
-    is_or = is_or || is(Tok::kOr) || (is(Tok::kText) && normal_text(tok().name).ends_with("or"));
+    is_or = is_or || is(Tok::kOr) || (is(Tok::kText) && says_or(normal_text(tok().name)));
     any = true;
     ++at_;
   }
@@ -174,12 +180,25 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
-// \$5 is an amount.
+// A number behind the sign of a currency is an amount: \$5.
 const Expr* Parser::element() {
-  const bool dollars = source(at_, at_ + 1) == "\\$";
+  const std::size_t first = at_;
+  const bool money = is(Tok::kCurrency);
   const Expr* out = relation();
-  if (!dollars || out == nullptr || out->op != Op::kNumber) return out;
-  return arena_.make({.op = Op::kUnit, .name = "$", .args = {out}});
+  return money && out != nullptr && out->op == Op::kNumber ? amount(out, currency(first)) : out;
+}
+
+// The spelling that read_unit() knows of the currency at a token.
+std::string Parser::currency(std::size_t at) const {
+  const std::string sign = normal_text(source(at, at + 1));
+  if (sign.empty() || sign == "usd") return "$";
+  if (sign == "pounds") return "gbp";
+  return sign == "￥" ? "¥" : sign;
+}
+
+const Expr* Parser::amount(const Expr* value, std::string currency) {
+  if (value == nullptr || value->op != Op::kNumber) return value;
+  return arena_.make({.op = Op::kUnit, .name = std::move(currency), .args = {value}});
 }
 
 // --- entry -----------------------------------------------------------------------------------

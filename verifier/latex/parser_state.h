@@ -70,6 +70,8 @@ class Parser {
   bool take_separator(bool& is_or);
   bool at_list_end() const;
   const Expr* element();
+  std::string currency(std::size_t at) const;
+  const Expr* amount(const Expr* value, std::string currency);
 
   // --- relations.cpp ---
   const Expr* relation();
@@ -87,6 +89,7 @@ class Parser {
   const Expr* product_step(const Expr* left);
   const Expr* operand();
   const Expr* implicit_run();
+  const Expr* quantity_sum(const Expr& first, const Expr& second);
   void take_unit_power();
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;

@@ -25,7 +25,13 @@ const Expr* Parser::quantity_of_chance() {
 const Expr* Parser::relation() {
   const Expr* chance = quantity_of_chance();
   const Expr* first = chance != nullptr ? chance : set_expression();
-  if (first != nullptr && take(Tok::kPmod)) return arena_.call(Fn::kMod, {first, fraction_part()});
+  if (first != nullptr && take(Tok::kPmod)) {
+    const Expr* modulus = fraction_part();
+    // Modulo 1 all whole numbers are equal.
+    if (modulus == nullptr || (modulus->op == Op::kNumber && !(exact::Rational(1) < modulus->value)))
+      return fail("a modulus that tells nothing apart");
+    return arena_.call(Fn::kMod, {first, modulus});
+  }
   if (first == nullptr || !is(Tok::kRelation)) return first;
   Expr chain{.op = Op::kRelation, .args = {first}};
   while (is(Tok::kRelation)) {

@@ -69,6 +69,20 @@ void drop_alignment(std::vector<Token>& tokens) {
   tokens = std::move(kept);
 }
 
+// {x | x > 0} without backslashes before its braces is the set.
+void escape_builder(std::vector<Token>& tokens) {
+  const std::size_t last = tokens.size() - 2;  // before kEnd
+  const bool builder = tokens.size() > 6 && tokens[0].kind == Tok::kBraceOpen &&
+                       tokens[1].kind == Tok::kSymbol &&
+                       is_one_of(tokens[2].kind, Tok::kBar, Tok::kMid) &&
+                       tokens[last].kind == Tok::kBraceClose;
+  if (!builder) return;
+  tokens[0].kind = Tok::kOpen;
+  tokens[0].bracket = '{';
+  tokens[last].kind = Tok::kClose;
+  tokens[last].bracket = '}';
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
@@ -78,6 +92,7 @@ void respell(Lexed& lexed) {
   turn_brackets(lexed.tokens);
   unbracket_remark(lexed.tokens);
   drop_alignment(lexed.tokens);
+  escape_builder(lexed.tokens);
 }
 
 }  // namespace lie::latex

@@ -14,7 +14,9 @@ bool is_quotation_mark(std::string_view character) {
 
 }  // namespace
 
-std::string normal_text(std::string_view text) {
+std::string normal_text(std::string_view text) { return lowered(unit_text(text)); }
+
+std::string unit_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -33,7 +35,7 @@ std::string normal_text(std::string_view text) {
       i += 2;
       continue;
     }
-    out.push_back(to_lower(c));
+    out.push_back(c);
   }
   while (!out.empty() && out.back() == '.') out.pop_back();
   return out;

@@ -10,6 +10,9 @@ namespace lie::latex {
 /// is compared.
 std::string normal_text(std::string_view text);
 
+/// normal_text() with its capitals, which tell units apart: how the name of a unit is kept.
+std::string unit_text(std::string_view text);
+
 /// The text without white space, dollar signs, \left, \right and thin spaces: how text that is no
 /// mathematics is compared.
 std::string without_spacing(std::string_view text);

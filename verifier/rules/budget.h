@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "verifier/rules/options.h"
@@ -13,7 +14,10 @@ namespace lie {
 class Budget {
  public:
   explicit Budget(const VerifierOptions& options)
-      : steps_(options.max_steps), max_depth_(options.max_depth), max_bits_(options.max_bits) {}
+      : steps_(options.max_steps),
+        max_depth_(options.max_depth),
+        max_bits_(options.max_bits),
+        max_size_(std::min<std::int64_t>(options.max_steps, kLargestTree)) {}
 
   /// Takes `steps`; false once they are used up.
   bool spend(std::int64_t steps = 1) {
@@ -30,12 +34,17 @@ class Budget {
   bool allow_bits(std::int64_t bits) { return bits <= max_bits_ ? spend(bits / 256) : exhaust(); }
   /// False, and exhausted, where nesting goes too deep.
   bool allow_depth(std::int64_t depth) { return depth <= max_depth_ || exhaust(); }
+  /// False, and exhausted, where the tree of an expression would have too many nodes. It may have as
+  /// many as there are steps, so that a walk over one tree costs no more than the budget.
+  bool allow_size(std::int64_t nodes) { return nodes <= max_size_ || exhaust(); }
 
   bool exhausted() const { return steps_ < 0; }
   std::int64_t spent() const { return spent_; }
 
  private:
-  std::int64_t steps_, spent_ = 0, max_depth_, max_bits_;
+  static constexpr std::int64_t kLargestTree = 1'000'000;
+
+  std::int64_t steps_, spent_ = 0, max_depth_, max_bits_, max_size_;
 };
 
 }  // namespace lie

@@ -171,9 +171,10 @@ bool BallEvaluator::opaque(const std::string& name, const Expr& e, Ball& out) {
   return combine(name, args, out);
 }
 
-// sin(1 + sum of c_j a_j) + 2, the c_j drawn from the name: one fixed function for each name.
+// The function sin(c + sum of c_j a_j) + 2, whose constants are drawn from the name. The constant c
+// tells names apart where all arguments are 0.
 bool BallEvaluator::combine(const std::string& name, const std::vector<Ball>& args, Ball& out) {
-  acb_one(out.get());
+  set(out, Point{PointKind::kPositive, 77}.value(name));
   for (std::size_t j = 0; j < args.size(); ++j) {
     Ball weight;
     set(weight, Point{PointKind::kPositive, 77}.value(fmt::format("{}#{}", name, j)));

@@ -86,6 +86,7 @@ class BallEvaluator {
   Budget& budget_;
   bool integrated_ = false;
   bool integrand_ = false;    // evaluates for a quadrature
+  int level_ = 0;             // integrals around the one being evaluated
   bool holomorphic_ = false;  // give up where a function is not holomorphic on its whole argument
   std::map<std::string, Ball> bound_;
 };

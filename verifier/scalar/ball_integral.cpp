@@ -14,6 +14,7 @@ constexpr slong kRounding = 24;               // bits of the precision that may 
 constexpr slong kMostEvaluations = 3000;
 constexpr std::int64_t kStepsPerEvaluation = 10;
 constexpr slong kMostPieces = 60;
+constexpr int kMostNested = 2;  // integrals in each other: each multiplies the evaluations
 
 struct Task {
   const BallEvaluator* outer = nullptr;
@@ -55,6 +56,7 @@ int BallEvaluator::evaluate_integrand(acb_ptr out, const acb_t x, void* task, sl
   const Task& wanted = *static_cast<const Task*>(task);
   BallEvaluator inner(wanted.outer->point_, precision, wanted.outer->budget_);
   inner.integrand_ = true;
+  inner.level_ = wanted.outer->level_ + 1;
   inner.holomorphic_ = order > 0;
   inner.bound_ = wanted.outer->bound_;
   acb_set(inner.bound_[std::string(wanted.name)].get(), x);
@@ -70,7 +72,7 @@ int BallEvaluator::evaluate_integrand(acb_ptr out, const acb_t x, void* task, sl
 
 bool BallEvaluator::integral(const Expr& e, Ball& out) {
   Ball low, high;
-  if (holomorphic_ || infinity_sign(*e.args[1]) != 0 || infinity_sign(*e.args[2]) != 0 ||
+  if (level_ >= kMostNested || holomorphic_ || infinity_sign(*e.args[1]) != 0 || infinity_sign(*e.args[2]) != 0 ||
       !eval(*e.args[1], low) || !eval(*e.args[2], high))
     return false;
   Task task{this, e.args[0], e.name};

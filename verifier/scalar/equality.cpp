@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "verifier/expr/substitute.h"
 #include "verifier/scalar/algebraic_value.h"
 #include "verifier/scalar/ball.h"
 #include "verifier/scalar/decimals.h"
@@ -12,7 +13,8 @@
 namespace lie::scalar {
 namespace {
 
-using exact::Rational, expr::Expr, expr::Fn, expr::Op;
+using exact::Rational, expr::Expr, expr::Op;
+namespace trait = expr::trait;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
@@ -149,52 +151,28 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
   return out;
 }
 
-// Powers of negative numbers with a name above: (-1)^n means whole n.
-bool needs_integers(const Expr& e) {
-  const bool sign_power = e.op == Op::kPow && has_names(*e.args[1]) &&
-                          e.args[0]->op == Op::kNumber && e.args[0]->value.sign() < 0;
-  return sign_power || any_arg(e, needs_integers);
-}
-
-bool has_imaginary(const Expr& e) {
-  return (e.op == Op::kConstant && e.name == "i") || any_arg(e, has_imaginary);
-}
-
-bool has_complex_name(const Expr& e) {
-  return (e.op == Op::kSymbol && is_complex_name(e.name)) || any_arg(e, has_complex_name);
-}
-
-// What has a meaning of its own for complex numbers.
-bool is_complex_function(const Expr& e) {
-  return is_one_of(e.fn, Fn::kConjugate, Fn::kRe, Fn::kIm, Fn::kArg) ||
-         any_arg(e, is_complex_function);
-}
-
 // z and w stand for complex numbers where i or a function of complex numbers occurs.
 bool speaks_of_complex(const Expr& gold, const Expr& answer) {
-  const auto speaks = [](const Expr& e) { return has_imaginary(e) || is_complex_function(e); };
-  return (speaks(gold) || speaks(answer)) && (has_complex_name(gold) || has_complex_name(answer));
+  if (!gold.has(trait::kImaginary | trait::kComplex) &&
+      !answer.has(trait::kImaginary | trait::kComplex))
+    return false;
+  return std::ranges::any_of(free_names(gold), is_complex_name) ||
+         std::ranges::any_of(free_names(answer), is_complex_name);
 }
 
-bool has_steps(const Expr& e) {
-  return is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod) || any_arg(e, has_steps);
-}
-
-// Functions of whole numbers.
-bool has_common(const Expr& e) {
-  return is_one_of(e.fn, Fn::kGcd, Fn::kLcm) || any_arg(e, has_common);
-}
+bool has_steps(const Expr& e) { return e.has(trait::kStep); }
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   const Identity same = identical(gold, answer, budget);
   if (same.known && same.equal) return Tri::kYes;
   if (same.known && !same.opaque) return Tri::kNo;
-  if (has_common(gold) || has_common(answer)) {
+  if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
     const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
     if (small != Tri::kYes) return small;
     return agree_at_points(gold, answer, PointKind::kLarge, false, budget);
   }
-  if (needs_integers(gold) || needs_integers(answer))
+  // (-1)^n means whole n.
+  if (gold.has(trait::kSignPower) || answer.has(trait::kSignPower))
     return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
   if (speaks_of_complex(gold, answer) &&
       agree_at_points(gold, answer, PointKind::kComplex, false, budget) == Tri::kNo)
@@ -203,7 +181,7 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
     const Tri large = agree_at_points(gold, answer, PointKind::kLarge, false, budget);
     if (large != Tri::kYes) return large;
   }
-  const bool real = !has_imaginary(gold) && !has_imaginary(answer);
+  const bool real = !gold.has(trait::kImaginary) && !answer.has(trait::kImaginary);
   const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, real, budget);
   if (positive == Tri::kNo) return Tri::kNo;
   const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, true, budget);
@@ -226,6 +204,8 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
   if (infinite != answered)  // what is not evaluated may well be infinite
     return has_binder(gold) || has_binder(answer) ? Tri::kUnknown : Tri::kNo;
   if (infinite != 0) return Tri::kYes;
+  // What is left with an infinity in it, such as infinity - infinity, has no value.
+  if (gold.has(trait::kInfinity) || answer.has(trait::kInfinity)) return Tri::kNo;
   if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }

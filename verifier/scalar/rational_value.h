@@ -13,4 +13,8 @@ namespace lie::scalar {
 /// or too large for the budget; sizes are bounded before computing.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
+/// The number that an expression without names and decimals is, where rational_value() finds it. Returns the
+/// expression itself otherwise.
+const expr::Expr* folded(const expr::Expr* e, expr::Arena& arena);
+
 }  // namespace lie::scalar

@@ -229,7 +229,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
     {plain(Tok::kCurrency),
      {"$", "euro", "pounds", "yen"},
-     {"USD", "EUR", "GBP", "INR"},
+     {"USD", "EUR", "GBP", "INR", "Rs"},
      {"€", "£", "¥", "₹", "￥"}},
     {plain(Tok::kDots),
      {"ldots", "cdots", "dots", "dotsc", "dotsb", "vdots", "ddots"},
