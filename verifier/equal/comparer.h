@@ -1,4 +1,4 @@
-// The comparison's state and its rules, grouped by the file that holds them.
+// The comparison. Its members are grouped by the file that defines them.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,11 @@ namespace lie::equal {
 
 using expr::Arena, expr::Expr, expr::Op;
 
-/// smallest: 2
+/// Returns whether a part has a label, as in "smallest: 2".
 bool is_labelled(const Expr& part);
+
+/// Whether every side of the inequalities is a constant or a name.
+bool is_solved(const Expr& inequalities);
 
 class Comparer {
  public:
@@ -29,11 +32,12 @@ class Comparer {
   };
   static const std::vector<Row>& table();
 
-  // --- compare.cpp: what is compared as what ---
+  // --- compare.cpp: the table of rules ---
   const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }
   bool approximations_differ(const Expr& gold, const Expr& answer);
   void strip_assignments(const Expr*& gold, const Expr*& answer);
   void strip_membership(const Expr*& gold, const Expr*& answer);
+  bool is_far(const Expr* a, const Expr* b);
   bool contradicts_itself(const Expr& e);
   Tri structures(const Expr* gold, const Expr* answer);
   Tri lone_cell(const Expr* gold, const Expr* answer);
@@ -71,7 +75,7 @@ class Comparer {
 
   Arena& arena_;
   const VerifierOptions& options_;
-  int lists_ = 0;  // around what is compared: the constants of a list's parts belong together
+  int lists_ = 0;  // number of lists around the parts: constants of a list belong together
 };
 
 }  // namespace lie::equal

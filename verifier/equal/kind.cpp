@@ -86,7 +86,14 @@ bool is_real_set(const Expr& e) {
       return e.args.size() == 2 && e.open != 0 && is_constant_scalar(*e.args[0]) &&
              is_constant_scalar(*e.args[1]);
     case Op::kSet:
-    case Op::kList: return are_parts(e.args);
+    case Op::kList:
+      // Several sets made otherwise are several answers, not their union.
+      return std::ranges::none_of(e.args,
+                                  [](const Expr* arg) {
+                                    return is_one_of(arg->op, Op::kSetBuilder, Op::kNamedSet,
+                                                     Op::kUnion);
+                                  }) &&
+             are_parts(e.args);
     case Op::kUnion:
     case Op::kIntersection:
     case Op::kDifference: return are_parts(e.args);

@@ -1,4 +1,4 @@
-// Equations and inequalities, and chains of them.
+// Compares equations, inequalities, and chains of them.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ bool is_symmetric(Rel rel) {
                    Rel::kSimilar, Rel::kCongruent, Rel::kEquivalent, Rel::kApprox);
 }
 
-// a > b is b < a, a superset b is b subset a.
+// Rewrites a > b as b < a, and a superset b as b subset a.
 Link oriented(Link link) {
   const Rel rel = link.rel;
   if (rel == Rel::kIn) return {link.left, Rel::kEqual, link.right};
@@ -86,8 +86,8 @@ class Relations {
     return scaled(gold, answer, order);
   }
 
-  // left - right of both, up to a factor. A difference without names would be proportional to any
-  // other.
+  // Compares left - right of both up to a factor. Differences without names would all be
+  // proportional.
   Tri scaled(const Link& gold, const Link& answer, bool order) {
     const Expr* a = arena_.add({gold.left, arena_.negate(gold.right)});
     const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
@@ -100,12 +100,13 @@ class Relations {
   Comparer& comparer_;
 };
 
-bool is_solved(const Expr& e) {
-  return std::ranges::all_of(e.args,
-                             [](const Expr* arg) { return !has_names(*arg) || is_name(*arg); });
-}
-
 }  // namespace
+
+bool is_solved(const Expr& e) {
+  return std::ranges::all_of(e.args, [](const Expr* arg) {
+    return arg->op == Op::kRelation ? is_solved(*arg) : !has_names(*arg) || is_name(*arg);
+  });
+}
 
 Tri Comparer::relations(const Expr* gold, const Expr* answer) {
   return Relations(arena_, *this).all(links(*gold), links(*answer));

@@ -30,7 +30,8 @@ void count_signs(const Expr& e, Signs& out) {
   for (const Expr* arg : e.args) count_signs(*arg, out);
 }
 
-// Takes the signs by the bits of `choice`, in order of appearance; `linked`: all by the first bit.
+// Chooses the signs by the bits of `choice` in order of appearance, or all by the first bit if
+// `linked`.
 const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& next,
                          Arena& arena) {
   if (!e->has(expr::trait::kSign)) return e;
@@ -60,7 +61,8 @@ const Expr* add_matrices(const Expr& e, Arena& arena) {
     if (next->op != Op::kMatrix || next->args.size() != cells.size() ||
         next->columns != first->columns)
       return &e;
-    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = folded(arena.add({cells[k], next->args[k]}), arena);
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      cells[k] = folded(arena.add({cells[k], next->args[k]}), arena);
   }
   return make_matrix(std::move(cells), first->columns, arena);
 }
@@ -108,7 +110,7 @@ const Expr* transpose(const Expr& m, Arena& arena) {
   return make_matrix(std::move(cells), static_cast<std::int32_t>(rows), arena);
 }
 
-// Expansion by the first row; only small determinants are written out.
+// Expands by the first row. Only small determinants are written out.
 const Expr* determinant(const std::vector<const Expr*>& cells, std::size_t n, Arena& arena) {
   if (n == 1) return cells.front();
   std::vector<const Expr*> terms;
@@ -199,8 +201,8 @@ bool is_equation_chain(const Expr& e) {
          });
 }
 
-// The last part that counts. What follows the first approximation is dropped, unless nothing else
-// would be left.
+// Returns the last part that counts. Parts after the first approximation are dropped, unless
+// nothing else is left.
 std::size_t last_exact(const Expr& e) {
   const bool named = is_name(*e.args[0]);
   std::size_t last = 0;
@@ -259,17 +261,20 @@ const Expr* without_degrees(const Expr* e, Arena& arena) {
 
 namespace {
 
-// The letters of s or s^2; empty where they are no unit's.
-std::string unit_power(const Expr& e) {
-  const auto name_of = [](const Expr& name) {
-    const bool known =
-        is_one_of(name.op, Op::kSymbol, Op::kText) && latex::read_unit(name.name).has_value();
-    return known ? name.name : std::string();
-  };
-  if (e.op != Op::kPow) return name_of(e);
-  const std::string name = name_of(*e.args[0]);
-  const bool raised = e.args[1]->op == Op::kNumber && !name.empty();
-  return raised ? name + "^" + e.args[1]->value.text() : std::string();
+// A unit to a power, such as s^2 or (s^2)^{-1}. The name is empty for anything else.
+struct UnitPower {
+  std::string name;
+  std::int64_t power = 1;
+};
+
+UnitPower unit_power(const Expr& e) {
+  if (e.op == Op::kPow && e.args[1]->op == Op::kNumber) {
+    UnitPower out = unit_power(*e.args[0]);
+    out.power *= e.args[1]->value.small_integer().value_or(100);
+    return std::abs(out.power) < 10 ? out : UnitPower{};
+  }
+  const bool known = is_one_of(e.op, Op::kSymbol, Op::kText) && latex::read_unit(e.name);
+  return {known ? e.name : std::string()};
 }
 
 }  // namespace
@@ -279,14 +284,13 @@ const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
   if (!wanted || e->op != Op::kMul) return e;
   std::string name;
   for (std::size_t first = e->args.size() - 1; first > 0; --first) {
-    const std::string here = unit_power(*e->args[first]);
-    if (here.empty()) return e;
-    name = name.empty() ? here : here + "*" + name;
+    const UnitPower here = unit_power(*e->args[first]);
+    if (here.name.empty()) return e;
+    name = here.name + "^" + std::to_string(here.power) + (name.empty() ? "" : "*" + name);
     const std::optional<latex::Unit> found = latex::read_unit(name);
     if (!found || found->powers != wanted->powers) continue;
     const auto end = e->args.begin() + static_cast<std::ptrdiff_t>(first);
-    return arena.make(
-        {.op = Op::kUnit, .name = name, .args = {arena.mul({e->args.begin(), end})}});
+    return arena.make({.op = Op::kUnit, .name = name, .args = {arena.mul({e->args.begin(), end})}});
   }
   return e;
 }

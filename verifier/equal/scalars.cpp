@@ -1,4 +1,4 @@
-// Numbers and formulas, and what may stand around them: percent, units, degrees, bases, ratios.
+// Compares numbers and formulas, with percent signs, units, degrees, bases and ratios.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,9 +14,11 @@
 namespace lie::equal {
 namespace {
 
-using exact::Rational, expr::Fn, latex::Base, latex::Unit, scalar::compare_reals, scalar::equal_scalars, scalar::equal_up_to_constant;
+using exact::Rational, expr::Fn, latex::Base, latex::Unit, scalar::compare_reals,
+    scalar::equal_scalars, scalar::equal_up_to_constant;
 
-// ... + C. A small c or k must come last, and not among letters that name parameters.
+// Returns whether a sum ends in a constant of integration. A small c or k must come last, and not
+// among other parameters.
 bool has_added_constant(const Expr& e) {
   static constexpr std::array<std::string_view, 4> kNames = {"C", "K", "C_1", "C_0"};
   if (e.op != Op::kAdd) return false;
@@ -35,12 +37,12 @@ bool is_unit_of(const Expr& e, Base base, Base other) {
   return unit && (unit->is(base) || unit->is(other));
 }
 
-// The time 8:30 p.m. is no proportion.
+// Returns whether a ratio is a time such as 8:30 p.m.
 bool is_time(const Expr& e, const Expr& bare) {
   return bare.op == Op::kRatio && is_unit_of(e, Base::kForenoon, Base::kAfternoon);
 }
 
-// 8 for 8:00
+// Returns 8 for 8:00.
 const Expr* hour(const Expr* time) {
   const bool full = time->op == Op::kRatio && time->args.size() == 2 &&
                     time->args[1]->op == Op::kNumber && time->args[1]->value.is_zero();
@@ -78,7 +80,7 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
   return out;
 }
 
-// 50% may be given as 50, but below 1 a number is the fraction itself.
+// Returns whether 50% may be given as 50. Below 1 a number is the fraction itself.
 bool Comparer::percent_may_lack(const Expr& percent) {
   if (!options_.percent_is_number) return false;
   const Expr* one = arena_.number(1);
@@ -88,8 +90,8 @@ bool Comparer::percent_may_lack(const Expr& percent) {
   return order == 0 || order == 1;
 }
 
-// The answer's unit in units of the gold's: 1/1000 for m and km. Nothing where they measure different
-// things, and 1 where one of them is unknown.
+// Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
+// Returns nothing where their dimensions differ, and 1 where one of them is unknown.
 std::optional<Rational> Comparer::unit_ratio(std::string_view gold, std::string_view answer) {
   const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
   if (!a || !b) return Rational(1);
@@ -146,8 +148,8 @@ Tri Comparer::based(const Expr* gold, const Expr* answer) {
                answer->op == Op::kBased ? answer->args[0] : answer);
 }
 
-// a : b : c up to a factor; a : b against a number as a quotient. With a part of 0 (12:00) part
-// by part.
+// Compares a : b : c up to a factor, and a : b with a number as a quotient. Ratios with a part of
+// 0, such as 12:00, are compared part by part.
 Tri Comparer::ratios(const Expr* gold, const Expr* answer) {
   if (gold->op != answer->op) return equal_scalars(*gold, *answer, options_, arena_.budget());
   if (gold->args.size() != answer->args.size()) return Tri::kNo;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostEndPoints = 64;
 
 bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
 
-// The first call of an unknown function, or nullptr.
+// Returns the first call of an unknown function, or nullptr.
 const Expr* unknown_call(const Expr& e) {
   if (!e.has(expr::trait::kCall)) return nullptr;
   if (e.op == Op::kApply) return &e;
@@ -42,7 +42,9 @@ class Sets {
     Tri out = Tri::kYes;
     for (const Expr* probe : probes()) {
       if (probe == nullptr) return Tri::kUnknown;
+      in_answer_ = false;
       const Tri in_gold = contains(gold, probe);
+      in_answer_ = true;
       const Tri in_answer = contains(answer, probe);
       if (in_gold == Tri::kUnknown || in_answer == Tri::kUnknown)
         out = Tri::kUnknown;
@@ -55,7 +57,7 @@ class Sets {
  private:
   Budget& budget() { return arena_.budget(); }
 
-  // The pairs (3, 0) and (1, 1) are points, not empty intervals.
+  // Returns whether a pair can only be a point: (3, 0) and (1, 1) are no intervals.
   bool holds_point(const Expr& e) {
     if (e.op == Op::kTuple) {
       const int order = compare_reals(*e.args[0], *e.args[1], options_, budget());
@@ -65,7 +67,7 @@ class Sets {
            std::ranges::any_of(e.args, [this](const Expr* arg) { return holds_point(*arg); });
   }
 
-  // (0, oo] is a slip, or means the extended line.
+  // Returns whether an interval includes infinity, as on the extended line: (0, oo].
   static bool holds_infinity(const Expr& e) {
     if (e.op == Op::kTuple && ((e.open == '[' && infinity_sign(*e.args[0]) != 0) ||
                                (e.close == ']' && infinity_sign(*e.args[1]) != 0)))
@@ -79,7 +81,7 @@ class Sets {
     return ends_.size() <= kMostEndPoints;
   }
 
-  // Every constant at which membership may change.
+  // Collects every constant at which membership may change.
   bool collect(const Expr& e) {
     if (e.op == Op::kTuple || e.op == Op::kSet || e.op == Op::kList || e.op == Op::kUnion ||
         e.op == Op::kIntersection || e.op == Op::kDifference || e.op == Op::kRelation ||
@@ -87,12 +89,12 @@ class Sets {
       return std::ranges::all_of(e.args, [this](const Expr* arg) { return collect(*arg); });
     }
     if (!is_constant_scalar(e)) return true;
-    // |z| < c changes at -c as well.
+    // The condition |z| < c changes at -c as well.
     return add_end(&e) && add_end(arena_.negate(&e));
   }
 
   bool order() {
-    // By insertion: an order that cannot be told must not confuse a library sort.
+    // Insertion tolerates an undecided order, which a library sort does not.
     std::vector<const Expr*> sorted;
     for (const Expr* end : ends_) {
       std::size_t at = 0;
@@ -109,7 +111,7 @@ class Sets {
     return true;
   }
 
-  // The end points, and points between and beyond them.
+  // Returns the end points, and points between and beyond them.
   const std::vector<const Expr*>& probes() {
     if (probes_.empty()) probes_ = drawn_probes();
     return probes_;
@@ -145,8 +147,9 @@ class Sets {
   }
 
   // Without "or", what all parts of a list hold is meant, unless nothing would be left, as of the
-  // solutions x < 1, x > 3.
+  // solutions x < 1, x > 3. An answer with "and" means it.
   bool is_conjunction(const Expr& list) {
+    if (in_answer_ && list.open == '&') return true;
     if (list.flag || std::ranges::find(list.args, Op::kRelation, &Expr::op) == list.args.end())
       return false;
     const auto [at, fresh] = conjunctions_.try_emplace(&list, false);
@@ -168,8 +171,7 @@ class Sets {
     switch (set.op) {
       case Op::kTuple: return in_interval(set, point);
       case Op::kSet:
-      case Op::kList:
-        return is_conjunction(set) ? all(set.args, point) : any(set.args, point);
+      case Op::kList: return is_conjunction(set) ? all(set.args, point) : any(set.args, point);
       case Op::kUnion: return any(set.args, point);
       case Op::kIntersection:
         return both(contains(*set.args[0], point), contains(*set.args[1], point));
@@ -201,8 +203,8 @@ class Sets {
     return tri(above && below);
   }
 
-  // The side of a relation with its name replaced by the point; an unknown call is the point
-  // itself.
+  // Returns the side of a relation with its name replaced by the point. An unknown call becomes the
+  // point.
   const Expr* at(const Expr* side, const std::vector<std::string>& names, const Expr* point) {
     if (side->op == Op::kApply) return point;
     return names.empty() ? side : substitute(side, names.front(), point, arena_);
@@ -240,6 +242,7 @@ class Sets {
   const VerifierOptions& options_;
   std::vector<const Expr*> ends_;
   std::vector<const Expr*> probes_;
+  bool in_answer_ = false;
   std::map<const Expr*, bool> conjunctions_;
 };
 

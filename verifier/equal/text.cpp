@@ -10,7 +10,7 @@ using expr::Expr, expr::Op;
 
 std::string hyphenated(const Expr& first, const Expr& rest);
 
-// The letters of words or of a product of names; empty where it is neither.
+// Returns the letters of words or of a product of names, and nothing for anything else.
 std::string letters(const Expr& e) {
   switch (e.op) {
     case Op::kText:
@@ -35,7 +35,7 @@ std::string letters(const Expr& e) {
   }
 }
 
-// y-axis, which reads as a difference.
+// Returns the letters of y-axis, which is parsed as a difference.
 std::string hyphenated(const Expr& first, const Expr& rest) {
   const bool minus_word = rest.op == Op::kMul && rest.args.size() == 2 &&
                           rest.args[0]->op == Op::kNumber && rest.args[0]->value.text() == "-1" &&
@@ -44,7 +44,7 @@ std::string hyphenated(const Expr& first, const Expr& rest) {
   return minus_word && !start.empty() ? start + "-" + letters(*rest.args[1]) : std::string();
 }
 
-// Whole numbers in digits, one wording of two, and without "only".
+// Returns the usual wording: whole numbers in digits, one of two synonyms, and no "only".
 std::string usual(std::string words) {
   constexpr std::string_view kOnly = "only";
   if (words.size() > kOnly.size() && words.ends_with(kOnly))

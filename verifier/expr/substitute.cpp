@@ -6,7 +6,7 @@
 namespace lie::expr {
 namespace {
 
-// The node with other arguments.
+// Returns the node with other arguments.
 const Expr* with_args(const Expr& e, std::vector<const Expr*> args, Arena& arena) {
   if (e.op == Op::kAdd) return arena.add(std::move(args));
   if (e.op == Op::kMul) return arena.mul(std::move(args));

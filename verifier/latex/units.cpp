@@ -10,16 +10,16 @@ namespace {
 
 using exact::Rational;
 
-/// A unit, with all its spellings apart by spaces. `prefix` says which prefixes it takes: 's' for those
-/// of symbols (k, M), 'w' for those of words (kilo, mega), 0 for none.
+/// A unit with all its spellings, separated by spaces. `prefix` selects its prefixes: 's' those of
+/// symbols (k, M), 'w' those of words (kilo, mega), 0 none.
 struct Entry {
   std::string_view spellings;
   char prefix = 0;
-  // Powers of length, mass, time, current and amount.
+  // powers of length, mass, time, current and amount
   std::array<std::int8_t, 5> si = {};
   Base other = Base::kCount;  // a base that is not one of these five
   std::int64_t top = 1, bottom = 1;
-  std::int8_t zeros = 0;  // of a power of ten
+  std::int8_t zeros = 0;  // exponent of a power of ten
 };
 
 constexpr std::array<Base, 5> kSiBases = {Base::kLength, Base::kMass, Base::kTime, Base::kCurrent,
@@ -130,7 +130,7 @@ bool is_spelling(const Entry& entry, std::string_view word) {
   return false;
 }
 
-// The entry of a word; `prefix`: only among those with such prefixes.
+// Returns the entry of a word, among those with such prefixes only if `prefix` is set.
 const Entry* find(std::string_view word, char prefix = 0) {
   const auto at = std::ranges::find_if(kEntries, [&](const Entry& entry) {
     return (prefix == 0 || entry.prefix == prefix) && is_spelling(entry, word);
@@ -140,7 +140,7 @@ const Entry* find(std::string_view word, char prefix = 0) {
 
 struct Measure {
   const Entry* entry = nullptr;
-  int zeros = 0;  // of the prefix
+  int zeros = 0;  // exponent of ten of the prefix
 };
 
 Measure measure(std::string_view word) {
@@ -155,7 +155,7 @@ Measure measure(std::string_view word) {
   return {};
 }
 
-// In small letters where the word is none as it stands: KM, Meters.
+// Looks a word up as it is written, and then in small letters: KM, Meters.
 Measure measure_of(std::string_view word) {
   const Measure out = measure(word);
   return out.entry != nullptr ? out : measure(lowered(word));
@@ -176,7 +176,7 @@ void multiply(Unit& unit, const Measure& measure, int power) {
   unit.factor = unit.factor * exact::power(factor, power);
 }
 
-// The power behind a word: ^2, ^{-1}, ². It is 1 where none is written.
+// Takes the power after a word: ^2, ^{-1}, ². Returns 1 where there is none, and 0 on an error.
 int take_power(std::string_view& text) {
   if (take(text, "²")) return 2;
   if (take(text, "³")) return 3;
@@ -196,11 +196,12 @@ int power_in_words(std::string_view& text) {
   return 1;
 }
 
-// One factor at the front of a text.
+// Takes one factor from the front of a text.
 bool take_factor(std::string_view& text, int sign, Unit& unit) {
   const int worded = power_in_words(text);
   const std::size_t end = std::min(text.find_first_of("^/*"), text.size());
-  std::size_t length = std::min({end, text.find("cdot"), text.find("per"), text.find("²"), text.find("³")});
+  std::size_t length =
+      std::min({end, text.find("cdot"), text.find("per"), text.find("²"), text.find("³")});
   Measure found = measure_of(text.substr(0, length));
   if (found.entry == nullptr && length < end) {
     length = end;  // "per" and the like within a word
