@@ -1,6 +1,6 @@
 // Pairs of other graders and of data sets. Each line of grader_pairs.tsv is a verdict, a source, a
 // gold and an answer. The verdict of the source is "=" (equal) or "!". A "?" after it means that
-// the verifier decides the opposite, for the reasons in docs/verifier.md.
+// the verifier decides the opposite, for the reasons in docs/design/verifier.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
