@@ -70,7 +70,7 @@ bool nothing(const Verdict& verdict) {
   return verdict.code == VerdictCode::kNoAnswer || verdict.code == VerdictCode::kUnparsableAnswer;
 }
 
-// What parse() finds: the verdict against the expected value, or that there is nothing.
+// parse() finds the expected value, or nothing.
 TEST(MathVerify, AgreesOnItsParses) {
   const auto rows = rows_of(shared_data() / "verifier" / "mathverify_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";

@@ -18,8 +18,8 @@ using Polynomial = std::vector<const Expr*>;
 /// Returns e as a polynomial in x of degree at most 32, if it is one.
 std::optional<Polynomial> polynomial_in(const Expr& e, std::string_view x, Arena& arena);
 
-/// Drops leading coefficients that are 0 and returns the degree, which is -1 for the zero polynomial.
-/// Returns nothing where it is undecided whether a coefficient is 0.
+/// Drops leading coefficients that are 0 and returns the degree, which is -1 for the zero
+/// polynomial. Returns nothing where it is undecided whether a coefficient is 0.
 std::optional<int> trim(Polynomial& p, Arena& arena, const VerifierOptions& options);
 
 /// Returns the polynomial as an expression in x.

@@ -11,7 +11,7 @@
 namespace lie::equal {
 namespace {
 
-// A tree as text, the terms and factors of each sum and product in one order.
+// Prints a tree with the terms and factors of each sum and product in sorted order.
 std::string sorted_text(const Expr& e) {
   if (!is_one_of(e.op, Op::kAdd, Op::kMul)) {
     if (e.args.empty()) return to_text(e);
@@ -33,7 +33,8 @@ bool is_atom(const Expr& e) {
   return is_one_of(e.op, Op::kNumber, Op::kSymbol, Op::kConstant, Op::kText, Op::kNamedSet);
 }
 
-// A number, a name, a root of a number, or a power of a name: nothing can be carried out.
+// Returns whether an expression is a number, a name, a root of a number, or a power of a name.
+// These have nothing to carry out.
 bool is_plain_power(const Expr& e) {
   if (e.op == Op::kFunction)
     return e.fn == expr::Fn::kRoot && is_one_of(e.args[0]->op, Op::kNumber, Op::kSymbol);
@@ -44,7 +45,8 @@ bool is_plain_power(const Expr& e) {
   return is_atom(*e.args[0]);
 }
 
-// A monomial or fraction such as 2\pi, \frac{1}{2} or \frac{\sqrt3}{2}.
+// Returns whether a product is a monomial or fraction such as 2\pi, \frac{1}{2} or
+// \frac{\sqrt3}{2}.
 bool is_plain_product(const Expr& e) {
   const auto numbers = std::ranges::count(e.args, Op::kNumber, &Expr::op);
   return numbers <= 2 &&
@@ -68,7 +70,7 @@ bool has_work(const Expr& e) {
   }
 }
 
-// Whether the prompt holds a text that is no part of a longer word or number.
+// Returns whether the prompt has the text, outside of longer words and numbers.
 bool holds(std::string_view prompt, std::string_view text) {
   for (std::size_t at = prompt.find(text); at != std::string_view::npos;
        at = prompt.find(text, at + 1)) {

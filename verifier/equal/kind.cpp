@@ -20,8 +20,8 @@ bool is_order(Rel rel) {
                    Rel::kNotEqual, Rel::kEqual);
 }
 
-// A relation that holds for the members of a set of reals. It is in one name, or in one value of an
-// unknown function such as f(x).
+// Returns whether a relation describes a set of reals. It has one name, or one value of an unknown
+// function such as f(x).
 bool is_condition(const Expr& e) {
   if (e.op != Op::kRelation || e.has(trait::kText | trait::kImaginary)) return false;
   if (e.args.size() == 2 && e.relations[0] == Rel::kIn)
@@ -33,19 +33,19 @@ bool is_condition(const Expr& e) {
   if (equation && !(e.args.size() == 2 && is_name(*e.args[0]) && !has_names(*e.args[1])))
     return false;
   if (!e.has(trait::kCall)) return free_names(e).size() == 1;
-  // Beside a call there are only constants.
+  // A call is compared with constants only.
   const auto named = [](const Expr* arg) { return has_names(*arg); };
   return std::ranges::count_if(e.args, named) == 1 &&
          std::ranges::count(e.args, Op::kApply, &Expr::op) == 1;
 }
 
-// What a condition speaks of: its name, or its call.
+// Returns the name or call that a condition restricts.
 std::string subject(const Expr& condition) {
   if (!condition.has(trait::kCall)) return free_names(condition).front();
   return to_text(**std::ranges::find(condition.args, Op::kApply, &Expr::op));
 }
 
-// Whether all parts are constants, sets, or conditions that speak of the same.
+// Returns whether all parts are constants, sets, or conditions on the same name or call.
 bool are_parts(const std::vector<const Expr*>& parts) {
   std::string spoken;
   return std::ranges::all_of(parts, [&](const Expr* part) {
@@ -59,7 +59,7 @@ bool are_parts(const std::vector<const Expr*>& parts) {
   });
 }
 
-// {x | ...}: every condition is on the element.
+// Returns whether every condition of {x | ...} is on the element.
 bool is_builder(const Expr& e) {
   if (!is_name(*e.args[0])) return false;
   const std::vector<std::string> element = free_names(*e.args[0]);

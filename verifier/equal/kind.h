@@ -7,7 +7,7 @@
 
 namespace lie::equal {
 
-/// What a prepared answer is.
+/// The kind of a prepared answer.
 enum class Kind : std::uint8_t {
   kText,        // words
   kScalar,      // a number, formula or function of names
@@ -23,14 +23,14 @@ enum class Kind : std::uint8_t {
 
 Kind kind_of(const expr::Expr& e);
 
-/// Whether it is a relation that is no equation, membership, approximation or arrow.
+/// Returns whether an expression is a relation but no equation, membership, approximation or arrow.
 bool is_inequality(const expr::Expr& e);
 
-/// Whether it describes a set of reals: an interval, all reals, a finite set of constants,
-/// conditions on one name, or a combination of these.
+/// Returns whether an expression describes a set of reals: an interval, all reals, a finite set of
+/// constants, conditions on one name, or a combination of these.
 bool is_real_set(const expr::Expr& e);
 
-/// Whether it is a column or row of a matrix with as many parts as the round tuple.
+/// Returns whether a matrix is one column or row with as many parts as the round tuple.
 bool is_vector(const expr::Expr& matrix, const expr::Expr& tuple);
 
 }  // namespace lie::equal

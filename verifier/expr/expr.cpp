@@ -167,9 +167,9 @@ bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }
 bool same_tree(const Expr& a, const Expr& b) {
   if (&a == &b) return true;
   return a.op == b.op && a.fn == b.fn && a.flag == b.flag && a.open == b.open &&
-         a.close == b.close && a.columns == b.columns && a.size == b.size &&
-         a.traits == b.traits && a.symbols == b.symbols && a.name == b.name &&
-         a.value == b.value && a.relations == b.relations &&
+         a.close == b.close && a.columns == b.columns && a.size == b.size && a.traits == b.traits &&
+         a.symbols == b.symbols && a.name == b.name && a.value == b.value &&
+         a.relations == b.relations &&
          std::ranges::equal(a.args, b.args,
                             [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
 }

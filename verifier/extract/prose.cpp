@@ -81,7 +81,7 @@ class Prose {
     return boxed_;
   }
 
-  // What the text says that the answer is not: "not 7", "is not equal to $7$", "7 \\ne".
+  // Drops candidates that the text denies: "not 7", "is not equal to $7$", "\\ne 7".
   void drop_denied() {
     std::erase_if(found_, [this](const Found& f) {
       std::string_view before = trimmed(text_.substr(0, f.begin));
@@ -255,7 +255,7 @@ class Prose {
     if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
       boxed_ += "\\%";
     all.rank = static_cast<int>(options_.boxed_priority);
-    // What stands in a box is no answer without the rest of the box.
+    // A number inside a box is no answer without the rest of the box.
     std::erase_if(found_, [&](const Found& f) {
       return f.kind == Found::Kind::kPlain && f.begin >= all.begin && f.end <= all.end;
     });

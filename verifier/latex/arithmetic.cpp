@@ -21,7 +21,7 @@ bool names_function(std::string_view text) {
   return meaning != nullptr && meaning->kind == Tok::kFunction;
 }
 
-/// What a word such as "million" at the front multiplies by.
+/// A word at the front of a unit, such as "million", and its factor.
 struct Scale {
   std::string_view word;
   std::int64_t factor = 1;

@@ -10,7 +10,8 @@
 
 namespace lie::latex {
 
-/// What a unit measures. Kinds of money and of temperature are not converted into each other.
+/// The quantities that units measure. Currencies and temperatures are not converted into each
+/// other.
 enum class Base : std::uint8_t {
   kLength,
   kMass,

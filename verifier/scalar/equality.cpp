@@ -219,7 +219,7 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
   if (infinite != answered)  // an unevaluated side may be infinite
     return has_binder(gold) || has_binder(answer) ? Tri::kUnknown : Tri::kNo;
   if (infinite != 0) return Tri::kYes;
-  // What is left with an infinity in it, such as infinity - infinity, has no value.
+  // Any other expression with an infinity, such as infinity - infinity, has no value.
   if (gold.has(trait::kInfinity) || answer.has(trait::kInfinity)) return Tri::kNo;
   if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
