@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Invariants E9 and E10: a second start in a live run directory is refused with the holder's name and harms nothing; a
 # damaged checkpoint is set aside, and the run goes on from the one before with the bits of an undamaged run.
-# sound_test.sh BIN WORK
+# check_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
 # A run evaluates after its last step: here every run does so after step 4, where the shorter ones end.

@@ -147,7 +147,7 @@ void check_metrics(const fs::path& path, Validity& found) {
   for (const std::string& line : file.damage) {
     found.faults.push_back({line,
                             "the metrics of a step; without this file lie_analyze computes "
-                            "the others from the trajectories",
+                            "what it can from the trajectories",
                             "restore a copy of the file, or remove the line"});
   }
   if (!file.checked && !file.rows.empty()) {

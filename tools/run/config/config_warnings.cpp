@@ -43,8 +43,8 @@ void check_threads(const TrainConfig& config, std::vector<std::string>& warnings
 void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.model.device != "cpu-bf16" || has_matrix_unit()) return;
   warnings.emplace_back(
-      "model.device is cpu-bf16, but this host's processor has no AMX: cpu is faster there, "
-      "cpu-bf16 only emulates its results");
+      "model.device is cpu-bf16, but this host's processor has no AMX: results are bit-identical "
+      "to those with AMX, but cpu is faster");
 }
 
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
