@@ -69,10 +69,11 @@ std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
 }
 
 void verify_batch(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
-               int threads) {
+                  int threads) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < batch.size(); i = next++) verify_line(batch[i], options, explains);
+    for (std::size_t i = next++; i < batch.size(); i = next++)
+      verify_line(batch[i], options, explains);
     release_thread_caches();
   };
   std::vector<std::jthread> team;
