@@ -109,7 +109,7 @@ for value in nan 1e999 -1 x; do
     ends bad "$option: expected a" "lie_cluster generate $model rows.jsonl $option=$value"
   done
 done
-ends bad 'which no 64-bit integer holds' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
+ends bad 'which does not fit into 64 bits' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
 ends 0 '' "lie_verify 'Übung 1/fünf Zeilen.jsonl'"
 
 # Runs that are none, and reports that cannot be written.

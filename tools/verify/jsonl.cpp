@@ -17,30 +17,31 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBatchRows = 4096;
 
-// One line: its input text, and its output text or error.
+// One line: its input, and its output or the error in it.
 struct Line {
   std::int64_t number = 0;
-  std::string text, out, error;
+  std::string text, out, complaint;
   VerdictCode code = VerdictCode::kNoAnswer;
 };
 
 void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   Json row = Json::parse(line.text, nullptr, false);
   if (row.is_discarded() || !row.is_object()) {
-    line.error = "not a JSON object";
+    line.complaint = "not a JSON object";
     return;
   }
   for (const char* key : {"gold", "response"}) {
     const bool gold = std::string_view(key) == "gold";
     if (row.contains(key) && (row[key].is_string() || (gold && row[key].is_number()))) continue;
-    line.error = std::string("no text under \"") + key + "\"";
+    line.complaint = std::string("no text under \"") + key + "\"";
     return;
   }
   const std::string gold =
       row["gold"].is_number() ? row["gold"].dump() : row["gold"].get<std::string>();
   const auto& response = row["response"].get_ref<const std::string&>();
+  const std::string prompt = row.value("prompt", Json()).is_string() ? row["prompt"] : "";
   const Verdict verdict =
-      explains ? explain(gold, response, options) : verify(gold, response, options);
+      explains ? explain(gold, response, options, prompt) : verify(gold, response, options, prompt);
   line.code = verdict.code;
   row["correct"] = verdict.correct();
   row["reason"] = name(verdict.code);
@@ -53,8 +54,7 @@ void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Reads the rows that are available, at least one. It does not block for further rows, so that a
-/// pipe gets each verdict promptly.
+/// Reads the rows that are available without blocking, so that no answer is delayed in a pipe.
 std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   std::vector<Line> batch;
   std::string text;
@@ -92,15 +92,15 @@ VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream&
   while (true) {
     std::vector<Line> batch = read_batch(in, number);
     if (batch.empty()) return counts;
-    verify_batch(batch, options, explains, threads);
+    verify_all(batch, options, explains, threads);
     for (const Line& line : batch) {
       ++counts.rows;
-      if (line.error.empty()) {
+      if (line.complaint.empty()) {
         ++counts.by_code[static_cast<std::size_t>(line.code)];
         out << line.out << '\n';
       } else {
         ++counts.bad_rows;
-        errors << name << ':' << line.number << ": " << line.error << '\n';
+        errors << name << ':' << line.number << ": " << line.complaint << '\n';
       }
     }
     flush_output(out);

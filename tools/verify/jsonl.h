@@ -1,5 +1,5 @@
-// The file mode of lie_verify: reads JSON lines and writes them with verdicts, in order.
-// Multithreaded.
+// The file mode of lie_verify: it reads JSON lines and writes them with verdicts in order, on
+// several threads.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace lie {
 
-/// Counts over a file.
+/// The counts of a file.
 struct VerifyCounts {
-  std::array<std::int64_t, 7> by_code{};  // by VerdictCode
+  std::array<std::int64_t, kVerdictCount> by_code{};  // by VerdictCode
   std::int64_t rows = 0, bad_rows = 0;
 };
 
-/// Reads rows with "gold" (text, or a number) and "response" from `in`. Writes each to `out` in
-/// order with "correct", "reason" and "extracted", and with `explains` also "why", "gold_form" and
-/// "answer_form". Rows are written as soon as `in` has no further row available. An invalid row is
-/// reported on `errors` with `name` and its line number, and skipped. The output does not depend on
-/// `threads`. Throws if `out` fails; the caller checks `in`.
+/// Reads rows with "gold" (text or a number), "response" and optionally "prompt" from `in`. Writes
+/// each to `out` in order, as soon as `in` has no further row available, with "correct", "reason"
+/// and "extracted", and with `explains` also "why", "gold_form" and "answer_form". A bad row is
+/// skipped and reported on `errors` by the name of the input and its line number. The output does
+/// not depend on `threads`. Throws Error where `out` fails. The caller checks `in`.
 VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream& out,
                           std::ostream& errors, const VerifierOptions& options, bool explains,
                           int threads);

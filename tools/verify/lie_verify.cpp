@@ -1,5 +1,4 @@
-// lie_verify: verifies an answer, given as one pair on the command line or as a JSONL file of
-// pairs.
+// The program lie_verify verifies one pair on the command line, or a JSONL file of pairs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -69,13 +68,13 @@ int run(int argc, char** argv) {
   Arguments arguments;
   bool rules = false;
   CLI::App app(
-      "Verify an answer: lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+      "Verifies answers: lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
   app.set_version_flag("--version", std::string(build_id()));
   app.add_option("gold_or_file", arguments.first,
-                 "the gold answer, or a file of pairs (-: standard input)");
+                 "the correct answer, or a file of pairs (-: standard input)");
   app.add_option("response", arguments.second, "the response to verify");
   app.add_option("--mode", arguments.mode,
-                 "reward: only the last box; lenient: any place where an answer may occur")
+                 "reward: the last box; lenient: wherever an answer may stand")
       ->check(CLI::IsMember({"reward", "lenient"}));
   app.add_flag("--explain", arguments.explains, "show both parsed forms and the reason");
   app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores")
@@ -98,6 +97,6 @@ int run(int argc, char** argv) {
 }  // namespace lie
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);  // otherwise in_avail() of a pipe is always 0
+  std::ios::sync_with_stdio(false);  // in_avail() of a pipe needs its own buffer
   return lie::run_program("lie_verify", [&] { return lie::run(argc, argv); }, {.failed = 2});
 }

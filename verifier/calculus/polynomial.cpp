@@ -1,4 +1,4 @@
-#include "verifier/calculus/quotient.h"
+#include "verifier/calculus/polynomial.h"
 
 #include <algorithm>
 
@@ -26,22 +26,6 @@ class Reader {
     if (!n || *n < 0) return std::nullopt;
     const std::optional<Polynomial> base = polynomial(*e.args[0]);
     return base ? power(*base, *n) : std::nullopt;
-  }
-
-  std::optional<Quotient> quotient(const Expr& e) {
-    if (!arena_.budget().spend()) return std::nullopt;
-    if (std::optional<Polynomial> p = polynomial(e))
-      return Quotient{std::move(*p), {arena_.number(1)}};
-    if (e.op == Op::kAdd || e.op == Op::kMul) return fold_quotients(e);
-    if (e.op != Op::kPow) return std::nullopt;
-    const std::optional<std::int64_t> n = whole(*e.args[1]);
-    std::optional<Quotient> base = n ? quotient(*e.args[0]) : std::nullopt;
-    if (!base) return std::nullopt;
-    if (*n < 0) std::swap(base->top, base->bottom);
-    std::optional<Polynomial> top = power(base->top, std::abs(*n));
-    std::optional<Polynomial> bottom = power(base->bottom, std::abs(*n));
-    if (!top || !bottom) return std::nullopt;
-    return Quotient{std::move(*top), std::move(*bottom)};
   }
 
  private:
@@ -75,7 +59,7 @@ class Reader {
     return out;
   }
 
-  // Numbers are multiplied and added at once, so that coefficients stay short.
+  // Numbers are multiplied and added immediately, so that coefficients stay short.
   const Expr* product_of(const Expr* a, const Expr* b) {
     if (a->op == Op::kNumber && b->op == Op::kNumber)
       return arena_.number(a->value * b->value, a->flag || b->flag);
@@ -105,27 +89,6 @@ class Reader {
     return out;
   }
 
-  std::optional<Quotient> fold_quotients(const Expr& e) {
-    const Expr* one = arena_.number(1);
-    Quotient out{{e.op == Op::kMul ? one : nullptr}, {one}};
-    for (const Expr* arg : e.args) {
-      const std::optional<Quotient> next = quotient(*arg);
-      if (!next) return std::nullopt;
-      std::optional<Polynomial> top =
-          e.op == Op::kMul ? times(out.top, next->top) : cross(out, *next);
-      std::optional<Polynomial> bottom = times(out.bottom, next->bottom);
-      if (!top || !bottom) return std::nullopt;
-      out = {std::move(*top), std::move(*bottom)};
-    }
-    return out;
-  }
-
-  std::optional<Polynomial> cross(const Quotient& a, const Quotient& b) {
-    std::optional<Polynomial> left = times(a.top, b.bottom);
-    const std::optional<Polynomial> right = left ? times(b.top, a.bottom) : std::nullopt;
-    return right ? std::optional<Polynomial>(plus(std::move(*left), *right)) : std::nullopt;
-  }
-
   std::string_view x_;
   Arena& arena_;
 };
@@ -134,10 +97,6 @@ class Reader {
 
 std::optional<Polynomial> polynomial_in(const Expr& e, std::string_view x, Arena& arena) {
   return Reader(x, arena).polynomial(e);
-}
-
-std::optional<Quotient> quotient_in(const Expr& e, std::string_view x, Arena& arena) {
-  return Reader(x, arena).quotient(e);
 }
 
 std::optional<int> trim(Polynomial& p, Arena& arena, const VerifierOptions& options) {

@@ -1,4 +1,4 @@
-// Expressions read as polynomials and quotients of polynomials in one name.
+// Expressions read as polynomials in one name.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,20 @@ namespace lie::calculus {
 
 using expr::Arena, expr::Expr;
 
-/// Coefficients from the constant term up; they do not depend on the name. nullptr is 0.
+/// The coefficients from the constant term up. They do not depend on the name, and nullptr is 0.
 using Polynomial = std::vector<const Expr*>;
 
-struct Quotient {
-  Polynomial top, bottom;
-};
-
-/// e as a polynomial in x of degree at most 32, if it is one.
+/// Returns e as a polynomial in x of degree at most 32, if it is one.
 std::optional<Polynomial> polynomial_in(const Expr& e, std::string_view x, Arena& arena);
 
-/// e as a quotient of such polynomials, not reduced, if it is one.
-std::optional<Quotient> quotient_in(const Expr& e, std::string_view x, Arena& arena);
-
-/// The degree once leading coefficients that are 0 are dropped: -1 for the zero polynomial. Nothing
-/// where it cannot be told whether a coefficient is 0.
+/// Drops leading coefficients that are 0 and returns the degree, which is -1 for the zero
+/// polynomial. Returns nothing where it is undecided whether a coefficient is 0.
 std::optional<int> trim(Polynomial& p, Arena& arena, const VerifierOptions& options);
 
-/// The polynomial as an expression in x.
+/// Returns the polynomial as an expression in x.
 const Expr* expression(const Polynomial& p, const Expr* x, Arena& arena);
 
-/// Slope and offset of a linear expression a x + b; a is not 0.
+/// The slope a and offset b of a linear expression a x + b with a not 0.
 struct Line {
   const Expr* slope = nullptr;
   const Expr* offset = nullptr;
