@@ -53,7 +53,7 @@ TEST_F(ConfigWarnings, PromptsThatWouldBeCutAreCounted) {
 TEST_F(ConfigWarnings, StaleResponsesUnderANarrowClip) {
   config.tickets.max_staleness = 2;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),
-                                         HasSubstr("as narrow as 0.0004"))));
+                                            HasSubstr("as narrow as 0.0004"))));
   config.policy_loss.algorithm = Algorithm::kGrpo;
   EXPECT_THAT(warnings(), IsEmpty()) << "its default of 0.2 is not narrow";
   config.policy_loss.algorithm = Algorithm::kGspo;

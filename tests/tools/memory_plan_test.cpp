@@ -83,8 +83,7 @@ TEST(MemoryPlan, SaysWhatMoreMemoryWouldSpare) {
                                       {.micro_batch_tokens = 1 << 20, .activation_bytes = bytes}));
   };
   EXPECT_THAT(text(DType::kFloat32, 0), HasSubstr("; 2 of 3 layers are recomputed; "));
-  EXPECT_THAT(text(DType::kBFloat16, 0),
-              HasSubstr("; activations use up to "));
+  EXPECT_THAT(text(DType::kBFloat16, 0), HasSubstr("; activations use up to "));
   EXPECT_THAT(text(DType::kBFloat16, 1 << 20), HasSubstr("; 2 of 3 layers are recomputed"));
   EXPECT_THAT(text(DType::kFloat32, std::int64_t{1} << 40), Not(HasSubstr(";")));
 }
@@ -240,9 +239,10 @@ TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
 TEST(Facts, AreColumnsWithinEighty) {
   const std::string long_value =
       "one two three four five six seven eight nine ten eleven twelve thirteen";
-  const SummaryEntry entries[] = {{"a", long_value},
-                        {"long name", "x\ny"},
-                        {.name = "next", .value = long_value + " fourteen", .is_command = true}};
+  const SummaryEntry entries[] = {
+      {"a", long_value},
+      {"long name", "x\ny"},
+      {.name = "next", .value = long_value + " fourteen", .is_command = true}};
   EXPECT_EQ(run_summary_text("head", entries),
             "head\n"
             "  a          one two three four five six seven eight nine ten eleven twelve\n"

@@ -173,8 +173,9 @@ void check_checkpoints(const fs::path& directory, Validity& found) {
   for (const fs::path& checkpoint : checkpoints) {
     for (const std::string& fault : checkpoint_faults(checkpoint)) {
       if (!fs::exists(checkpoint)) continue;
-      found.faults.push_back({fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
-                              "restore a copy; a resumed run continues from the previous checkpoint"});
+      found.faults.push_back(
+          {fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
+           "restore a copy; a resumed run continues from the previous checkpoint"});
     }
     if (!fs::exists(checkpoint / kChecksumsFile)) {
       found.notes.push_back(fmt::format("{}: has no checksums", checkpoint.string()));
@@ -220,8 +221,8 @@ std::string text_of(const Validity& validity) {
   }
   for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
   for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
-  return text +
-         (validity.faults.empty() ? "intact\n" : fmt::format("{} faults\n", validity.faults.size()));
+  return text + (validity.faults.empty() ? "intact\n"
+                                         : fmt::format("{} faults\n", validity.faults.size()));
 }
 
 }  // namespace lie::analyze

@@ -123,8 +123,8 @@ std::vector<Subject> load_subjects(const Request& request) {
 void require_valid(const fs::path& checkpoint) {
   const auto faults = lie::checkpoint_faults(checkpoint);
   if (faults.empty()) return;
-  lie::fail("{} is damaged: {}; a resumed run continues from the previous checkpoint", checkpoint.string(),
-            fmt::join(faults, "; "));
+  lie::fail("{} is damaged: {}; a resumed run continues from the previous checkpoint",
+            checkpoint.string(), fmt::join(faults, "; "));
 }
 
 void print_digests(const std::string& directory, const std::string& prefix) {

@@ -23,7 +23,7 @@ void require_command(const CLI::App& program, int argc, char** argv) {
        program.get_name());
 }
 
-int run_job(const std::function<void(Job&)>& command) {
+int run_job(const JobCommand& command) {
   // If the launcher died, writing to its pipe must not kill the rank before it reports and ends.
   std::signal(SIGPIPE, SIG_IGN);
   mpi::Environment environment;

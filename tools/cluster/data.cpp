@@ -1,22 +1,33 @@
-#include "tools/cluster/data.h"
-
+// lie_cluster data: checks a data file as training would read it, and describes it.
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/input/prompts.h"
 
 namespace lie {
 namespace {
 
 constexpr std::size_t kReasonsShown = 5;
+
+struct DataArguments {
+  std::filesystem::path file;   // JSONL or Parquet
+  std::filesystem::path model;  // directory with tokenizer.json; empty: lengths in characters
+  std::vector<std::string> overrides;  // key=value of RowOptions
+  std::int64_t max_prompt_tokens = 1024;
+  bool show_first = false;  // print the first prompt as rendered for the model
+};
 
 /// Counts of one data source.
 struct Source {
@@ -113,8 +124,10 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-}  // namespace
-
+/// Reads the file row by row as training would, but skips bad rows, and describes it. The text has
+/// the number of rows and of bad rows, with the first reasons. For each data source it has the
+/// number of prompts and of distinct ones, and quantiles of prompt length and L_ref. Throws Error
+/// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Dataset dataset = read_run_prompts(arguments.file, row_options(arguments), arguments.model);
@@ -125,6 +138,28 @@ std::string describe_data(const DataArguments& arguments) {
                      arguments.file.string(), dataset.rows, dataset.prompts.size(),
                      dataset.skipped.size(), seconds, peak_mebibytes()) +
          table(sources, arguments) + notes(dataset, sources, arguments);
+}
+
+}  // namespace
+
+void add_data(CLI::App& program, JobCommand& chosen) {
+  const auto arguments = std::make_shared<DataArguments>();
+  CLI::App* data =
+      program.add_subcommand("data", "Read a data file as training would, and describe it");
+  data->add_option("FILE", arguments->file, "JSONL or Parquet")->required();
+  data->add_option("--model", arguments->model,
+                   "Directory with tokenizer.json: prompt lengths in tokens");
+  add_integer(*data, "--max-prompt-tokens", arguments->max_prompt_tokens,
+              "Count the prompts that are longer, with --model", 1);
+  data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
+  add_overrides(*data, arguments->overrides,
+                "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");
+  data->footer([] { return "\nKeys for --set:\n" + explain_config_of<RowOptions>(); });
+  data->callback([&chosen, arguments] {
+    chosen = [=](Job& job) {
+      if (job.rank() == 0) std::fputs(describe_data(*arguments).c_str(), stdout);
+    };
+  });
 }
 
 }  // namespace lie

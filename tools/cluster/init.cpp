@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iostream>
+#include <memory>
 
 #include "actors/rollout_options.h"
 #include "common/base/divided_up.h"
@@ -16,6 +18,7 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights/weights.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 
@@ -242,6 +245,16 @@ std::string initial_config(const InitArguments& arguments) {
   config = config_of(arguments, found, sizes);
   const std::vector<std::string> why = switch_off(found.dataset, config.reward);
   return head(found, sizes, why) + dump_changes(fields, comments(found));
+}
+
+void add_init(CLI::App& program, ProcessCommand& chosen) {
+  const auto arguments = std::make_shared<InitArguments>();
+  CLI::App* command = program.add_subcommand(
+      "init", "A first config for a model and a data file: lie_cluster init MODEL DATA > my.yaml");
+  command->add_option("MODEL_DIR", arguments->model, "Hugging Face directory")->required();
+  command->add_option("FILE", arguments->data, "JSONL or Parquet, a prompt a row")->required();
+  command->callback(
+      [&chosen, arguments] { chosen = [=] { std::cout << initial_config(*arguments); }; });
 }
 
 }  // namespace lie

@@ -1,8 +1,9 @@
-#include "tools/cluster/reference_lengths.h"
-
+// lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, for
+// each prompt.
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -13,6 +14,9 @@
 #include "common/io/file_aside.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
+#include "tools/arguments/config_command.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/length_log.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
@@ -23,6 +27,12 @@
 
 namespace lie {
 namespace {
+
+struct ReferenceLengthsArguments {
+  ConfigArguments config;        // of the training run: model, data.train_file, rollout
+  std::filesystem::path output;  // the rows of data.train_file with reference_length
+  std::int64_t samples = 4;      // responses to each prompt
+};
 
 /// Throws Error if the rows cannot be written to `output`, before hours of measuring. The output
 /// must not replace the input.
@@ -136,12 +146,16 @@ void log_summary(const fs::path& output, const Dataset& dataset, const LengthLog
       output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
 }
 
-}  // namespace
-
+/// Samples from model.path as the run's actors would, over all ranks, and writes the rows with each
+/// prompt's mean response length in tokens (end of sequence included). The output is Parquet if the
+/// data is Parquet and the output's name ends in .parquet, else JSONL. Rows skipped by
+/// data.skip_bad_rows are omitted from JSONL and have NaN in Parquet. If it is killed and started
+/// again, it continues from `output`.progress. The output does not depend on the number of ranks.
+/// Collective over the world. Throws Error.
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
-  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions generation{.model = config.model,
                                .rollout = config.rollout,
@@ -167,6 +181,24 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
   log_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
   log.remove();
+}
+
+}  // namespace
+
+void add_reference_lengths(CLI::App& program, JobCommand& chosen) {
+  const auto arguments = std::make_shared<ReferenceLengthsArguments>();
+  CLI::App* measure = program.add_subcommand(
+      "reference-lengths",
+      "Measure the initial policy's response length for every training prompt; also under mpirun");
+  add_config(*measure, arguments->config);
+  measure
+      ->add_option(
+          "--output", arguments->output,
+          "File to write: the rows with reference_length; of Parquet also .parquet, else JSONL")
+      ->required();
+  add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
+  measure->callback(
+      [&chosen, arguments] { chosen = [=](Job& job) { reference_lengths(job, *arguments); }; });
 }
 
 }  // namespace lie

@@ -22,12 +22,14 @@
 #include "model/collective/through_host_collective.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/config_command.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
-#include "tools/run/start/start_messages.h"
 #include "tools/run/start/resume.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/writer.h"
 
 namespace lie {
@@ -220,7 +222,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   entries.push_back({"prompts", "template " + config.sft.prompt_template});
   entries.push_back({"responses", inputs.ends.text});
   entries.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
-                                                                     sizes_of(config, inputs)))});
+                                                                       sizes_of(config, inputs)))});
   const SftOptions& sft = config.sft;
   const std::string length =
       sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
@@ -263,22 +265,20 @@ void log_end(const SftConfig& config, std::int64_t steps, int signal) {
   Log("sft", 0).info("{}", run_summary_text(how, entries));
 }
 
-}  // namespace
-
-void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
-
-std::string explain_sft_config(std::string_view part) { return explain_config_of<SftConfig>(part); }
-
-void sft(Job& job, const fs::path& path, std::span<const std::string> overrides, bool dry_run) {
+/// Runs supervised fine-tuning with every rank as a learner. The result is the last checkpoint, a
+/// Hugging Face model directory under run.directory/checkpoints. With `dry_run` it makes all checks
+/// of a start and prints a summary, but neither trains nor writes. Throws Error. Collective over
+/// all ranks.
+void sft(Job& job, const ConfigArguments& arguments) {
   job.set_role("learner");
   job.set_activity("preparing");
-  const SftConfig config = load_sft_config(path, overrides);
+  const SftConfig config = load_sft_config(arguments.config, arguments.overrides);
   const bool is_first = job.rank() == 0;
   if (is_first) check_directory(config);
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const SftInputs inputs = read_inputs(config, job.size(), is_first);
-  if (dry_run) {
+  if (arguments.dry_run) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
@@ -313,6 +313,17 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
   if (!is_first) return;
   log_end(config, done, is_stopped ? job.stop_signal() : 0);
   if (is_stopped) job.set_stopped();
+}
+
+}  // namespace
+
+void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
+
+void add_sft(CLI::App& program, JobCommand& chosen) {
+  add_config_command(
+      program, chosen, "sft",
+      "Supervised fine-tuning on prompts and responses, or on conversations; also under mpirun",
+      explain_config_of<SftConfig>, sft);
 }
 
 }  // namespace lie

@@ -18,6 +18,7 @@
 #include "common/process/log.h"
 #include "common/process/writer_lock.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/config_command.h"
 #include "tools/eval/choice.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
@@ -27,8 +28,8 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
-#include "tools/run/start/start_messages.h"
 #include "tools/run/start/resume.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/writer.h"
 
 namespace lie {
@@ -90,7 +91,8 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
                     prompts[number].gold == then.gold;
   if (same) return;
   fail(
-      "{}: holds responses to row {} with another prompt or gold than the file has now; name another "
+      "{}: holds responses to row {} with another prompt or gold than the file has now; name "
+      "another "
       "run.directory",
       log.string(), then.problem);
 }
@@ -168,13 +170,12 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
                                          fixed_dtype(config.model, model, dtypes.packed));
   entries.push_back({"memory", "actor " + memory_text(memory) +
-                                 cache_text(model.config, dtypes.packed, config.rollout)});
+                                   cache_text(model.config, dtypes.packed, config.rollout)});
   const auto left = std::ssize(generation.tickets());
-  return run_summary_text(
-      left == generation.prompts()
-          ? config.run.directory + ": a new evaluation"
-          : fmt::format("{}: resumes, {} prompts left", config.run.directory, left),
-      entries);
+  return run_summary_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
+                                                       : fmt::format("{}: resumes, {} prompts left",
+                                                                     config.run.directory, left),
+                          entries);
 }
 
 void log_end(const EvalConfig& config) {
@@ -235,8 +236,8 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
   Grader grader(scoring_options(config), decode, config.table.budgets,
-              {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
-              config.eval.choice_patterns);
+                {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
+                config.eval.choice_patterns);
   std::vector<Prompt> prompts = prompts_of(config);
   prepare_directory(job, config);
   Generation generation(config, std::move(prompts));
@@ -256,29 +257,39 @@ void print_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
   check_unlocked(config.run.directory);
   print_dry_run(dump_config_of(config), "eval",
-               start_text(config, Generation(config, prompts_of(config)), ends));
+                start_text(config, Generation(config, prompts_of(config)), ends));
 }
 
-}  // namespace
-
-void evaluate(Job& job, const fs::path& path, std::span<const std::string> overrides,
-              bool dry_run) {
+/// Generates the responses that the directory lacks, over all ranks. Then verifies all responses
+/// and writes the tables; table.txt is also printed to standard output. The tables depend neither
+/// on the number of ranks nor on how often the program was killed. With `dry_run` it only checks
+/// and logs what a start would do. Collective over the world. Throws Error.
+void evaluate(Job& job, const ConfigArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
-  const EvalConfig config = load_eval_config(path, overrides);
+  const EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions options{.model = config.model,
                             .rollout = config.rollout,
                             .seed = static_cast<std::uint64_t>(config.eval.seed),
                             .keep_binding = config.eval.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
-  if (dry_run) {
+  if (arguments.dry_run) {
     if (job.rank() == 0) print_plan(config, ends.text);
   } else if (job.rank() == 0) {
     evaluate_on_rank_0(job, config, options, ends.text);
   } else {
     run_generation_actor(job, options);
   }
+}
+
+}  // namespace
+
+void add_eval(CLI::App& program, JobCommand& chosen) {
+  add_config_command(
+      program, chosen, "eval",
+      "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also under mpirun",
+      explain_config_of<EvalConfig>, evaluate);
 }
 
 }  // namespace lie

@@ -8,19 +8,13 @@
 //   trajectories/, metrics.jsonl      the same as a run's evaluation at step 0, for lie_analyze
 #pragma once
 
-#include <filesystem>
-#include <span>
-#include <string>
+#include <CLI/CLI.hpp>
 
-#include "common/comm/job.h"
+#include "tools/arguments/job_program.h"
 
 namespace lie {
 
-/// Generates the responses that the directory lacks, over all ranks. Then verifies all responses
-/// and writes the tables; table.txt is also printed to standard output. The tables depend neither
-/// on the number of ranks nor on how often the program was killed. With `dry_run` it only checks
-/// and logs what a start would do. Collective over the world. Throws Error.
-void evaluate(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides,
-              bool dry_run = false);
+/// Adds the command to `program`. Parsing it sets `chosen` to what each rank runs.
+void add_eval(CLI::App& program, JobCommand& chosen);
 
 }  // namespace lie

@@ -24,7 +24,7 @@ std::int64_t GradedProblem::right() const {
 }
 
 Grader::Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
-             const ProgramHost& host, bool choice_patterns)
+               const ProgramHost& host, bool choice_patterns)
     : scorer_(options, host),
       decode_(std::move(decode)),
       budgets_(std::move(budgets)),

@@ -36,7 +36,7 @@ struct GradedProblem {
 class Grader {
  public:
   Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
-        const ProgramHost& host = {}, bool choice_patterns = false);
+         const ProgramHost& host = {}, bool choice_patterns = false);
 
   /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
   /// letter is also correct, with `choice_patterns` even outside the box (choice.h).

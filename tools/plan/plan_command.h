@@ -1,10 +1,13 @@
 // lie_cluster plan: memory, expected step time and idle shares of a config before it runs.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "tools/arguments/job_program.h"
 
 namespace lie {
 
@@ -24,5 +27,8 @@ struct PlanArguments {
 /// Prints the plan to `out`. Throws Error if an input is missing, naming the argument that would
 /// replace it.
 void plan(const PlanArguments& arguments, std::ostream& out);
+
+/// Adds the command to `program`. Parsing it sets `chosen` to what runs it.
+void add_plan(CLI::App& program, ProcessCommand& chosen);
 
 }  // namespace lie

@@ -75,10 +75,9 @@ void add_micro_batch(const ModelConfig& model, DType activations, const LearnerS
   const std::int64_t again =
       layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
   if (again == 0) return;
-  plan.note =
-      is_free ? fmt::format("; activations use up to {} MiB more if free", mebibytes)
-              : fmt::format("; {} of {} layers are recomputed; {} MiB more would avoid it",
-                            again, model.layers, mebibytes);
+  plan.note = is_free ? fmt::format("; activations use up to {} MiB more if free", mebibytes)
+                      : fmt::format("; {} of {} layers are recomputed; {} MiB more would avoid it",
+                                    again, model.layers, mebibytes);
 }
 
 }  // namespace

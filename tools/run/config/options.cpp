@@ -29,15 +29,17 @@ void describe(FieldList& fields, RunOptions& options) {
                "command resumes it. 0: only the limit of the Slurm job applies.",
        .unit = "minutes",
        .min = 0});
-  fields.add("schedule", options.schedule,
-             {{"free", ScheduleMode::kFree}, {"recorded", ScheduleMode::kRecorded}},
-             {.help = "recorded: schedule.jsonl in the run directory lists the weights that generated "
-                      "each group. With rollout.max_staleness they depend on timing; "
-                      "run.follow_schedule repeats the run from this file."});
-  fields.add("follow_schedule", options.follow_schedule,
-             {.help = "The schedule.jsonl of a run of this config, seed and data. The run is repeated "
-                      "bit for bit, on any number of actors. Empty: none.",
-              .unit = "path"});
+  fields.add(
+      "schedule", options.schedule,
+      {{"free", ScheduleMode::kFree}, {"recorded", ScheduleMode::kRecorded}},
+      {.help = "recorded: schedule.jsonl in the run directory lists the weights that generated "
+               "each group. With rollout.max_staleness they depend on timing; "
+               "run.follow_schedule repeats the run from this file."});
+  fields.add(
+      "follow_schedule", options.follow_schedule,
+      {.help = "The schedule.jsonl of a run of this config, seed and data. The run is repeated "
+               "bit for bit, on any number of actors. Empty: none.",
+       .unit = "path"});
   fields.add_one_or_more(
       "replay_of", options.replay_of,
       {.help = "Set by lie_replay train: the run, or runs, from whose log the learner trains; "
@@ -59,7 +61,8 @@ void describe(FieldList& fields, ModelOptions& options) {
   fields.add(
       "device", options.device,
       {.help = "cpu (the program's own operators), cpu-bf16 (the same with bf16 matmul operands, "
-               "using AMX if the processor has it), aten-cpu (LibTorch's, for comparison), cuda (bf16 compute with fp32 master weights; learners and actors of a "
+               "using AMX if the processor has it), aten-cpu (LibTorch's, for comparison), cuda "
+               "(bf16 compute with fp32 master weights; learners and actors of a "
                "node share its GPUs in turn) or cuda-exact (the same; the learner computes "
                "log-probs exactly as the sampler did, slower), the last two also with :<number>."});
   fields.add(

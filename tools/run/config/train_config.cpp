@@ -32,7 +32,8 @@ void check_schedule(const TrainConfig& config) {
 }
 
 void check(const TrainConfig& config) {
-  if (config.run.directory.empty()) fail("run.directory is not set: name the directory for the run");
+  if (config.run.directory.empty())
+    fail("run.directory is not set: name the directory for the run");
   if (config.model.path.empty()) {
     fail("model.path is not set: name the Hugging Face directory of the model to train");
   }

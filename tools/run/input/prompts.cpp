@@ -32,7 +32,7 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   if (!skipped.empty()) log.warn("{}", skipped);
   if (dataset.digit_keys > 0) {
     log.warn("{}: {} of {} rows give the correct choice as a number; its letter is used",
-               file.string(), dataset.digit_keys, dataset.rows);
+             file.string(), dataset.digit_keys, dataset.rows);
   }
   return dataset;
 }

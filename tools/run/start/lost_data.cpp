@@ -49,28 +49,29 @@ void note_lost_segments(std::vector<std::string>& notes, const fs::path& directo
 }
 
 void note_missing_steps(std::vector<std::string>& notes, const fs::path& file, const Steps& steps,
-               std::int64_t first, std::int64_t last) {
+                        std::int64_t first, std::int64_t last) {
   Steps missing;
   for (std::int64_t step = first; step <= last; ++step) {
     if (!steps.contains(step)) missing.insert(step);
   }
   if (missing.empty()) return;
   notes.push_back(fmt::format(
-      "{} LACKS {} OF {} STEPS, the first is {}, the last {}: their data is lost",
-      file.string(), missing.size(), last - first + 1, *missing.begin(), *missing.rbegin()));
+      "{} LACKS {} OF {} STEPS, the first is {}, the last {}: their data is lost", file.string(),
+      missing.size(), last - first + 1, *missing.begin(), *missing.rbegin()));
 }
 
 }  // namespace
 
 std::vector<std::string> lost_data(const fs::path& run_directory, std::int64_t first,
-                                       std::int64_t last) {
+                                   std::int64_t last) {
   std::vector<std::string> notes;
   const fs::path metrics = run_directory / "metrics.jsonl";
   const fs::path trajectories = run_directory / "trajectories";
   note_missing_steps(notes, metrics, steps_with_metrics(metrics), first, last);
   const SegmentIndex index = read_index(trajectories);
   note_lost_segments(notes, trajectories, index);
-  note_missing_steps(notes, trajectories, steps_with_trajectories(trajectories, index, true), first, last);
+  note_missing_steps(notes, trajectories, steps_with_trajectories(trajectories, index, true), first,
+                     last);
   return notes;
 }
 

@@ -37,11 +37,11 @@ std::string differences_text(const std::filesystem::path& directory, const Field
   auto differences = config_differences(config, directory / "config.yaml", ignored);
   const std::size_t all = differences.size();
   differences.resize(std::min(all, kDifferencesShown));
-  return fmt::format(
-      "{}{}", fmt::join(differences, "; "),
-      all > kDifferencesShown
-          ? fmt::format("; and {} more, perhaps of another command or build", all - kDifferencesShown)
-          : "");
+  return fmt::format("{}{}", fmt::join(differences, "; "),
+                     all > kDifferencesShown
+                         ? fmt::format("; and {} more, perhaps of another command or build",
+                                       all - kDifferencesShown)
+                         : "");
 }
 
 }  // namespace
@@ -71,7 +71,8 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return;
   fail(
-      "run.follow_schedule {} belongs to a run of another config ({}), so it would not be repeated: "
+      "run.follow_schedule {} belongs to a run of another config ({}), so it would not be "
+      "repeated: "
       "restore these values; a copy of the file in another directory is not checked",
       schedule.string(), differences);
 }

@@ -10,7 +10,7 @@ namespace lie {
 
 struct SummaryEntry {
   std::string name;
-  std::string value;      // may have several lines
+  std::string value;        // may have several lines
   bool is_command = false;  // for commands to copy: lines are not wrapped
 };
 

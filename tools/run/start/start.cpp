@@ -92,7 +92,8 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (const std::string& warning : config_warnings(config, prompts.training)) log.warn("{}", warning);
+  for (const std::string& warning : config_warnings(config, prompts.training))
+    log.warn("{}", warning);
   return prompts;
 }
 
@@ -152,7 +153,8 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
-      "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to them; "
+      "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to "
+      "them; "
       "raise checkpoint.keep_last and trajectories.keep_last_steps",
       directory.string(), oldest);
 }
@@ -254,8 +256,8 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config) {
 
 RunStart share_start(const RunStart& start, Collective& world) {
   std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step,
-                           static_cast<std::int64_t>(start.model_directory.string().size()),
-                           std::ssize(start.end_of_sequence_ids)};
+                            static_cast<std::int64_t>(start.model_directory.string().size()),
+                            std::ssize(start.end_of_sequence_ids)};
   broadcast_value(world, header);
   std::string directory = start.model_directory.string();
   directory.resize(static_cast<std::size_t>(header[3]));

@@ -31,11 +31,12 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 }
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
-  std::vector<SummaryEntry> entries = {{"data", fmt::format("{} prompts of {}", run.prompts.training.size(),
-                                                  config.data.train_file)}};
+  std::vector<SummaryEntry> entries = {
+      {"data",
+       fmt::format("{} prompts of {}", run.prompts.training.size(), config.data.train_file)}};
   if (config.evaluation.every > 0) {
     entries.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
-                                               fmt::join(config.data.evaluation_file, ", "))});
+                                                 fmt::join(config.data.evaluation_file, ", "))});
   }
   std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.ends),
                     std::back_inserter(entries));
@@ -91,8 +92,8 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
   entries.push_back(model_entry(config.model.path, run.model.parameters));
   if (config.weight_sync.weights == DType::kBFloat16) {
-    entries.push_back({"weights",
-                     "rounded to bfloat16 for the actors: their policy differs from the learner's"});
+    entries.push_back(
+        {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
   }
   std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
   entries.push_back(memory_entry(memory_of_roles(config, run.model.config, run.dtypes, layout)));
@@ -159,8 +160,8 @@ SummaryEntry model_entry(const std::string& path, std::int64_t parameters) {
                                is_large ? "billion" : "million")};
 }
 
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template, const RolloutOptions& rollout,
-                             const std::string& ends) {
+std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+                                       const RolloutOptions& rollout, const std::string& ends) {
   return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
                                   rollout.max_prompt_tokens)},
           {"responses",

@@ -47,8 +47,8 @@ SummaryEntry memory_entry(std::span<const RoleMemory> roles);
 SummaryEntry model_entry(const std::string& path, std::int64_t parameters);
 /// Returns the entries on how prompts are rendered and where responses end. `ends` is
 /// EndTokens::text.
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template, const RolloutOptions& rollout,
-                             const std::string& ends);
+std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+                                       const RolloutOptions& rollout, const std::string& ends);
 /// Returns the entry with the path of the last checkpoint, or none if there is no checkpoint.
 std::vector<SummaryEntry> checkpoint_entries(const std::filesystem::path& run_directory);
 /// Returns "runs/demo: a new run of 40 steps", or "runs/demo: resumes after step 12 of 40".
