@@ -34,23 +34,23 @@ struct CacheUse {
 
 /// Turns tickets into rollout groups. Not thread-safe.
 ///
-/// Independence (invariant E3): with the CPU operators, the ids and log-probs of a response depend
-/// only on weights, prompt, sampling options and random key. They do not depend on slots, cache
-/// size, order of tickets, neighbors or preemptions. With ATen's operators, rounding does.
+/// Invariant E3: with the CPU operators, the ids and log-probs of a response depend only on
+/// weights, prompt, sampling options and random key. They do not depend on slots, cache size, order
+/// of tickets, neighbors or preemptions. With ATen's operators, rounding depends on these too.
 ///
-/// Preemption: responses are ordered by age, first by ticket, then by position in the group. The
-/// oldest begin first, while the cache has pages for each at half the mean length of the responses
-/// so far, which is what a response holds on average. If the cache runs full nevertheless, the
-/// youngest response is preempted: an older one gets its pages, and its tokens are re-prefilled
-/// when pages are free. So the responses in flight are always the oldest ones, and the oldest one
-/// always advances.
+/// Preemption: responses are ordered by age, first by ticket, then by position in the group. They
+/// begin in this order while the cache is expected to hold them. A response is expected to hold
+/// half the mean length so far, which is its average over its life. If the cache runs full
+/// nevertheless, the youngest response is preempted: an older one gets its pages, and its tokens
+/// are re-prefilled when pages are free. So the oldest responses are always in flight, and the
+/// oldest one always advances.
 ///
-/// Running ahead on a device: a pass starts before the host knows the tokens that the previous pass
-/// drew. Its rows read these ids in device memory, and the host receives them while the device
-/// computes. The end of a response is therefore noticed one pass late, and the token drawn after
-/// the end is dropped. This changes no other token, because a token's random key depends on its
-/// place only. The host waits for all tokens before it preempts, before weights change, and in
-/// every pass that follows a plan of policy versions.
+/// Running ahead: on a device, a pass starts before the host knows the tokens that the previous
+/// pass drew. Its rows read these ids in device memory, and the host receives them while the device
+/// computes. The host therefore notices the end of a response one pass late, and drops the token
+/// drawn after it. This changes no other token, because a random key depends only on the token's
+/// place. The host waits for all tokens before it preempts and before weights change. It also does
+/// so in every pass that follows a plan of policy versions.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
@@ -67,11 +67,11 @@ class Generator {
   /// Returns whether nothing is queued or in flight.
   bool idle() const { return groups_.empty(); }
 
-  /// Runs one forward pass: a token for every response in flight, a chunk of prefill (prompts and
-  /// preempted responses), and the first token of responses for which slots are free. Logits stay
-  /// in the operators' memory. Ids and log-probs are copied to the host once, on a device those of
-  /// the previous pass. Returns the finished groups, each with the samples that its ticket
-  /// requested. Throws Error if a ticket's plan cannot be followed.
+  /// Runs one forward pass: the next token of every response in flight, a chunk of prefill (prompts
+  /// and preempted responses), and the first token of responses for which slots are free. Logits
+  /// stay in the operators' memory. Ids and log-probs are copied to the host once; on a device
+  /// these are those of the previous pass. Returns the finished groups, each with the samples that
+  /// its ticket requests. Throws Error if a ticket's plan cannot be followed.
   std::vector<RolloutGroup> step();
 
   /// Returns the configured minimum duration of a forward pass, 0 except in measurements.

@@ -151,7 +151,7 @@ void Generator::preempt_last() {
   group.waiting.push_back(running.position);
   ++samples_to_begin_;
   if (group.prompt_sequence >= 0) return cache_.close(running.sequence);
-  cache_.cut(running.sequence, prompt_tokens);
+  cache_.truncate(running.sequence, prompt_tokens);
   group.prompt_sequence = running.sequence;
 }
 

@@ -7,7 +7,8 @@
 
 namespace lie {
 
-/// To nearest, ties to even; infinite from halfway beyond the largest on. NaN stays NaN.
+/// Rounds to nearest, ties to even. Values from halfway beyond the largest finite number on become
+/// infinite. NaN stays NaN.
 constexpr std::uint16_t to_bfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const bool is_nan = (bits & 0x7fff'ffffu) > 0x7f80'0000u;
@@ -15,7 +16,7 @@ constexpr std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>((is_nan ? bits | 0x40'0000u : nearest) >> 16);
 }
 
-/// Whether bfloat16 numbers hold all of `values` without rounding.
+/// Returns whether all `values` are representable in bfloat16 without rounding.
 constexpr bool exact_in_bfloat16(std::span<const float> values) {
   std::uint32_t lower = 0;
   for (const float value : values) lower |= std::bit_cast<std::uint32_t>(value) & 0xffffu;

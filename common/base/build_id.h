@@ -1,12 +1,12 @@
-// Which build this is.
+// The identity of this build.
 #pragma once
 
 #include <string_view>
 
 namespace lie {
 
-/// Version and commit the program was built from: "0.1.0+3b80d0e", with "-dirty" for uncommitted
-/// changes, or the version alone where there was no git.
+/// Returns the version and commit that the program was built from: "0.1.0+3b80d0e", with "-dirty"
+/// for uncommitted changes, or the version alone if git was not available.
 std::string_view build_id();
 
 }  // namespace lie

@@ -1,16 +1,17 @@
-// Time for records: how long something took, how long a role works and waits. Decides no result.
+// Clocks for records: durations, and the time that a role works or waits. No result depends on
+// them.
 #pragma once
 
 #include <chrono>
 
 namespace lie {
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970-01-01 00:00 UTC.
 inline double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds since it was made.
+/// Measures the seconds since its construction.
 class Stopwatch {
  public:
   double seconds() const {
@@ -21,7 +22,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Adds the seconds of its own life to a sum.
+/// Adds the seconds of its own lifetime to a sum.
 class Timed {
  public:
   explicit Timed(double& seconds) : seconds_(seconds) {}
@@ -34,20 +35,20 @@ class Timed {
   Stopwatch watch_;
 };
 
-/// Where a rank's time went since the run began; travels with its messages, so that the learner can
-/// report the idle share of every role.
+/// A rank's working and waiting time since the run began. It is sent with the rank's messages, so
+/// that the learner can report the idle share of every role.
 struct RoleClock {
   double busy_seconds = 0, idle_seconds = 0;
 };
 
-/// Counts a role's seconds as busy or idle. Starts busy. Its times are reported, never acted upon.
+/// Counts a role's seconds as busy or idle, beginning with busy. The times are only reported.
 class BusyIdleClock {
  public:
-  /// From now on the role waits (or works again). Repeating the present state changes nothing.
+  /// Switches to idle or busy. Repeating the current state changes nothing.
   void idle() { enter(true); }
   void busy() { enter(false); }
 
-  /// Runs `wait`, counted as idle time, and returns its result.
+  /// Runs `wait`, counts its duration as idle time, and returns its result.
   template <typename Wait>
   auto waiting(Wait&& wait) {
     idle();
@@ -56,7 +57,7 @@ class BusyIdleClock {
     return result;
   }
 
-  /// Sums up to now, the running span included.
+  /// Returns the sums up to now, including the current span.
   RoleClock read() {
     enter(is_idle_);
     return sums_;

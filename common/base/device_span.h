@@ -1,4 +1,4 @@
-// Numbers in a row, and whose memory they lie in: what collectives and weight sync take.
+// Contiguous numbers with the memory that holds them: the arguments of collectives and weight sync.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct MemoryPlace {
   bool operator==(const MemoryPlace&) const = default;
 };
 
-/// `count` elements from `data` on. Owns nothing.
+/// A view of `count` elements from `data` on. Does not own the memory.
 struct DeviceSpan {
   void* data = nullptr;
   std::int64_t count = 0;
@@ -27,14 +27,14 @@ struct DeviceSpan {
   DeviceSpan() = default;
   DeviceSpan(void* first, std::int64_t elements, DType type, MemoryPlace where)
       : data(first), count(elements), dtype(type), place(where) {}
-  /// Host memory.
+  /// Makes a view of host memory.
   DeviceSpan(std::span<float> host)
       : data(host.data()), count(std::ssize(host)), dtype(DType::kFloat32) {}
   DeviceSpan(std::span<double> host)
       : data(host.data()), count(std::ssize(host)), dtype(DType::kFloat64) {}
 
   std::int64_t bytes() const { return count * dtype_bytes(dtype); }
-  /// `elements` of them from `first` on.
+  /// Returns the view of `elements` elements from `first` on.
   DeviceSpan part(std::int64_t first, std::int64_t elements) const {
     return {static_cast<char*>(data) + first * dtype_bytes(dtype), elements, dtype, place};
   }

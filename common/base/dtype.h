@@ -1,4 +1,4 @@
-// The types of numbers that arrays hold.
+// Element types of arrays.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ constexpr std::int64_t dtype_bytes(DType dtype) {
   return dtype == DType::kFloat64 ? 8 : dtype == DType::kBFloat16 ? 2 : 4;
 }
 
-/// What operators compute with.
+/// The number types that operators compute with.
 struct ComputeDTypes {
   DType activations = DType::kFloat32;
-  DType packed = DType::kFloat32;  // packed weights, and keys and values in pages
+  DType packed = DType::kFloat32;  // packed weights, and keys and values in KV cache pages
 
   constexpr ComputeDTypes() = default;
   constexpr ComputeDTypes(DType all) : activations(all), packed(all) {}

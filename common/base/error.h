@@ -1,4 +1,4 @@
-// The one exception type: thrown when the run cannot go on, caught only in main.
+// The only exception type: thrown when the run cannot continue, caught only in main.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace lie {
 
-/// A failure that ends the program. The message names the file or key, the place, what was
-/// expected, and what to do about it, in one line.
+/// A failure that ends the program. Its one-line message names the file or key, the place, the
+/// expectation and the remedy.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -15,7 +15,7 @@
 namespace lie {
 namespace {
 
-/// As the environment says, whose texts it refers to.
+/// The settings of the environment variables. The views refer to the environment's texts.
 struct FaultPlan {
   std::string_view point;
   std::int64_t pass = 0;
@@ -36,13 +36,13 @@ FaultPlan plan_from_environment() {
   return plan;
 }
 
-/// One write, so that lines of several processes do not mix.
+/// Appends a line with a single write, so that lines of several processes do not mix.
 void note_pass(const char* log, std::string_view point) {
   const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   const std::string line = std::string(point) + "\n";
   const bool ok = file >= 0 && ::write(file, line.data(), line.size()) == std::ssize(line);
   if (file >= 0) ::close(file);
-  if (!ok) fail("{}: cannot write it; check LIE_FAULT_LOG", log);
+  if (!ok) fail("{}: cannot write the file; check LIE_FAULT_LOG", log);
 }
 
 }  // namespace

@@ -1,17 +1,18 @@
-// Faults on demand, for tests: what a process leaves behind that dies at the worst moment.
+// Fault injection for tests: the process dies at a chosen point, often in the middle of a write.
 //
-//   LIE_FAULT=POINT:N     the process is killed (SIGKILL) at its Nth pass of a point
-//   LIE_FAULT_LOG=FILE    every pass of a point adds its name to the file, a line each
+//   LIE_FAULT=POINT:N     the process is killed (SIGKILL) at its Nth pass of the point
+//   LIE_FAULT_LOG=FILE    every pass of a point appends the point's name to the file as a line
 //
+//   point        state at its passes
 //   response     learner 0 has handed out a response to be generated
 //   journal      half of a group's record is in the journal, or in the responses of an evaluation
-//   metrics      half of a line of metrics.jsonl
-//   segment_cut  a segment's complete steps are copied, and not yet in its place
-//   checkpoint   weights and none, or half, of the moments
-//   part         a learner's part of a checkpoint is on the disk, and the whole not in its place
-//   file         half of a small file that is written aside: config, index of segments
+//   metrics      half of a line of metrics.jsonl is written
+//   segment_cut  a segment's complete steps are copied, but not yet renamed to the final name
+//   checkpoint   the weights are written, and none or half of the optimizer moments
+//   part         a learner's part of a checkpoint is on disk, but the checkpoint is not complete
+//   file         half of a small file (config, index of segments) is written to its temporary name
 //
-// Without these variables a pass costs a comparison.
+// Without these variables a pass costs one comparison.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +20,15 @@
 
 namespace lie {
 
-/// Passes a point; where its fault is due, the process ends here.
+/// Passes a point. The process dies here if the fault of this pass is due.
 void pass_fault_point(std::string_view point);
 
-/// The same in the midst of writing: `write` gets all bytes, or only the first half before the end.
+/// Passes a point in the middle of a write. Calls `write` with all bytes, or, if the fault is due,
+/// with the first half only and then dies.
 template <typename Write>
 void write_past_fault_point(std::string_view point, std::string_view bytes, const Write& write);
 
-/// Counts a pass; whether its fault is due.
+/// Counts a pass and returns whether its fault is due.
 bool fault_is_due(std::string_view point);
 [[noreturn]] void die_of_fault();
 

@@ -1,4 +1,4 @@
-// A bounded queue between two role threads of one process: the transport of a world of one rank.
+// A bounded queue between two role threads of one process: the transport of one-rank runs.
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +15,14 @@
 
 namespace lie {
 
-/// First in, first out. One thread sends and closes, one receives; any thread may poison.
+/// A first-in, first-out queue. One thread sends and closes, and one thread receives. Any thread
+/// may poison the queue.
 template <typename T>
 class BoundedQueue final : public PollableSource<T>, public Sink<T> {
  public:
-  /// `capacity` >= 1: how many values send() puts before it waits for the receiver.
+  /// `capacity`: number of values, at least 1, that send() queues before it waits for the receiver.
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {
-    if (capacity == 0) fail("a queue of capacity 0 passes nothing; give at least 1");
+    if (capacity == 0) fail("a queue needs a capacity of at least 1");
   }
 
   std::optional<T> receive() override {
@@ -50,8 +51,8 @@ class BoundedQueue final : public PollableSource<T>, public Sink<T> {
     wake_all();
   }
 
-  /// Ends both sides: every call that waits or comes later throws `cause`; values not yet received
-  /// are dropped. The first cause stays (invariant E8).
+  /// Ends both sides: every waiting or later call throws `cause`. Values not yet received are
+  /// dropped. Later causes are ignored (invariant E8).
   void poison(std::exception_ptr cause) {
     const std::lock_guard lock(mutex_);
     if (!poison_) poison_ = std::move(cause);

@@ -9,8 +9,8 @@ namespace lie {
 namespace {
 
 r123::Philox4x32::ctr_type philox(const RandomKey& key) {
-  // Counter and key hold 192 bits together; the seed is the Philox key, the stream shares a word
-  // with the sample number, of which 24 bits are ample.
+  // Philox takes 192 bits: the seed is its key, and the counter holds the rest. The stream shares a
+  // word with the sample number, for which 24 bits are enough.
   const r123::Philox4x32::key_type seed = {
       {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)}};
   const r123::Philox4x32::ctr_type counter = {

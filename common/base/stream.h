@@ -1,36 +1,36 @@
-// What a role sees of the transport: where values come from and where they go.
+// The transport as a role sees it: sources and sinks of values.
 #pragma once
 
 #include <optional>
 
 namespace lie {
 
-/// Where a role takes values from. One thread per source.
+/// A stream that a role receives values from. One thread per source.
 template <typename T>
 class Source {
  public:
   virtual ~Source() = default;
-  /// The next value; blocks. Empty when the other side has closed the stream. Throws Error when
-  /// the job is ending because another rank failed.
+  /// Returns the next value, and blocks until it arrives. Empty after the other side has closed the
+  /// stream. Throws Error when the job is ending because another rank failed.
   virtual std::optional<T> receive() = 0;
 };
 
-/// A source that can be asked without waiting, for roles that attend to several things.
+/// A source that can be polled without blocking, for roles with several event sources.
 template <typename T>
 class PollableSource : public Source<T> {
  public:
-  /// The next value if one is there; never blocks.
+  /// Returns the next value if one has arrived. Never blocks.
   virtual std::optional<T> try_receive() = 0;
 };
 
-/// Where a role puts values. One thread per sink.
+/// A stream that a role sends values to. One thread per sink.
 template <typename T>
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Hands the value over; blocks only while the other side is too far behind.
+  /// Sends the value. Blocks only while the stream's buffer is full.
   virtual void send(T value) = 0;
-  /// No more values will come.
+  /// Ends the stream: no more values will be sent.
   virtual void close() = 0;
 };
 

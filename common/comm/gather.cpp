@@ -23,11 +23,11 @@ std::span<std::byte> bytes_of(std::uint64_t& size) {
   return std::as_writable_bytes(std::span(&size, 1));
 }
 
-std::string labelled(int rank, std::string_view text) {
+std::string labeled(int rank, std::string_view text) {
   const Label label{static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(text.size())};
-  std::string labelled(sizeof label, '\0');
-  std::memcpy(labelled.data(), &label, sizeof label);
-  return labelled.append(text);
+  std::string labeled(sizeof label, '\0');
+  std::memcpy(labeled.data(), &label, sizeof label);
+  return labeled.append(text);
 }
 
 std::string receive_text(Job& job, int source) {
@@ -62,7 +62,7 @@ std::vector<std::string> by_rank(std::string_view texts, int ranks) {
 
 std::vector<std::string> gather_texts(Job& job, std::string_view mine) {
   const TreePlace place = tree_place(job.rank(), job.size());
-  std::string texts = labelled(job.rank(), mine);
+  std::string texts = labeled(job.rank(), mine);
   for (const int child : place.children) texts += receive_text(job, child);
   Outbox outbox(job);
   if (place.parent >= 0) send_text(outbox, place.parent, texts);

@@ -18,7 +18,7 @@
 namespace lie {
 namespace {
 
-/// A value in a file: its texts and its line.
+/// A key of a YAML file with its values as texts, and its line.
 struct Entry {
   std::string key;
   std::vector<std::string> values;
@@ -26,7 +26,7 @@ struct Entry {
   int line = 0;
 };
 
-/// All sections that hold a field, outer ones included.
+/// Returns all sections that hold a field, including outer ones.
 std::set<std::string> sections_of(const FieldList& fields) {
   std::set<std::string> sections;
   for (const Field& field : fields.fields()) {
@@ -40,14 +40,15 @@ std::set<std::string> sections_of(const FieldList& fields) {
 std::string nearest_key(const FieldList& fields, std::string_view key) {
   std::vector<std::string> keys;
   for (const Field& field : fields.fields()) {
-    // A right name in the wrong section is a likelier slip than a wholly different key.
+    // A correct name in the wrong section is more likely than a misspelled one.
     if (last_part(field.key) == last_part(key)) return "; did you mean " + field.key + "?";
     keys.push_back(field.key);
   }
   return did_you_mean(key, keys);
 }
 
-/// A key of the same section whose name holds the given one: max_staleness for staleness.
+/// Suggests a key of the same section whose name contains the given one: max_staleness for
+/// staleness.
 std::string longer_key(const FieldList& fields, std::string_view key) {
   for (const Field& field : fields.fields()) {
     if (section_of(field.key) != section_of(key) || last_part(key).size() < 3) continue;
@@ -64,7 +65,7 @@ std::string longer_key(const FieldList& fields, std::string_view key) {
   fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
-/// Walks a YAML tree and writes down its values by full key.
+/// Walks a YAML tree and collects its values by full key.
 class Reader {
  public:
   Reader(std::string file, std::set<std::string> sections, bool sections_known)
@@ -110,8 +111,10 @@ class Reader {
   [[noreturn]] void fail_unknown_section(const std::string& key, int line) const {
     const std::vector<std::string> known(sections_.begin(), sections_.end());
     const std::string hint = did_you_mean(key, known);
-    if (!hint.empty()) fail("{}: {} is no section{} --help lists all keys", place(line), key, hint);
-    fail("{}: {} is no section, which are {}; --help lists all keys", place(line), key,
+    if (!hint.empty()) {
+      fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
+    }
+    fail("{}: {} is not a section; the sections are {}; --help lists all keys", place(line), key,
          fmt::join(known, ", "));
   }
 
@@ -150,7 +153,8 @@ class IgnoredEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// One at a time: yaml-cpp's LoadAll finds documents without end where one begins with a comma.
+/// Reads the documents one at a time, because yaml-cpp's LoadAll does not terminate if a document
+/// begins with a comma.
 bool holds_several_documents(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -170,38 +174,40 @@ YAML::Node parse_yaml(const std::filesystem::path& path) {
          error.mark.line + 1, error.msg);
   }
   if (document.IsNull()) {
-    fail("{}: holds no key; expected a config such as those in configs/", path.string());
+    fail("{}: the config has no keys; see configs/ for examples", path.string());
   }
   if (!document.IsMap()) {
     fail("{}:{}: expected \"key: value\" lines, as in configs/", path.string(),
          document.Mark().line + 1);
   }
-  if (has_several) fail("{}: holds several YAML documents; keep one", path.string());
+  if (has_several) fail("{}: the file has several YAML documents; keep one", path.string());
   return document;
 }
 
-/// "~/data" as a shell has it, which opens no config: it would make a directory of that name.
+/// Expands "~/data" as a shell does. Without this, a directory called "~" would be created.
 std::string from_home(const std::string& path) {
   if (path != "~" && !path.starts_with("~/")) return path;
   const char* home = std::getenv("HOME");
-  if (home == nullptr) fail("{}: HOME is not set; write the whole path", path);
+  if (home == nullptr) fail("{}: HOME is not set; write the full path", path);
   return home + path.substr(1);
 }
 
-/// What cannot be looked at, its name being too long, say, is not there.
+/// Returns whether `path` exists. A path that cannot be examined, for example because its name is
+/// too long, counts as missing.
 bool is_there(const std::filesystem::path& path) {
   std::error_code none;
   return std::filesystem::exists(path, none);
 }
 
-/// What lies beside the config, else what lies where the program was started.
+/// Returns the path relative to the config's directory if that exists, else relative to the working
+/// directory.
 std::string path_from(const std::filesystem::path& config, const std::string& path) {
   if (path.empty()) return path;
   const std::filesystem::path beside = config.parent_path() / from_home(path);
   return is_there(beside) ? beside.string() : from_home(path);
 }
 
-/// Removes the key `base` from a config; returns the files it names.
+/// Removes the key `base` from a config and returns the files that it names.
 std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path& path) {
   const YAML::Node base = root["base"];
   std::vector<std::string> files;
@@ -213,7 +219,7 @@ std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path&
     }
     files.push_back(path_from(path, file.Scalar()));
     if (is_there(files.back())) return;
-    fail("{}: {} is neither beside this config nor in the working directory", place, files.back());
+    fail("{}: {} is neither next to this config nor in the working directory", place, files.back());
   };
   if (base.IsSequence()) {
     for (const YAML::Node& file : base) take(file);
@@ -237,13 +243,13 @@ const Field* find(const FieldList& fields, std::string_view key) {
   return nullptr;
 }
 
-/// Sentences about keys that are given by their former names.
+/// Sentences about keys that were given by their former names.
 using Notes = std::vector<std::string>;
 
-/// Unit of a path that is looked for beside no config.
+/// The unit of paths that are never resolved relative to the config.
 constexpr std::string_view kDirectory = "directory";
 
-/// Sets one field; adds place, key and remedy to an Error about the value.
+/// Sets one field. Adds place, key and remedy to an Error about the value.
 void assign(const FieldList& fields, Entry entry, const std::string& place, Notes& notes) {
   const Field* field = find(fields, entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
@@ -267,7 +273,7 @@ void assign(const FieldList& fields, Entry entry, const std::string& place, Note
   }
 }
 
-/// The elements of "[a, b]" or "a,b" given on the command line.
+/// Returns the elements of "[a, b]" or "a,b" from the command line.
 std::vector<std::string> list_of_override(const std::string& place, const std::string& text) {
   try {
     const YAML::Node node = YAML::Load(text.starts_with('[') ? text : "[" + text + "]");

@@ -1,4 +1,4 @@
-// Reading, writing and explaining a config: YAML text against a FieldList.
+// Reads, writes and explains a config: YAML text that matches a FieldList.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 namespace lie {
 
 /// Sets the fields from a YAML file, then from `overrides` ("policy_loss.clip_low=0.2"). A file may
-/// build on others: `base: ../qwen3.yaml`, or a list of files. They are read first, in order; the
-/// file's own values win. A relative `base`, or field with unit "path", is looked for beside the
-/// file that names it, then in the working directory. Throws Error naming file, line, key, what was
-/// expected, and for an unknown key the nearest known one. Returns a sentence for each key that is
-/// given by its former name (FieldInfo::renamed_from).
+/// extend others: `base: ../qwen3.yaml`, or a list of files. The bases are read first, in order, so
+/// the file's own values win. A relative path in `base` or in a field with unit "path" is resolved
+/// from the directory of the file that names it, then from the working directory. Throws Error with
+/// file, line, key and the expected value, and for an unknown key with the nearest known key.
+/// Returns a sentence for each key that is given by its former name (FieldInfo::renamed_from).
 std::vector<std::string> load_config(const FieldList& fields, const std::filesystem::path& path,
                                      std::span<const std::string> overrides);
 
@@ -25,28 +25,29 @@ std::vector<std::string> load_config(const FieldList& fields, const std::filesys
 std::vector<std::string> set_config(const FieldList& fields,
                                     std::span<const std::string> overrides);
 
-/// The values as YAML, sections nested; load_config reads it back to the same values.
+/// Returns the values as YAML with nested sections. load_config reads it back to the same values.
 std::string dump_config(const FieldList& fields);
 
-/// By key.
+/// Comments by key.
 using ConfigComments = std::map<std::string, std::string>;
 
-/// As dump_config, but only values that are no defaults, and those with a comment, which follows
-/// them.
+/// Like dump_config, but prints only values that differ from their defaults or have a comment. The
+/// comment follows the value.
 std::string dump_changes(const FieldList& fields, const ConfigComments& comments);
 
-/// Keys with default, unit, range and sentence, by section, as --help prints them: those whose
-/// names hold `part`, or all where none does, which is said unless a config stands there.
+/// Returns the text of --help: keys with default, unit, range and help text, by section. Prints the
+/// keys whose names contain `part`. If there are none it prints all keys, and says so unless `part`
+/// is the name of a YAML file.
 std::string explain_config(const FieldList& fields, std::string_view part = "");
 
-/// Keys whose values differ between the fields and a config written by dump_config, as
-/// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out. An older program's config
-/// may lack keys: they are as FieldInfo::before says. It may use the former names of keys.
+/// Returns the keys whose values differ between the fields and a config written by dump_config, as
+/// "key: there 0.2, here 0.3". Skips `ignored` keys and sections. A config of an older version may
+/// use former names of keys, and for keys that it lacks FieldInfo::before applies.
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);
 
-/// The fields of a config struct that has a describe(); it must outlive them.
+/// Returns the fields of a config struct that has a describe(). The struct must outlive them.
 template <typename Config>
 FieldList fields_of(Config& config) {
   FieldList fields;
@@ -54,21 +55,21 @@ FieldList fields_of(Config& config) {
   return fields;
 }
 
-/// dump_config() of a struct.
+/// Returns dump_config() of a config struct.
 template <typename Config>
 std::string dump_config_of(Config config) {
   return dump_config(fields_of(config));
 }
 
-/// explain_config() of a struct's defaults.
+/// Returns explain_config() of a config struct's defaults.
 template <typename Config>
 std::string explain_config_of(std::string_view part = "") {
   Config defaults;
   return explain_config(fields_of(defaults), part);
 }
 
-/// Every key of a config file with its value as text (lists with ", " between elements), in the
-/// file's order, known to this program or not.
+/// Returns every key of a config file with its value as text, in the file's order. List elements
+/// are joined by ", ". Includes keys that this program does not know.
 std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path);
 
 }  // namespace lie

@@ -5,13 +5,13 @@
 
 namespace lie {
 
-/// "samples" of "rollout.samples".
+/// Returns "samples" for "rollout.samples".
 inline std::string_view last_part(std::string_view key) {
   const std::size_t dot = key.rfind('.');
   return dot == std::string_view::npos ? key : key.substr(dot + 1);
 }
 
-/// "rollout" of "rollout.samples"; empty at the top level.
+/// Returns "rollout" for "rollout.samples". Empty at the top level.
 inline std::string_view section_of(std::string_view key) {
   const std::size_t dot = key.rfind('.');
   return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);

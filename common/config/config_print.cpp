@@ -1,4 +1,4 @@
-// The two listings of a config: as YAML, and as help text.
+// Prints a config as YAML and as help text.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Section {
   std::vector<const Field*> fields;
 };
 
-/// The sections inside `outer`, depth first, each once: its own fields, then the sections in it,
-/// both in the order in which they were declared.
+/// Appends `outer` and its inner sections, depth first: its own fields, then each inner section.
+/// Fields and sections keep their order of declaration.
 void collect_sections(std::span<const Field> fields, const std::string& outer,
                       std::vector<Section>& out) {
   Section own{.name = outer, .fields = {}};
@@ -45,14 +45,14 @@ std::vector<Section> sections_of(std::span<const Field> fields) {
   return sections;
 }
 
-/// Whether a YAML reader could take the unquoted text for anything else.
+/// Returns whether a YAML reader could read the unquoted text as anything but this text.
 bool needs_quotes(std::string_view text) {
   static constexpr std::string_view kSafe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
   static constexpr std::array<std::string_view, 9> kWords = {"true", "false", "yes", "no", "on",
                                                              "off",  "null",  "y",   "n"};
   if (text.empty() || text.find_first_not_of(kSafe) != std::string_view::npos) return true;
-  // What begins with a digit, sign or dot could be a number.
+  // Text that begins with a digit, a sign or a dot could be read as a number.
   if (std::string_view("0123456789.-").find(text.front()) != std::string_view::npos) return true;
   return std::find(kWords.begin(), kWords.end(), lowered(text)) != kWords.end();
 }
@@ -60,7 +60,7 @@ bool needs_quotes(std::string_view text) {
 std::string yaml_value(const Field& field) {
   std::vector<std::string> values = field.get();
   for (std::string& value : values) {
-    // JSON's quoted strings are YAML's.
+    // A quoted JSON string is valid YAML.
     if (field.is_text && needs_quotes(value)) value = json_quoted(value);
   }
   if (!field.prints_as_list(values)) return values.front();
@@ -118,8 +118,8 @@ std::string explain_config(const FieldList& fields, std::string_view part) {
   std::size_t width = 0;
   for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
   std::string out;
-  if (all && !part.empty() && !part.ends_with(".yaml")) {  // a config may stand there
-    out = fmt::format("\nNo key has \"{}\" in its name; all keys:\n", part);
+  if (all && !part.empty() && !part.ends_with(".yaml")) {  // `part` may be a config's path
+    out = fmt::format("\nNo key contains \"{}\"; all keys:\n", part);
   }
   std::vector<Section> sections = sections_of(fields.fields());
   for (Section& section : sections) {

@@ -1,4 +1,4 @@
-// Suggestions for misspelt names.
+// Suggestions for misspelled names.
 #pragma once
 
 #include <span>
@@ -7,14 +7,16 @@
 
 namespace lie {
 
-/// Number of single-character insertions, removals and changes that make `a` into `b`.
+/// Returns the Levenshtein distance: the number of single-character insertions, deletions and
+/// substitutions that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name in `known` with the least edit distance to `name`, the first of equals; empty if none.
+/// Returns the name in `known` with the smallest edit distance to `name`, the first one on ties.
+/// Empty if `known` is empty.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
-/// "; did you mean seed?" where a known name is near: no more than a third of the longer of the two
-/// differs. Empty otherwise.
+/// Returns "; did you mean seed?" if the edit distance to a known name is at most a third of the
+/// longer name's length. Empty otherwise.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
 }  // namespace lie

@@ -7,7 +7,8 @@
 namespace lie {
 namespace {
 
-/// Whether `digits` are a number, or nothing, which leaves `value` as it is.
+/// Reads a number into `value`. Empty `digits` leave `value` unchanged. Returns false if `digits`
+/// is not a number.
 bool read_number(std::string_view digits, std::int64_t& value) {
   if (digits.empty()) return true;
   if (digits.front() == '-') return false;

@@ -1,4 +1,4 @@
-// "5-10": the steps or groups that a command is asked for.
+// Ranges of steps or groups on the command line, such as "5-10".
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct NumberRange {
   bool contains(std::int64_t number) const { return first <= number && number <= last; }
 };
 
-/// "5-10", "5-" (and all after), "-10", "7"; empty: all. Throws Error naming the option for any
-/// other text.
+/// Parses "5-10", "5-" (5 and all after), "-10" or "7". An empty text means all numbers. Throws
+/// Error with the option's name for any other text.
 NumberRange parse_number_range(std::string_view option, const std::string& text);
 
 }  // namespace lie

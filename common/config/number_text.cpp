@@ -12,7 +12,7 @@ namespace {
 template <typename Number>
 void require_in_range(Number value, const FieldInfo& info, std::string_view kind,
                       std::string_view text) {
-  // long double holds every 64-bit integer and every double exactly.
+  // A long double represents every 64-bit integer and every double exactly.
   const auto wide = static_cast<long double>(value);
   if (wide < static_cast<long double>(info.min) || wide > static_cast<long double>(info.max)) {
     fail("expected {}, found {}", with_range(std::string(kind), range_text(info)), text);
@@ -44,7 +44,7 @@ std::int64_t parse_integer(std::string_view text, const FieldInfo& info) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code == std::errc::result_out_of_range) {
-    fail("expected {}, found {}, which no 64-bit integer holds",
+    fail("expected {}, found {}, which does not fit into 64 bits",
          with_range("an integer", range_text(info)), text);
   }
   if (code != std::errc() || end != digits.data() + digits.size()) {
@@ -59,8 +59,8 @@ double parse_number(std::string_view text, const FieldInfo& info) {
   double value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (code == std::errc::result_out_of_range) {
-    fail("expected {}, found {}, which no double holds", with_range("a number", range_text(info)),
-         text);
+    fail("expected {}, found {}, which does not fit into a double",
+         with_range("a number", range_text(info)), text);
   }
   const bool whole = code == std::errc() && end == digits.data() + digits.size();
   if (!whole || !std::isfinite(value)) {

@@ -1,4 +1,4 @@
-// Numbers as a config or a command line writes them.
+// Parses numbers of configs and command lines, and describes their ranges.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace lie {
 
-/// "0 to 1", "at least 1"; empty: any number.
+/// Returns "0 to 1" or "at least 1". Empty: any number is allowed.
 std::string range_text(const FieldInfo& info);
-/// `kind` with the range behind it, if there is one.
+/// Returns `kind`, followed by ", " and the range if there is one.
 std::string with_range(std::string kind, const std::string& range);
 
-/// In the range of `info`. Throws Error: what was expected.
+/// Parses an integer within the range of `info`. Throws Error that says what was expected.
 std::int64_t parse_integer(std::string_view text, const FieldInfo& info);
-/// The same; finite.
+/// Parses a finite number within the range of `info`. Throws Error that says what was expected.
 double parse_number(std::string_view text, const FieldInfo& info);
 
 }  // namespace lie

@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-/// As YAML 1.1 knows them, in lower case, Capitalised or in CAPITALS.
+/// Parses the booleans of YAML 1.1, in lower, upper or mixed case.
 bool parse_bool(std::string_view text) {
   const std::string lower = lowered(text);
   for (const char* name : {"true", "yes", "on"}) {
@@ -32,7 +32,7 @@ const std::string& only(const std::vector<std::string>& values) {
 
 }  // namespace
 
-// fmt prints the shortest text that reads back to the same double.
+// fmt prints the shortest text that parses back to the same double.
 void FieldList::add(std::string_view name, double& value, FieldInfo info) {
   Field field{.key = prefix_ + std::string(name), .info = info, .range = range_text(info)};
   field.get = [&value] { return std::vector{fmt::format("{}", value)}; };

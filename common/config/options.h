@@ -1,5 +1,6 @@
-// One listing of an options struct's fields drives load, dump, --help, range errors and unknown-key
-// errors. A folder declares its struct and `void describe(FieldList&, ItsOptions&)` beside it.
+// The list of an options struct's fields. It drives load, dump, --help, range errors and
+// unknown-key errors. A folder declares its struct and `void describe(FieldList&, ItsOptions&)`
+// next to it.
 #pragma once
 
 #include <cstdint>
@@ -17,39 +18,40 @@ namespace lie {
 /// The text of an unset optional field in configs and --help.
 inline constexpr const char* kUnset = "auto";
 
-/// What --help says of a field, and what values it takes.
+/// The help text of a field and its legal values.
 struct FieldInfo {
   std::string help;       // one sentence
-  std::string unit = {};  // "tokens", ...; "path": of what is read (config.h); empty: neither
+  std::string unit = {};  // "tokens", ...; "path": a path to read (see config.h); empty: no unit
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::string before = {};  // what runs did before there was the key; empty: as its default does
+  std::string before = {};        // value for runs of versions without the key; empty: the default
   std::string renamed_from = {};  // former name in the same section, which is still accepted
 };
 
-/// One configurable value: its full key, what it is, and how to read and write it as YAML text.
+/// One configurable value: its full key, its description, and functions that read and write it as
+/// YAML text.
 struct Field {
   std::string key;  // "policy_loss.clip_low"
   FieldInfo info;
-  std::string range = {};  // as help prints it: "0 to 1", "grpo | gspo"; empty: any number
+  std::string range = {};  // printed by --help: "0 to 1", "grpo | gspo"; empty: any number
   std::string default_text = {};
   bool is_list = false;
-  bool takes_one = false;    // a list that may be one plain value, and is printed so; "" is none
-  bool is_text = false;      // of strings: a dump quotes what else would read as a number
+  bool takes_one = false;    // a one-element list is read and printed without brackets; "" is none
+  bool is_text = false;      // a text field: a dump quotes values that look like other types
   bool is_optional = false;  // a number that may be unset, which is written kUnset
-  std::function<std::vector<std::string>()> get = {};             // scalar: one element
-  std::function<void(const std::vector<std::string>&)> set = {};  // throws Error: what was expected
+  std::function<std::vector<std::string>()> get = {};             // one element unless is_list
+  std::function<void(const std::vector<std::string>&)> set = {};  // throws Error with the expected
 
-  /// The value it holds now, as help prints it.
+  /// Returns the current value in the format of --help.
   std::string text() const;
-  /// Whether values that get() gave are printed in brackets.
+  /// Returns whether the values of get() are printed in brackets.
   bool prints_as_list(const std::vector<std::string>& values) const {
     return is_list && !(takes_one && values.size() == 1);
   }
 };
 
-/// Collects the fields of options structs, by section. The values they hold when added are the
-/// defaults. A number never takes nan or infinity.
+/// Collects the fields of options structs, by section. The values at the time of add() are the
+/// defaults. Numbers must be finite.
 class FieldList {
  public:
   void add(std::string_view name, bool& value, FieldInfo info);
@@ -61,10 +63,11 @@ class FieldList {
   void add(std::string_view name, std::string& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::int64_t>& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::string>& value, FieldInfo info);
-  /// A text or a list of them; none is empty.
+  /// Adds a field whose value is a text or a list of texts. No text of a list may be empty.
   void add_one_or_more(std::string_view name, std::vector<std::string>& value, FieldInfo info);
 
-  /// A field with named values, such as {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}}.
+  /// Adds a field with named values, such as {{"grpo", Algorithm::kGrpo}, {"gspo",
+  /// Algorithm::kGspo}}.
   template <typename Enum>
   void add(std::string_view name, Enum& value,
            std::initializer_list<std::pair<const char*, Enum>> choices, FieldInfo info) {
@@ -96,7 +99,7 @@ class FieldList {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
-  void append(Field field);  // its present value becomes the default
+  void append(Field field);  // the field's current value becomes its default
   void add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                   std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 

@@ -22,7 +22,7 @@ constexpr std::string_view kGap = "  ";  // between digest and name
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// 64 hexadecimal digits of a file's bytes.
+/// Returns the SHA-256 of a file as 64 hexadecimal digits.
 std::string file_sha256(const fs::path& path) {
   const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
   std::vector<std::byte> piece(kPieceBytes);
@@ -37,7 +37,7 @@ std::string file_sha256(const fs::path& path) {
   return hash.hex_digest();
 }
 
-/// The files below `directory` except its checksums, by relative path, in any order.
+/// Returns the relative paths of all files below `directory` except SHA256SUMS, in any order.
 std::vector<std::string> files_below(const fs::path& directory) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -47,21 +47,22 @@ std::vector<std::string> files_below(const fs::path& directory) {
   return names;
 }
 
-/// `of` applied to each name, one thread per name.
-template <typename Ask>
-std::vector<std::string> ask_all(const std::vector<std::string>& names, const Ask& of) {
-  std::vector<std::future<std::string>> asked;
+/// Returns compute(i) for the index of each name, with one thread per name.
+template <typename Compute>
+std::vector<std::string> compute_all(const std::vector<std::string>& names,
+                                     const Compute& compute) {
+  std::vector<std::future<std::string>> running;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    asked.push_back(std::async(std::launch::async, [&, i] { return of(i); }));
+    running.push_back(std::async(std::launch::async, [&, i] { return compute(i); }));
   }
-  std::vector<std::string> answers;
-  for (auto& answer : asked) answers.push_back(answer.get());
-  return answers;
+  std::vector<std::string> results;
+  for (auto& result : running) results.push_back(result.get());
+  return results;
 }
 
 using Checksums = std::map<std::string, std::string>;  // digest by relative path
 
-/// Empty if a line is malformed.
+/// Parses the lines of SHA256SUMS. Returns an empty map if a line is malformed.
 Checksums parse(const std::string& text) {
   Checksums sums;
   std::istringstream lines(text);
@@ -77,7 +78,7 @@ std::string line_of(const std::string& name, const std::string& digest) {
   return fmt::format("{}{}{}\n", digest, kGap, name);
 }
 
-/// Empty if the file is as expected.
+/// Returns how the file differs from its checksum. Empty if it is intact.
 std::string fault_of(const fs::path& directory, const std::string& name,
                      const std::string& expected) {
   try {
@@ -94,7 +95,7 @@ std::string fault_of(const fs::path& directory, const std::string& name,
 
 std::string checksum_lines(const fs::path& directory, const std::vector<std::string>& names) {
   const auto digests =
-      ask_all(names, [&](std::size_t i) { return file_sha256(directory / names[i]); });
+      compute_all(names, [&](std::size_t i) { return file_sha256(directory / names[i]); });
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) text += line_of(names[i], digests[i]);
   return text;
@@ -112,10 +113,10 @@ void write_checksums(const fs::path& directory, const std::string& known) {
 
 std::vector<std::string> checksum_faults(const fs::path& directory) {
   const Checksums sums = parse(read_file(directory / kChecksumsFile));
-  if (sums.empty()) return {fmt::format("{} is no list of checksums", kChecksumsFile)};
+  if (sums.empty()) return {fmt::format("{} is not a list of checksums", kChecksumsFile)};
   std::vector<std::string> names;
   for (const auto& [name, digest] : sums) names.push_back(name);
-  auto faults = ask_all(
+  auto faults = compute_all(
       names, [&](std::size_t i) { return fault_of(directory, names[i], sums.at(names[i])); });
   std::erase(faults, "");
   return faults;

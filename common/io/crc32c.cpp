@@ -10,8 +10,8 @@ namespace {
 
 using Table = std::array<std::uint32_t, 256>;
 
-// [k][b]: the checksum of byte b with k zero bytes behind it. Eight bytes are taken at a time
-// (Kounavis and Berry, "slicing-by-8", 2005).
+// kTables[k][b] is the checksum of byte b followed by k zero bytes. The loop processes eight bytes
+// at a time (Kounavis and Berry, "slicing-by-8", 2005).
 constexpr std::array<Table, 8> kTables = [] {
   std::array<Table, 8> tables = {};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {

@@ -1,4 +1,4 @@
-// A checksum against torn and flipped bytes.
+// A checksum that detects torn writes and flipped bits.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace lie {
 
-/// CRC-32C (Castagnoli) of `bytes`.
+/// Returns the CRC-32C (Castagnoli) of `bytes`.
 std::uint32_t crc32c(std::string_view bytes);
 
 }  // namespace lie

@@ -1,9 +1,9 @@
-// A file descriptor with an owner: of a file, a pipe, a socket, an event.
+// An owned file descriptor of a file, pipe, socket or event.
 #pragma once
 
 namespace lie {
 
-/// A file descriptor that closes itself.
+/// Owns a file descriptor and closes it on destruction. Move-only.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -13,7 +13,7 @@ class Descriptor {
   ~Descriptor() { close(); }
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
-  /// What close(2) returns; 0 where nothing is open.
+  /// Closes the descriptor and returns the result of close(2). Returns 0 if nothing is open.
   int close();
 
  private:

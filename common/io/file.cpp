@@ -24,7 +24,7 @@ namespace {
 
 Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
   Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (!file.is_open()) fail_on(path, what, "check that the path is right and its permissions");
+  if (!file.is_open()) fail_on(path, what, "check the path and its permissions");
   return file;
 }
 
@@ -37,7 +37,7 @@ void write_all(const Descriptor& file, const std::filesystem::path& path, std::s
   while (!rest.empty()) {
     const ssize_t n = ::write(file.number(), rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_on(path, "write it", "check that the disk has room");
+    if (n < 0) fail_on(path, "write it", "check that the disk has free space");
     rest.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -51,7 +51,7 @@ std::filesystem::path parent_of(const std::filesystem::path& path) {
 std::string read_file(const std::filesystem::path& path) {
   const Descriptor file = opened(path, O_RDONLY, "open it");
   struct stat status = {};
-  if (::fstat(file.number(), &status) != 0) fail_on(path, "look at it", "check the path");
+  if (::fstat(file.number(), &status) != 0) fail_on(path, "read its size", "check the path");
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;

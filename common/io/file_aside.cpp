@@ -9,7 +9,7 @@
 namespace lie {
 
 void check_place(const fs::path& place) {
-  std::error_code none;  // what cannot be looked at is not there
+  std::error_code none;  // a path that cannot be examined counts as missing
   if (fs::is_directory(place, none)) fail("{}: is a directory; name a file", place.string());
   const fs::path parent = place.parent_path();
   if (parent.empty() || fs::exists(parent, none)) return;
@@ -18,7 +18,7 @@ void check_place(const fs::path& place) {
 
 FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
   check_place(place_);
-  std::error_code none;  // not there yet
+  std::error_code none;  // the file may not exist yet
   const fs::file_status there = fs::status(place_, none);
   if (fs::exists(there) && !fs::is_regular_file(there)) return;
   if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
@@ -26,7 +26,7 @@ FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
 }
 
 FileAside::~FileAside() {
-  std::error_code none;  // published, or never begun
+  std::error_code none;  // the temporary file is missing if it was published or never created
   if (at_ != place_) fs::remove(at_, none);
 }
 

@@ -1,17 +1,17 @@
-// A file that is written beside its place.
+// A file that is written under a temporary name next to its final path.
 #pragma once
 
 #include <filesystem>
 
 namespace lie {
 
-/// Throws Error where no file can be written to: a directory, or a path in none. To be asked before
-/// hours of work.
+/// Throws Error if no file can be written at `place`: it is a directory, or its parent does not
+/// exist. Call this before long computations whose result is written there.
 void check_place(const std::filesystem::path& place);
 
-/// Write to at(); publish() moves the whole file to its place, durably. Without it nothing is left.
-/// A link keeps pointing to its file, which is replaced; a device or a pipe is written to itself.
-/// Throws Error as check_place() does.
+/// Callers write to at(), then publish() renames the complete file to its final path, durably.
+/// Without publish() the destructor removes the temporary file. For a symbolic link the target is
+/// replaced. A device or pipe is written directly. Throws Error like check_place().
 class FileAside {
  public:
   explicit FileAside(std::filesystem::path place);

@@ -12,7 +12,7 @@
 namespace lie {
 namespace {
 
-/// "line 3, column 7" of a byte position, both counted from 1.
+/// Returns the position of a byte as "line 3, column 7", both counted from 1.
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -20,7 +20,7 @@ std::string place(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
 }
 
-/// The parser silently keeps the last of two equal keys, which is never what the author meant.
+/// Rejects duplicate keys, of which the parser would silently keep the last.
 class DuplicateKeys {
  public:
   explicit DuplicateKeys(std::string_view where) : where_(where) {}
@@ -55,7 +55,7 @@ Json parse_json(std::string_view text, std::string_view where) {
     const bool encoding = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
     fail("{}: not valid {} at {} ({} bytes in all); {}", where, encoding ? "UTF-8" : "JSON",
          place(text, byte), text.size(),
-         encoding ? "convert the file to UTF-8" : "is the file damaged or cut short?");
+         encoding ? "convert the file to UTF-8" : "is the file damaged or truncated?");
   } catch (const Json::exception& error) {
     fail("{}: {}", where, error.what());
   }

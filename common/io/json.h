@@ -1,4 +1,4 @@
-// JSON files in and out, with errors that name file and place.
+// Reads and writes JSON files, with errors that name file and position.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@ namespace lie {
 using Json = nlohmann::json;
 
 /// Parses JSON text. `where` names the text in errors ("model/config.json"). Throws Error with line
-/// and column of a syntax error, of a duplicate key in one object, or of invalid UTF-8.
+/// and column of a syntax error or of invalid UTF-8, or with the name of a duplicate key.
 Json parse_json(std::string_view text, std::string_view where);
 
-/// Reads and parses a file. Throws Error naming it if it cannot be read or parsed.
+/// Reads and parses a file. Throws Error with its name if it cannot be read or parsed.
 Json read_json(const std::filesystem::path& path);
 
-/// Writes indented JSON and a final newline. Throws Error if the file cannot be written whole.
+/// Writes indented JSON and a final newline. Throws Error if the file cannot be written.
 void write_json(const Json& value, const std::filesystem::path& path);
 
 }  // namespace lie

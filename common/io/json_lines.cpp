@@ -13,7 +13,8 @@
 namespace lie {
 namespace {
 
-/// JSON over many lines, CSV, what is compressed: no such line is a damaged row.
+/// Throws Error for a line that is not the beginning of a JSONL row, such as multi-line JSON, CSV
+/// or compressed data. Its message asks for the format instead of reporting a syntax error.
 void check_begins_an_object(std::string_view line, const std::string& place) {
   constexpr std::size_t kShown = 20;
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
@@ -22,7 +23,7 @@ void check_begins_an_object(std::string_view line, const std::string& place) {
   refuse_lfs_pointer(place, line);
   fail(
       "{}: expected a JSON object such as {{\"prompt\": \"...\"}} in a line (JSONL), found a line "
-      "that begins with {}: is it of another format, or damaged?",
+      "that begins with {}: has it another format, or is it damaged?",
       place, json_quoted(rest.substr(0, kShown)));
 }
 
@@ -40,7 +41,7 @@ const Json* JsonRow::find(std::string_view field) const {
   const Json* at = object_.get();
   while (true) {
     if (!at->is_object()) return nullptr;
-    // A name with dots of its own wins over the path.
+    // A field whose name contains dots wins over the path.
     const auto whole = at->find(std::string(field));
     const std::size_t dot = field.find('.');
     const bool here = whole != at->end() || dot == std::string_view::npos;
@@ -129,7 +130,7 @@ std::vector<JsonRow> JsonRow::rows(std::string_view field) const {
   for (const Json& element : *found) {
     if (!element.is_object()) fail_expected(field, "a list of objects only");
     std::string place = fmt::format("{} {}[{}]", place_, field, rows.size());
-    // The element lives as long as the object that holds it.
+    // The aliasing pointer keeps the outer object alive.
     rows.emplace_back(std::move(place), std::shared_ptr<const Json>(object_, &element));
   }
   return rows;

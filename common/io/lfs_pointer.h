@@ -1,12 +1,11 @@
-// Git LFS leaves a short text in place of a large file that was not fetched.
+// Detects Git LFS pointers: short texts in place of large files that were not fetched.
 #pragma once
 
 #include <string_view>
 
 namespace lie {
 
-/// Throws Error saying so if `content`, the beginning of a file that was not what was expected, is
-/// such a text.
+/// Throws Error if `content`, the beginning of a file of unexpected format, is a Git LFS pointer.
 void refuse_lfs_pointer(std::string_view file, std::string_view content);
 
 }  // namespace lie

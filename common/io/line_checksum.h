@@ -1,6 +1,6 @@
 // A checksum in each line of a JSON Lines file, as the last field of its object:
 //   {"step":7,"accuracy":0.5,"crc32c":1234567}
-// CRC-32C of the object's text without that field.
+// The checksum is the CRC-32C of the object's text without that field.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace lie {
 
 inline constexpr std::string_view kLineChecksum = "crc32c";
 
-/// The text of an object that is not empty, with its checksum.
+/// Returns the text of a non-empty object with its checksum added.
 std::string with_checksum(std::string_view object);
 
-/// Whether the line ends with a checksum, right or not. Lines of older builds have none.
+/// Returns whether the line has a checksum, correct or not. Lines of older versions have none.
 bool has_checksum(std::string_view line);
 
-/// Whether the line is, byte for byte, what with_checksum() made.
+/// Returns whether the line equals the output of with_checksum(), byte for byte.
 bool is_valid(std::string_view line);
 
-/// Calls `visit` with each line that has its end, and its number from 1. Returns what follows the
-/// last: of a file that is appended to, what a killed process left unfinished.
+/// Calls `visit` with each line that ends with a newline, and its number from 1. Returns the rest
+/// of the text: a line that a killed process left incomplete.
 std::string_view for_each_whole_line(
     std::string_view text,
     const std::function<void(std::string_view line, std::size_t number)>& visit);

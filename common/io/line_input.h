@@ -1,4 +1,4 @@
-// A text read line by line: a file, or standard input.
+// Reads a file or standard input line by line.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace lie {
 
 class LineInput {
  public:
-  /// "-" is standard input. Throws Error naming a file that is missing or a directory.
+  /// Opens a file, or standard input for "-". Throws Error if the file is missing or a directory.
   explicit LineInput(const std::filesystem::path& file);
 
-  /// False behind the last line. Throws Error where reading fails.
+  /// Reads the next line. Returns false after the last line. Throws Error if reading fails.
   bool next(std::string& line);
-  /// "rows.jsonl", or "standard input".
+  /// Returns "rows.jsonl" or "standard input".
   const std::string& name() const { return name_; }
-  /// Of the line read last: "rows.jsonl:12".
+  /// Returns the place of the line read last: "rows.jsonl:12".
   std::string place() const;
-  /// To read otherwise; end with require_read().
+  /// Returns the stream for other kinds of reads. Call require_read() after them.
   std::istream& stream();
   /// Throws Error if reading has failed.
   void require_read();
@@ -33,12 +33,13 @@ class LineInput {
   std::int64_t number_ = 0;
 };
 
-/// Calls `take` with each line of a file to which lines are only appended, and its number from 1;
-/// none where it is missing. Then cuts off the beginning of a line that a killed process left.
+/// Calls `take` with each complete line of an append-only file, and its number from 1. Then
+/// truncates an incomplete last line that a killed process left. Does nothing if the file is
+/// missing.
 void for_each_whole_line(const std::filesystem::path& file,
                          const std::function<void(std::string_view, std::size_t)>& take);
 
-/// Whether there is nothing to be read in it.
+/// Returns whether the line is empty or only white space.
 bool is_blank(const std::string& line);
 
 }  // namespace lie

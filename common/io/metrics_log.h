@@ -1,4 +1,4 @@
-// metrics.jsonl: one flat JSON object a step, with a checksum: common/io/line_checksum.h.
+// metrics.jsonl: one flat JSON object per step, with a checksum (common/io/line_checksum.h).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace lie {
 
-/// A step's quantities by name, in the order they are written. Non-finite values are written as
-/// null.
+/// The metrics of a step by name, in the order of writing. Non-finite values are written as null.
 struct MetricsRow {
   std::int64_t step = 0;
   double wall_time = 0;  // seconds since the epoch
@@ -25,17 +24,17 @@ struct MetricsRow {
   double value_or_zero(std::string_view name) const { return find(name).value_or(0); }
 };
 
-/// Complete rows of steps up to `last_step`; none without a file. Throws Error as read_metrics
-/// does.
+/// Returns the complete rows of steps up to `last_step`, or none if the file is missing. Throws
+/// Error like read_metrics().
 std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step);
 
-/// Appends rows; each is on disk when append() returns.
+/// Appends rows. Each row has reached the operating system when append() returns.
 class MetricsLog {
  public:
-  /// Opens the file, keeping only the rows of steps up to `last_step` (those of a resumed run) and
-  /// dropping a line that a killed process left unfinished.
+  /// Opens the file. Keeps the rows of steps up to `last_step`, which a resumed run continues, and
+  /// drops later rows and a line that a killed process left incomplete.
   MetricsLog(std::filesystem::path path, std::int64_t last_step);
-  /// The same with the rows to keep, as rows_up_to() read them.
+  /// Opens the file and replaces its content by `rows`, which rows_up_to() has read.
   MetricsLog(std::filesystem::path path, std::span<const MetricsRow> rows);
   void append(const MetricsRow& row);
   bool holds(std::int64_t step) const { return steps_.contains(step); }
@@ -46,18 +45,18 @@ class MetricsLog {
   std::ofstream file_;
 };
 
-/// What a metrics file holds.
+/// The content of a metrics file.
 struct MetricsFile {
   std::vector<MetricsRow> rows;
-  std::vector<std::string> damage;  // a sentence for each line that is lost, with file and number
-  bool checked = false;             // its lines have checksums
+  std::vector<std::string> damage;  // a sentence with file and line number per damaged line
+  bool checked = false;             // whether the lines have checksums
 };
 
-/// Its sound rows; a last line without its end was left by a killed process and does not count.
+/// Reads the valid rows. An incomplete last line was left by a killed process and is not damage.
 MetricsFile read_valid_metrics(const std::filesystem::path& path);
 
-/// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a
-/// flat object with a step or does not fit its checksum.
+/// Returns all complete rows of a metrics file. Throws Error with file and line of a row that is
+/// not a flat object with a step or does not match its checksum.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 }  // namespace lie

@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-/// OpenSSL's functions return 1 on success.
+/// Throws Error unless an OpenSSL function returned 1, its success status.
 void require(int status) {
   if (status != 1) fail("OpenSSL offers no SHA-256; its configuration (openssl.cnf) must allow it");
 }

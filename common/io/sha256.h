@@ -11,20 +11,20 @@ struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace lie {
 
-/// Takes bytes piece by piece; the pieces' boundaries do not matter.
+/// Hashes bytes incrementally. The result does not depend on how the bytes are split.
 class Sha256 {
  public:
   Sha256();
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
-  /// 64 hexadecimal digits of all bytes so far. Call once, as the last act.
+  /// Returns the digest of all bytes as 64 hexadecimal digits. Call it once, at the end.
   std::string hex_digest();
 
  private:
   std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
-/// The digest of one text.
+/// Returns the digest of a text as 64 hexadecimal digits.
 std::string sha256_hex(std::string_view text);
 
 }  // namespace lie

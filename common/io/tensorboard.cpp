@@ -35,8 +35,8 @@ std::string varint(std::uint64_t value) {
   return bytes;
 }
 
-// Protobuf's keys are (field number << 3 | kind) with kinds 0 varint, 1 eight bytes, 2 length and
-// bytes, 5 four bytes; a zero number is left out, as the library does.
+// Protobuf keys are (field number << 3 | wire type) with wire types 0 varint, 1 eight bytes, 2
+// length and bytes, 5 four bytes. Zero values are omitted, as in the protobuf library.
 std::string bytes_field(int number, std::string_view bytes) {
   std::string field(1, static_cast<char>(number << 3 | 2));
   return field.append(varint(bytes.size())).append(bytes);
@@ -97,7 +97,7 @@ EventWriter::EventWriter(const std::filesystem::path& directory) {
   path_ = directory / fmt::format("{}{:010}.{}.{}", kFilePrefix, static_cast<std::int64_t>(now),
                                   host_name(), ::getpid());
   file_.reset(std::fopen(path_.c_str(), "ab"));
-  if (!file_) fail("{}: cannot create it; check the directory's permissions", path_.string());
+  if (!file_) fail("{}: cannot create the file; check the directory's permissions", path_.string());
   append(version_record(now));
   append(restart_record(now, 0));
 }
@@ -109,13 +109,13 @@ void EventWriter::write(double wall_time, std::int64_t step, std::span<const Sca
 void EventWriter::append(const std::string& record) {
   const bool ok = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size() &&
                   std::fflush(file_.get()) == 0;
-  if (!ok) fail("{}: cannot write to it; check that the disk has room", path_.string());
+  if (!ok) fail("{}: cannot write to it; check that the disk has free space", path_.string());
 }
 
 std::string event_file_fault(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   std::string_view left = text;
-  /// Whether the first `size` bytes are followed by their checksum.
+  // Returns whether the first `size` bytes are followed by their checksum.
   const auto fits = [&](std::size_t size) {
     return left.substr(size).starts_with(little_endian(masked_crc(left.substr(0, size))));
   };

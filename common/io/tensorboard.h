@@ -1,9 +1,10 @@
-// Scalars for TensorBoard: event files, format "brain.Event:2", written without protobuf.
+// Writes scalars for TensorBoard: event files of format "brain.Event:2", without protobuf.
 //
-// A file is a sequence of records: length of data (8 bytes), its checksum, data, its checksum, all
-// little-endian; a checksum is CRC-32C, rotated and shifted as TFRecord masks it. Data is an Event
-// message: 1 wall_time (double), 2 step (int64), and one of 3 file_version (string), 5 summary
-// { 1 value { 1 tag (string), 2 simple_value (float) } ... }, 7 session_log { 1 status = START }.
+// A file is a sequence of records. Each is: length of data (8 bytes), checksum of the length (4
+// bytes), data, checksum of the data (4 bytes), all little-endian. A checksum is the CRC-32C,
+// rotated and shifted by TFRecord's mask. Data is an Event message: 1 wall_time (double), 2 step
+// (int64), and one of 3 file_version (string), 5 summary { 1 value { 1 tag (string), 2 simple_value
+// (float) } ... }, 7 session_log { 1 status = START }.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +22,20 @@ struct Scalar {
   double value = 0;  // stored as float
 };
 
-/// The records that a file is made of; `wall_time` in seconds since 1970.
+/// Returns the first record of a file. `wall_time`: seconds since 1970.
 std::string version_record(double wall_time);
-/// The curves begin again at `step`: TensorBoard drops what it has read of this and later steps.
+/// Returns a record that restarts the curves at `step`: TensorBoard drops what it has read of this
+/// and later steps.
 std::string restart_record(double wall_time, std::int64_t step);
+/// Returns a record with one point of each curve.
 std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
 
-/// Writes one event file, "events.out.tfevents.<seconds>.<host>.<process>", in place of those that
-/// are there: the curves begin again, also for a TensorBoard that is watching. Each call reaches
-/// the operating system before it returns. Throws Error naming the file if it cannot write.
+/// Writes one event file, "events.out.tfevents.<seconds>.<host>.<process>", and removes the
+/// existing ones. The curves restart, also in a running TensorBoard. Each call reaches the
+/// operating system before it returns. Throws Error with the file's name if it cannot write.
 class EventWriter {
  public:
-  /// Creates `directory` if need be; files of other programs in it stay.
+  /// Creates `directory` if needed. Keeps files in it that are not event files.
   explicit EventWriter(const std::filesystem::path& directory);
 
   void write(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
@@ -49,8 +52,8 @@ class EventWriter {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Where a record does not fit its checksum, as a sentence; what follows it is lost. Empty if all
-/// do. A record that was being written does not count.
+/// Returns a sentence with the position of the first record that does not match its checksum. All
+/// records after it are lost. Empty if all records match. Ignores an incomplete last record.
 std::string event_file_fault(const std::filesystem::path& path);
 
 }  // namespace lie

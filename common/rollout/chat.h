@@ -1,4 +1,4 @@
-// Chat messages, as datasets give them and prompt templates take them.
+// Chat messages: the form of prompts in datasets and the input of prompt templates.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@ struct ChatMessage {
   std::string content;
 };
 
-/// Prompt templates by name, for help texts; model/tokenizer/template/templates.h says what each
-/// is.
+/// Names of the prompt templates, for help texts. model/tokenizer/template/templates.h describes
+/// each template.
 inline constexpr const char* kPromptTemplates =
     "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, qwen2.5, qwen2.5-math, llama3";
 
-/// Renders a conversation that ends with a user's turn as the text that the model reads
+/// Renders a conversation that ends with a user's turn as the model's input text
 /// (model/tokenizer/template/templates.h).
 using RenderPrompt = std::function<std::string(std::span<const ChatMessage>)>;
 
-/// The contents in order, separated by empty lines: a prompt without a template.
+/// Returns the contents in order, separated by empty lines. This is the prompt without a template.
 inline std::string joined_contents(std::span<const ChatMessage> messages) {
   std::string text;
   for (const ChatMessage& message : messages) {

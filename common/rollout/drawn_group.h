@@ -1,4 +1,5 @@
-// A training group by the prompt stream: what its random keys are of, whichever step trains on it.
+// Identifies a training group by the place where the prompt stream drew it. Random keys are derived
+// from this identity, whichever step trains on the group.
 #pragma once
 
 #include <compare>
@@ -7,8 +8,8 @@
 namespace lie {
 
 struct DrawnGroup {
-  std::int64_t step = -1;   // that drew its prompt
-  std::int64_t group = -1;  // its number there
+  std::int64_t step = -1;   // step that drew the prompt
+  std::int64_t group = -1;  // position within that step
   auto operator<=>(const DrawnGroup&) const = default;
 };
 

@@ -9,7 +9,8 @@
 namespace lie {
 namespace {
 
-/// Uniform in [0, bound): the high word of a 64-bit draw times the bound; off by less than 2^-32.
+/// Returns a uniform number in [0, bound): the high word of a 64-bit draw times the bound. The bias
+/// is less than 2^-32.
 std::size_t below(std::size_t bound, const RandomKey& key) {
   return static_cast<std::size_t>((static_cast<unsigned __int128>(random_bits(key)) * bound) >> 64);
 }

@@ -1,5 +1,6 @@
-// The structs that flow: prompt -> ticket -> rollout group -> scored group -> trajectory log.
-// Wire and file formats of them are described in common/comm/wire.h and common/trajectory/schema.h.
+// The structs passed between roles: prompt -> ticket -> rollout group -> scored group -> trajectory
+// log. Their wire format is described in common/comm/wire.h, their file format in
+// common/trajectory/schema.h.
 #pragma once
 
 #include <cstdint>
@@ -15,69 +16,71 @@ namespace lie {
 /// One row of a dataset.
 struct Prompt {
   std::int64_t problem = 0;      // row number in its dataset, from 0
-  std::string text;              // what the prompt template is applied to
-  std::string gold;              // right answer, as the verifier takes it
-  std::string data_source;       // benchmark or corpus the row is from
-  double reference_length = -1;  // L_ref in tokens; negative: not known
-  std::string row = {};          // as JSON, where a program is asked about responses; else empty
+  std::string text;              // the prompt with its template applied
+  std::string gold;              // correct answer, in a form that the verifier accepts
+  std::string data_source;       // benchmark or corpus of the row
+  double reference_length = -1;  // L_ref in tokens; negative: unknown
+  std::string row = {};          // the row as JSON if reward or verifier programs run; else empty
 };
 
-/// What a group is generated for. Evaluation groups are scored and logged, never trained on.
+/// The purpose of a group. Evaluation groups are scored and logged, but never trained on.
 enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 
-/// Neighbouring samples of a group: `count` from number `first` on.
+/// A contiguous range of a group's samples: `count` samples from number `first` on.
 struct SampleRange {
   std::int32_t first = 0, count = 0;
 
-  /// Whether a group of `samples` has all of them; there is at least one.
+  /// Returns whether the range is not empty and lies within a group of `samples` samples.
   bool is_within(std::int32_t samples) const {
     return first >= 0 && count >= 1 && first < samples && count <= samples - first;
   }
   bool operator==(const SampleRange&) const = default;
 };
 
-/// Neighbouring tokens of one response that weights of one version have sampled.
+/// A run of consecutive tokens of one response that were sampled with one policy version.
 struct VersionRun {
   std::int64_t policy_version = 0, tokens = 0;
   bool operator==(const VersionRun&) const = default;
 };
 
-/// A response's, from its first token on.
+/// The version runs of a response, in token order.
 using VersionRuns = std::vector<VersionRun>;
 
-/// One prompt to be answered: handed by the coordinator to an actor that asks.
+/// A request to generate the responses to one prompt. The coordinator hands tickets to actors that
+/// request work.
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
   std::int64_t group = 0;  // position within the step and purpose: the canonical order
-  /// Of the weights to generate with: number of training steps behind them. kAnyVersion: those that
-  /// the actors have when it is handed out, and from then on it says which.
+  /// Version of the weights to generate with: the number of training steps that made them.
+  /// kAnyVersion: the version that the actors have at hand-out, which then replaces kAnyVersion.
   std::int64_t policy_version = 0;
   static constexpr std::int64_t kAnyVersion = -1;
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;
-  /// Which of them this ticket asks for, where others ask for the rest; empty: for all.
+  /// Samples that this ticket requests, if other tickets request the rest. Empty: all samples.
   SampleRange part = {};
-  /// [samples], the weights that each token is to be of, where a schedule is followed through
-  /// responses of several versions; empty: those that are there.
+  /// [samples] The policy version to use for each token, when a recorded schedule with several
+  /// versions per response is replayed. Empty: the actor's current weights.
   std::vector<VersionRuns> planned = {};
 
   SampleRange asked() const { return part.count > 0 ? part : SampleRange{0, samples}; }
 };
 
-/// An actor's request to the coordinator.
+/// A request for tickets, from an actor to the coordinator.
 struct TicketRequest {
-  /// How many responses could begin. 0: it only asks whether there are new weights, and is answered
-  /// at once, perhaps with no ticket.
-  std::int64_t room = 0;
-  std::int64_t spare = 0;  // how many more it would hold, to begin them as others end
+  /// Number of responses that could begin now. 0: the actor only checks for new weights. The
+  /// coordinator then answers at once, perhaps without a ticket.
+  std::int64_t free_slots = 0;
+  std::int64_t spare = 0;  // responses that the actor would queue to begin as others finish
 };
 
-/// The coordinator's answer to an actor that asks for work.
+/// The coordinator's answer to a TicketRequest.
 struct Assignment {
   enum class Kind : std::uint8_t {
-    kTickets = 0,  // generate these
-    /// No ticket is left for these weights: finish what is in flight, then wait for the next ones.
+    kTickets = 0,  // generate the responses of `tickets`
+    /// No ticket is left for the current weights: finish the responses in flight, then wait for the
+    /// next weights.
     kWeights = 1,
     kFinish = 2,  // the run is over
   };
@@ -89,47 +92,48 @@ enum class FinishReason : std::uint8_t { kEndOfSequence = 0, kLength = 1 };
 
 /// One sampled response.
 struct Response {
-  std::vector<std::int32_t> ids;          // [T], with the end-of-sequence token where sampled
-  std::vector<float> behavior_log_probs;  // [T], of logits / temperature over the whole vocabulary
+  std::vector<std::int32_t> ids;          // [T], with the end-of-sequence token if it was sampled
+  std::vector<float> behavior_log_probs;  // [T], from logits / temperature over all of [V]
   FinishReason finish = FinishReason::kLength;
   std::int32_t actor = 0;  // rank that generated it
-  /// Of its tokens, where it may have taken new weights in flight; empty: all are of the ticket's.
+  /// Versions of the response's tokens, if weights may change in flight. Empty: all tokens were
+  /// sampled with the ticket's version.
   VersionRuns versions = {};
 };
 
-/// The weights that sampled a response to the ticket, which cover all of its tokens.
+/// Returns the policy versions that sampled a response to the ticket. They cover all its tokens.
 inline VersionRuns versions_of(const Ticket& ticket, const Response& response) {
   if (!response.versions.empty()) return response.versions;
   return {{ticket.policy_version, static_cast<std::int64_t>(response.ids.size())}};
 }
 
-/// An actor's clock as it sent its responses.
+/// An actor's clock at the time when it sent its responses.
 struct ActorClock {
   std::int32_t actor = 0;  // rank
   RoleClock clock;
 };
 
-/// The G responses to one prompt, or, until its parts are merged, those to one ticket.
+/// The G responses to one prompt. Before partial groups are merged: the responses to one ticket.
 struct RolloutGroup {
   Ticket ticket;
   std::vector<std::int32_t> prompt_ids;
   std::vector<Response> responses;         // [ticket.asked().count], by sample number
-  std::int32_t prompt_tokens_dropped = 0;  // by left truncation
+  std::int32_t prompt_tokens_dropped = 0;  // tokens that left truncation removed from the prompt
   std::vector<ActorClock> actor_clocks = {};
 };
 
-/// A reward term by name: its column is /sample/reward_<name>, its metrics reward_<name>_mean and
-/// advantage_mass_<name>.
+/// The name of a reward term. The term's column is /sample/reward_<name>, and its metrics are
+/// reward_<name>_mean and advantage_mass_<name>.
 struct RewardName {
   std::string name;
-  std::string about;  // for reports: "R_acc"
+  std::string about;  // label in reports: "R_acc"
 };
 
-/// The reward terms of a run, in the order in which they are added up; fixed when it starts.
+/// The reward terms of a run, in summation order. The list is fixed when the run starts.
 using RewardNames = std::vector<RewardName>;
 
-/// A further number of a response, of a reward or verifier program or of coverage.metric_ngrams:
-/// column /sample/<name>, metric <name>_mean.
+/// An additional number per response. It comes from a reward program, a verifier program or
+/// coverage.metric_ngrams. Its column is /sample/<name>, its metric <name>_mean.
 struct NamedNumber {
   std::string name;  // "command_...", "verifier_...", "c_context_10", "r_context_10"
   double value = 0;
@@ -150,19 +154,19 @@ struct Score {
   VerdictCode verdict = VerdictCode::kNoAnswer;
   float verify_seconds = 0;
   double target_length = 0;    // L_target in tokens
-  std::vector<float> rewards;  // by term, in the order of the run
+  std::vector<float> rewards;  // one per term, in the run's order
   std::vector<NamedNumber> numbers;
   Coverage coverage;
-  std::string extracted;  // the answer as found in the response
-  /// The reward: what the advantage is made of.
+  std::string extracted;  // the answer that was extracted from the response
+  /// Returns the total reward, from which the advantage is computed.
   float reward() const { return std::accumulate(rewards.begin(), rewards.end(), 0.0F); }
 };
 
-/// A whole rollout group with a score for each response.
+/// A complete rollout group with a score for each response.
 struct ScoredGroup {
   RolloutGroup rollout;
   std::vector<Score> scores;  // [G]
-  /// [G] decoded responses where coverage units are words, else empty.
+  /// [G] The decoded responses if coverage units are words, else empty.
   std::vector<std::string> texts;
   std::int32_t reward_worker = 0;  // rank that scored it
   RoleClock reward_clock;

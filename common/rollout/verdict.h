@@ -1,4 +1,4 @@
-// Why the verifier decided as it did.
+// The reason codes of the verifier's decisions.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace lie {
 
-/// Why the verifier decided as it did; every reward carries one (invariant E6).
+/// The reason for a decision of the verifier. Every reward carries one (invariant E6).
 enum class VerdictCode : std::uint8_t {
   kEqual = 0,
   kUnequal = 1,
@@ -14,13 +14,17 @@ enum class VerdictCode : std::uint8_t {
   kUnparsableAnswer = 3,
   kUnparsableGold = 4,
   kOutOfBudget = 5,
-  kUndecided = 6,  // the last one
+  kUndecided = 6,
+  kCopied = 7,
 };
 
-inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(VerdictCode::kUndecided) + 1;
+inline constexpr VerdictCode kLastVerdict = VerdictCode::kCopied;
 
-/// "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
-/// "undecided": the reason in lie_verify's rows and in the metric verdict_<name>_share.
+inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(kLastVerdict) + 1;
+
+/// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
+/// "undecided" or "copied". These names appear in the output of lie_verify and in the metrics
+/// verdict_<name>_share.
 std::string_view name(VerdictCode code);
 
 }  // namespace lie

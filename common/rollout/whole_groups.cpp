@@ -29,7 +29,7 @@ void check_same_group(const RolloutGroup& part, const RolloutGroup& group) {
   if (!same) refuse(part.ticket, "its part was made from another prompt or policy");
 }
 
-/// The group with room for all its responses.
+/// Returns the group of `part` with empty slots for all its responses.
 RolloutGroup empty_group(const RolloutGroup& part) {
   RolloutGroup group{.ticket = part.ticket,
                      .prompt_ids = part.prompt_ids,
@@ -40,7 +40,7 @@ RolloutGroup empty_group(const RolloutGroup& part) {
   return group;
 }
 
-/// A response that has come has at least one token.
+/// Moves the responses of `part` into their slots. A filled slot has at least one token.
 void put(RolloutGroup part, RolloutGroup& group) {
   auto place = group.responses.begin() + part.ticket.part.first;
   for (Response& response : part.responses) {

@@ -1,5 +1,5 @@
-// Parts of groups merged: several actors may answer one prompt, but what follows, from scoring to
-// the log, knows whole groups only.
+// Merges partial groups. Several actors may generate the responses to one prompt, but all later
+// stages, from scoring to the log, work on complete groups only.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace lie {
 
-/// The groups that the parts of `parts` make up, each as its last part comes, whatever the order.
-/// All parts of a group must come here.
+/// Yields a group when its last part has arrived. Parts may arrive in any order. All parts of a
+/// group must arrive at the same object.
 class WholeGroups : public PollableSource<RolloutGroup> {
  public:
   /// Keeps a reference to `parts`.
   explicit WholeGroups(PollableSource<RolloutGroup>& parts) : parts_(parts) {}
 
-  /// Throws Error if a part comes twice or does not belong to the parts before it, or if the stream
-  /// ends within a group.
+  /// Throws Error if a part arrives twice, if it does not match the earlier parts of its group, or
+  /// if the stream ends within a group.
   std::optional<RolloutGroup> receive() override;
   std::optional<RolloutGroup> try_receive() override;
 

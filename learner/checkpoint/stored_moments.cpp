@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/fault.h"
 #include "common/io/file.h"
-#include "model/weights/host_parts.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {
@@ -59,7 +59,7 @@ void save_moments(const AdamW& optimizer, const Weights& weights, const fs::path
   for (const Tensor moment : moments_of(optimizer)) {
     pass_fault_point("checkpoint");
     for (const ParameterPiece& piece : pieces) {
-      read_parts(weights.operators(), moment.elements_at(piece.at, piece.count),
+      read_blocks(weights.operators(), moment.elements_at(piece.at, piece.count),
                  [&](std::span<const float> values) { writer.append(values); });
     }
   }

@@ -53,7 +53,7 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
 }
 
 Tensor gathered_weights(const Weights& weights, Tensor scratch) {
-  return weights.is_whole() ? weights.flat() : scratch;
+  return weights.is_complete() ? weights.flat() : scratch;
 }
 
 void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
@@ -74,7 +74,7 @@ void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
     const Tensor own = weights.elements(part(learners.rank(), done));
     learners.exchange(std::vector<DeviceSpan>(in.size(), operators.span(own)), in);
   }
-  if (weights.is_whole()) return;
+  if (weights.is_complete()) return;
   const FlatRange held = weights.shard();  // exceeds the shard: it ends where a parameter ends
   operators.copy(all.elements_at(held.first, held.count), weights.flat());
 }

@@ -23,7 +23,7 @@ class WorkerPolicies {
     if (workers.size() == 1) return;
     const std::int64_t bytes = activation_bytes > 0 ? activation_bytes : kTrainingBytes;
     for (Operators* worker : workers) {
-      copies_.push_back(policy.beside(*worker));
+      copies_.push_back(policy.with_shared_weights(*worker));
       copies_.back().limit_training_bytes(bytes / std::ssize(workers));
     }
   }

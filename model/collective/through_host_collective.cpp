@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "model/weights/host_parts.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {
@@ -71,9 +71,9 @@ class ThroughHostCollective : public Collective {
 
   template <typename Work>
   void by_chunks(DeviceSpan values, const Work& work) {
-    std::vector<float> memory(static_cast<std::size_t>(std::min(kHostPartElements, values.count)));
-    for (std::int64_t first = 0; first < values.count; first += kHostPartElements) {
-      const std::int64_t count = std::min(kHostPartElements, values.count - first);
+    std::vector<float> memory(static_cast<std::size_t>(std::min(kHostBlockElements, values.count)));
+    for (std::int64_t first = 0; first < values.count; first += kHostBlockElements) {
+      const std::int64_t count = std::min(kHostBlockElements, values.count - first);
       work(tensor(values.part(first, count)),
            std::span(memory).first(static_cast<std::size_t>(count)));
     }

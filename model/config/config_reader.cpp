@@ -28,13 +28,13 @@ const Json& ConfigReader::at(const char* key) const {
 
 ConfigReader ConfigReader::object(const char* key) const {
   const Json& value = at(key);
-  if (!value.is_object()) refuse(key, value, "an object or null");
+  if (!value.is_object()) reject(key, value, "an object or null");
   return {file_, prefix_ + key + ".", value};
 }
 
-std::int64_t ConfigReader::size(const char* key, std::optional<std::int64_t> otherwise,
+std::int64_t ConfigReader::size(const char* key, std::optional<std::int64_t> fallback,
                                 std::int64_t max) const {
-  if (otherwise && find(key) == nullptr) return *otherwise;
+  if (fallback && find(key) == nullptr) return *fallback;
   const Json& value = at(key);
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
       value.get<std::uint64_t>() > static_cast<std::uint64_t>(max)) {
@@ -44,8 +44,8 @@ std::int64_t ConfigReader::size(const char* key, std::optional<std::int64_t> oth
   return value.get<std::int64_t>();
 }
 
-double ConfigReader::positive(const char* key, std::optional<double> otherwise) const {
-  if (otherwise && find(key) == nullptr) return *otherwise;
+double ConfigReader::positive(const char* key, std::optional<double> fallback) const {
+  if (fallback && find(key) == nullptr) return *fallback;
   const Json& value = at(key);
   if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
     fail("{}: \"{}{}\" is {}, expected a number above 0", file_, prefix_, key, value.dump());
@@ -53,15 +53,15 @@ double ConfigReader::positive(const char* key, std::optional<double> otherwise) 
   return value.get<double>();
 }
 
-bool ConfigReader::flag(const char* key, bool otherwise) const {
+bool ConfigReader::flag(const char* key, bool fallback) const {
   const Json* value = find(key);
-  if (value == nullptr) return otherwise;
+  if (value == nullptr) return fallback;
   if (!value->is_boolean())
     fail("{}: \"{}{}\" is {}, expected true or false", file_, prefix_, key, value->dump());
   return value->get<bool>();
 }
 
-void ConfigReader::refuse(const char* key, const Json& value, std::string_view supported) const {
+void ConfigReader::reject(const char* key, const Json& value, std::string_view supported) const {
   fail("{}: \"{}{}\": {} is not supported (only {})", file_, prefix_, key, value.dump(), supported);
 }
 

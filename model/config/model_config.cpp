@@ -14,14 +14,14 @@ constexpr const char* kGenerationConfig = "generation_config.json";
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
-/// What transformers' class fixes for an architecture, and its defaults.
+/// The properties and defaults that the architecture's class in transformers determines.
 struct Family {
   const char* architecture;
   const char* model_type;
   std::int64_t default_head_width;  // 0: width / heads
   std::int64_t default_max_positions;
   bool qk_norm;
-  bool only_qkv_bias;  // whatever "attention_bias" says
+  bool only_qkv_bias;  // qkv has biases and the output none, regardless of "attention_bias"
 };
 
 constexpr Family kFamilies[] = {
@@ -42,40 +42,40 @@ const Family& read_family(const ConfigReader& reader) {
   if (value->is_array() && value->size() == 1) {
     if (const Family* family = find_family((*value)[0])) return *family;
   }
-  reader.refuse("architectures", *value,
+  reader.reject("architectures", *value,
                 "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
 }
 
-void refuse_sliding_window(const ConfigReader& reader, std::int64_t layers) {
+void reject_sliding_window(const ConfigReader& reader, std::int64_t layers) {
   if (const Json* types = reader.find("layer_types")) {
     for (const Json& type : *types) {
       if (type != "full_attention") {
-        reader.refuse("layer_types", type,
-                      "\"full_attention\" in every layer: sliding windows are not built");
+        reader.reject("layer_types", type,
+                      "\"full_attention\" in every layer: sliding windows are not implemented");
       }
     }
     return;
   }
   const bool is_used = reader.flag("use_sliding_window", false) && reader.find("sliding_window");
   if (is_used && reader.size("max_window_layers", 28) < layers) {
-    reader.refuse("use_sliding_window", true,
+    reader.reject("use_sliding_window", true,
                   "false: every layer attends to all positions; false gives the same results up to "
                   "sliding_window positions");
   }
 }
 
-void refuse_unsupported(const ConfigReader& reader, const ModelConfig& config) {
+void reject_unsupported(const ConfigReader& reader, const ModelConfig& config) {
   if (reader.flag("mlp_bias", false)) {
-    reader.refuse("mlp_bias", true, "false: the feed-forward layers have no biases here");
+    reader.reject("mlp_bias", true, "false: biases of feed-forward layers are not implemented");
   }
   const Json* activation = reader.find("hidden_act");
   if (activation != nullptr && *activation != "silu")
-    reader.refuse("hidden_act", *activation, "\"silu\"");
-  if (const Json* quantised = reader.find("quantization_config")) {
-    reader.refuse("quantization_config", *quantised,
-                  "plain fp32, bf16 or fp16 weights: save the model unquantised");
+    reader.reject("hidden_act", *activation, "\"silu\"");
+  if (const Json* quantization = reader.find("quantization_config")) {
+    reader.reject("quantization_config", *quantization,
+                  "plain fp32, bf16 or fp16 weights: save the model unquantized");
   }
-  refuse_sliding_window(reader, config.layers);
+  reject_sliding_window(reader, config.layers);
 }
 
 void check_shapes(const ConfigReader& reader, const ModelConfig& config) {
@@ -109,7 +109,8 @@ std::vector<std::int32_t> read_ids(const ConfigReader& reader, std::int64_t voca
   return ids;
 }
 
-/// Those of generation_config.json first: where transformers generates, it has precedence.
+/// Returns the end-of-sequence ids of both files. Those of generation_config.json are first, since
+/// it has precedence when transformers generates.
 std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
                                        const std::filesystem::path& generation,
                                        std::int64_t vocabulary) {
@@ -121,13 +122,13 @@ std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
   return ids;
 }
 
-/// As "eos_token_id" has them.
+/// Returns the ids in the form of "eos_token_id": null, an integer or a list.
 Json json_of_ids(const std::vector<std::int32_t>& ids) {
   if (ids.empty()) return nullptr;
   return ids.size() == 1 ? Json(ids[0]) : Json(ids);
 }
 
-std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char* key) {
+std::optional<std::int32_t> read_optional_id(const ConfigReader& reader, const char* key) {
   const Json* value = reader.find(key);
   if (value == nullptr || !value->is_number_integer()) return {};
   return value->get<std::int32_t>();
@@ -135,15 +136,15 @@ std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char*
 
 Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
-/// Throws Error where there is no such directory, the likeliest slip of all.
+/// Throws Error if `directory` is not a model directory, the most frequent mistake of users.
 void check_directory(const std::filesystem::path& directory) {
   const std::string name = directory.string();
   if (std::filesystem::is_directory(directory / "checkpoints")) {
-    fail("{}: is a run's directory; name one of its models, {}/checkpoints/step-...", name, name);
+    fail("{}: is a run directory; give one of its models, {}/checkpoints/step-...", name, name);
   }
   if (std::filesystem::is_directory(directory)) return;
   if (std::filesystem::exists(directory)) {
-    fail("{}: is a file; name the directory of a Hugging Face model", name);
+    fail("{}: is a file; give the directory of a Hugging Face model", name);
   }
   const bool may_be_hub_name = std::ranges::count(name, '/') == 1 && name.front() != '/' &&
                                name.front() != '.' && name.back() != '/';
@@ -183,16 +184,16 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
   config.tied_embeddings = reader.flag("tie_word_embeddings", false);
   config.end_of_sequence_ids =
       read_all_ids(reader, directory / kGenerationConfig, config.vocabulary);
-  config.begin_of_sequence_id = read_kept_id(reader, "bos_token_id");
-  config.padding_id = read_kept_id(reader, "pad_token_id");
+  config.begin_of_sequence_id = read_optional_id(reader, "bos_token_id");
+  config.padding_id = read_optional_id(reader, "pad_token_id");
   check_shapes(reader, config);
-  refuse_unsupported(reader, config);
+  reject_unsupported(reader, config);
   return config;
 }
 
 void save_model_config(const ModelConfig& config, const std::filesystem::path& directory) {
   const Family* family = find_family(config.architecture);
-  if (family == nullptr) fail("no architecture is called {}", config.architecture);
+  if (family == nullptr) fail("unknown architecture {}", config.architecture);
   Json json = {
       {"architectures", {config.architecture}},
       {"model_type", family->model_type},

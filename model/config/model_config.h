@@ -1,4 +1,4 @@
-// The architecture of a model, as a Hugging Face config.json describes it.
+// The architecture of a model, as described by a Hugging Face config.json.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 
 namespace lie {
 
-/// Llama 3's stretching of rotary embeddings to longer contexts (rope_type "llama3"): rotations
-/// whose wavelength is above original_positions / low_frequency_factor are slowed by `factor`,
-/// those below original_positions / high_frequency_factor stay, those between are blended.
+/// Llama 3's scaling of rotary embeddings for longer contexts (rope_type "llama3"). Frequencies
+/// with a wavelength above original_positions / low_frequency_factor are divided by `factor`. Those
+/// with a wavelength below original_positions / high_frequency_factor are unchanged. Frequencies
+/// between the two are interpolated.
 struct Llama3Rope {
   double factor = 8;
   double low_frequency_factor = 1;
@@ -32,20 +33,20 @@ struct ModelConfig {
   std::int64_t head_width = 0;                    // head_dim, a multiple of 16
   std::int64_t max_positions = 0;                 // max_position_embeddings
   double rope_theta = 10000.0;
-  std::optional<Llama3Rope> llama3_rope = {};  // absent: rope_type "default"
+  std::optional<Llama3Rope> llama3_rope = {};  // absent for rope_type "default"
   double rms_norm_eps = 1e-6;
   double initializer_range = 0.02;
   bool qk_norm = true;          // RMSNorm of each query and key head (Qwen3)
   bool qkv_bias = false;        // the projections to queries, keys and values have biases
-  bool output_bias = false;     // attention's output projection has one
+  bool output_bias = false;     // attention's output projection has a bias
   bool tied_embeddings = true;  // the output head is the embedding matrix
-  std::vector<std::int32_t> end_of_sequence_ids;  // any of them ends a response
-  // Not used here; kept for the programs that read what is saved.
+  std::vector<std::int32_t> end_of_sequence_ids;  // each of them ends a response
+  // These ids are not used here, but saved for other programs that read the model.
   std::optional<std::int32_t> begin_of_sequence_id = {}, padding_id = {};
 };
 
-/// Reads `directory/config.json`; end-of-sequence ids are those of generation_config.json, where
-/// there is one, and of config.json. Throws Error naming the file and the missing, unknown or
+/// Reads `directory/config.json`. End-of-sequence ids are those of generation_config.json, if it
+/// exists, then those of config.json. Throws Error that names the file and the missing, unknown or
 /// unsupported key.
 ModelConfig load_model_config(const std::filesystem::path& directory);
 
@@ -53,7 +54,7 @@ ModelConfig load_model_config(const std::filesystem::path& directory);
 void save_model_config(const ModelConfig& config, const std::filesystem::path& directory);
 
 /// Writes the start model's generation_config.json, if it has one, with the end-of-sequence ids of
-/// `config`; byte for byte where they are the same.
+/// `config`. If the ids are the same, the copy is byte for byte.
 void save_generation_config(const ModelConfig& config, const std::filesystem::path& start_model,
                             const std::filesystem::path& directory);
 

@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::int64_t kAlignment = 16;  // elements: one cache line of fp32
 
-/// Collects parameters end to end, each at an aligned offset.
+/// Collects parameters one after the other, each at an aligned offset.
 class LayoutBuilder {
  public:
   void matrix(std::string name, std::int64_t rows, std::int64_t cols) {
     add({.name = std::move(name), .rows = rows, .cols = cols, .decay = true});
   }
-  /// A weight, and its bias where it has one.
+  /// Adds a weight and, if `bias`, its bias.
   void linear(const std::string& name, std::int64_t rows, std::int64_t cols, bool bias) {
     matrix(name + ".weight", rows, cols);
     if (bias) vector(name + ".bias", rows);

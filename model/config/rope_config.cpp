@@ -23,7 +23,7 @@ Llama3Rope read_llama3(const ConfigReader& rope, const ModelConfig& config) {
   return llama3;
 }
 
-/// "rope_type", or "type", its former name; both may be given if they agree.
+/// Returns "rope_type", or "type", its former name. Both may exist if they agree.
 std::string read_type(const ConfigReader& reader, const char* key, const ConfigReader& rope) {
   std::string found;
   for (const char* name : {"rope_type", "type"}) {
@@ -31,8 +31,8 @@ std::string read_type(const ConfigReader& reader, const char* key, const ConfigR
     if (type == nullptr) continue;
     if (!type->is_string() || (*type != "default" && *type != "llama3") ||
         (!found.empty() && *type != found)) {
-      reader.refuse(key, reader.at(key),
-                    "rope_type \"default\" and \"llama3\"; a model stretched to long contexts by "
+      reader.reject(key, reader.at(key),
+                    "rope_type \"default\" and \"llama3\"; a model extended to long contexts by "
                     "another rope_type works without it up to its original length: set it to "
                     "\"default\" and lower max_position_embeddings");
     }
@@ -44,7 +44,7 @@ std::string read_type(const ConfigReader& reader, const char* key, const ConfigR
 void read_object(const ConfigReader& reader, const char* key, ModelConfig& config) {
   const ConfigReader rope = reader.object(key);
   if (rope.positive("partial_rotary_factor", 1.0) != 1.0) {
-    reader.refuse(key, reader.at(key), "partial_rotary_factor 1");
+    reader.reject(key, reader.at(key), "partial_rotary_factor 1");
   }
   config.rope_theta = rope.positive("rope_theta", config.rope_theta);
   if (read_type(reader, key, rope) == "llama3") config.llama3_rope = read_llama3(rope, config);
@@ -55,7 +55,7 @@ void read_object(const ConfigReader& reader, const char* key, ModelConfig& confi
 void read_rope(const ConfigReader& reader, ModelConfig& config) {
   config.rope_theta = reader.positive("rope_theta", kDefaultTheta);
   const double partial = reader.positive("partial_rotary_factor", 1.0);
-  if (partial != 1.0) reader.refuse("partial_rotary_factor", partial, "1");
+  if (partial != 1.0) reader.reject("partial_rotary_factor", partial, "1");
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const Json* value = reader.find(key);
     if (value != nullptr && !value->empty()) return read_object(reader, key, config);

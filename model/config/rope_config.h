@@ -1,4 +1,4 @@
-// The rotary embedding's part of a config.json, as spelt by transformers 4 and 5.
+// The keys of a config.json for the rotary embedding, in the form of transformers 4 and 5.
 #pragma once
 
 #include "model/config/config_reader.h"
@@ -7,12 +7,12 @@
 namespace lie {
 
 /// Sets rope_theta and llama3_rope. transformers 5 writes rope_parameters {rope_theta, rope_type,
-/// ...}; before, rope_theta stood at top level and rope_scaling {rope_type or type, ...} beside it.
-/// Where both are given, rope_scaling counts if it is not null, as in transformers. Throws Error
-/// for any rope_type but "default" and "llama3".
+/// ...}. transformers 4 writes rope_theta and rope_scaling {rope_type or type, ...} at top level.
+/// If both exist, a rope_scaling that is not null has precedence, as in transformers. Throws Error
+/// for any rope_type except "default" and "llama3".
 void read_rope(const ConfigReader& reader, ModelConfig& config);
 
-/// Adds the keys of both spellings, so that either version of transformers reads them.
+/// Writes the keys of both forms, so that either version of transformers reads them.
 void write_rope(const ModelConfig& config, Json& json);
 
 }  // namespace lie

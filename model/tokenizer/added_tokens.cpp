@@ -26,7 +26,7 @@ void AddedTokenFinder::split(std::string_view text, std::vector<Piece>& out) con
     Match match;
     while ((match = next_match(text, match.end)).token != nullptr) {
       const AddedToken& token = *match.token;
-      if (token.single_word && !stands_alone(text, match)) continue;
+      if (token.single_word && !is_separate_word(text, match)) continue;
       const std::size_t begin =
           token.lstrip ? std::max(begin_of_spaces(text, match.begin), done) : match.begin;
       const std::size_t end = token.rstrip ? end_of_spaces(text, match.end) : match.end;
@@ -46,7 +46,7 @@ AddedTokenFinder::Match AddedTokenFinder::next_match(std::string_view text,
   return {};
 }
 
-/// Narrows the sorted tokens, byte by byte, to those that begin as the text does.
+/// Narrows the sorted tokens, byte by byte, to those with the same prefix as the text.
 const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_t position) const {
   const AddedToken* longest = nullptr;
   const std::string_view rest = text.substr(position);
@@ -61,7 +61,7 @@ const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_
     const auto byte_of = [&](const AddedToken& token) {
       return static_cast<unsigned char>(token.pattern[length]);
     };
-    // Not the range of both: clang 14 cannot read it.
+    // Two calls instead of equal_range, which clang 14 does not compile.
     const auto low = std::ranges::lower_bound(range, next, {}, byte_of);
     const auto high = std::ranges::upper_bound(range, next, {}, byte_of);
     range = {low, high};
@@ -69,7 +69,7 @@ const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_
   return longest;
 }
 
-bool AddedTokenFinder::stands_alone(std::string_view text, const Match& match) const {
+bool AddedTokenFinder::is_separate_word(std::string_view text, const Match& match) const {
   if (match.begin > 0 && table_.has(utf8_decode(text, utf8_previous(text, match.begin)), kWord))
     return false;
   return match.end == text.size() || !table_.has(utf8_decode(text, match.end), kWord);

@@ -11,9 +11,9 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kShortWord = 32;  // up to here a scan for the lowest rank beats a queue
+constexpr std::size_t kShortWord = 32;  // tokens up to which a scan is faster than a queue
 constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
-constexpr std::int32_t kGone = -1;
+constexpr std::int32_t kMerged = -1;
 
 std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
@@ -25,7 +25,7 @@ using Vocabulary = std::unordered_map<std::string_view, std::int32_t>;
 std::int32_t id_of(const Vocabulary& vocabulary, const std::string& token, const BpeSpec& spec) {
   const auto found = vocabulary.find(token);
   if (found == vocabulary.end())
-    fail("{}: a merge needs token \"{}\", which \"vocab\" lacks", spec.file, token);
+    fail("{}: a merge needs token \"{}\", which is not in \"vocab\"", spec.file, token);
   return found->second;
 }
 
@@ -62,7 +62,7 @@ Bpe::Bpe(const BpeSpec& spec)
   }
   if (!ignores_merges_) return;
   for (const auto& [token, id] : spec.vocabulary) {
-    if (const auto bytes = byte_map.bytes(token)) whole_words_[*bytes] = id;
+    if (const auto bytes = byte_map.bytes(token)) word_ids_[*bytes] = id;
   }
 }
 
@@ -76,7 +76,7 @@ void Bpe::add_merge(const Merge& merge) {
   std::size_t i = slot(merge.pair);
   while (merges_[i].pair != kNoPair && merges_[i].pair != merge.pair)
     i = (i + 1) & (merges_.size() - 1);
-  merges_[i] = merge;  // of equal pairs the last counts, as in the library
+  merges_[i] = merge;  // the last of equal pairs has precedence, as in the tokenizers library
 }
 
 const Bpe::Merge* Bpe::find(std::int32_t left, std::int32_t right) const {
@@ -89,8 +89,8 @@ const Bpe::Merge* Bpe::find(std::int32_t left, std::int32_t right) const {
 
 void Bpe::encode(std::string_view word, std::vector<std::int32_t>& out) const {
   if (ignores_merges_) {
-    const auto found = whole_words_.find(std::string(word));
-    if (found != whole_words_.end()) return out.push_back(found->second);
+    const auto found = word_ids_.find(std::string(word));
+    if (found != word_ids_.end()) return out.push_back(found->second);
   }
   std::vector<std::int32_t> symbols = symbols_of(word);
   symbols.size() <= kShortWord ? merge_short(symbols) : merge_long(symbols);
@@ -113,8 +113,8 @@ std::vector<std::int32_t> Bpe::symbols_of(std::string_view word) const {
   return symbols;
 }
 
-/// Keeps the rank of each neighbouring pair and scans for the lowest; the word closes up at each
-/// merge.
+/// Stores the rank of each pair of adjacent tokens and scans for the lowest rank. Each merge closes
+/// the gap in the arrays.
 void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   std::uint32_t ranks[kShortWord];
   std::int32_t joined[kShortWord];
@@ -122,7 +122,7 @@ void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   const auto look_up = [&](std::size_t i) {
     const Merge* merge = i + 1 < count ? find(symbols[i], symbols[i + 1]) : nullptr;
     ranks[i] = merge == nullptr ? kNoRank : merge->rank;
-    joined[i] = merge == nullptr ? kGone : merge->joined;
+    joined[i] = merge == nullptr ? kMerged : merge->joined;
   };
   for (std::size_t i = 0; i < count; ++i) look_up(i);
   while (count > 1) {
@@ -142,8 +142,8 @@ void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   symbols.resize(count);
 }
 
-/// A queue of merges by (rank, position) over a linked list; stale entries are recognised by the
-/// token they would make.
+/// Uses a priority queue of merges by (rank, position) over a linked list of tokens. A queue entry
+/// is outdated if its pair no longer merges into the same token.
 void Bpe::merge_long(std::vector<std::int32_t>& symbols) const {
   const std::size_t count = symbols.size();
   if (count >= kNoRank)
@@ -177,18 +177,18 @@ void Bpe::merge_long(std::vector<std::int32_t>& symbols) const {
     const Candidate top = queue.top();
     queue.pop();
     const std::size_t left = static_cast<std::uint32_t>(top.order);
-    if (symbols[left] == kGone) continue;
+    if (symbols[left] == kMerged) continue;
     const Merge* merge = candidate(left);
     if (merge == nullptr || merge->joined != top.joined) continue;
     const std::size_t right = next[left];
     symbols[left] = top.joined;
-    symbols[right] = kGone;
+    symbols[right] = kMerged;
     next[left] = next[right];
     if (next[left] < count) previous[next[left]] = static_cast<std::uint32_t>(left);
     if (previous[left] != kNoRank) offer(previous[left]);
     offer(left);
   }
-  std::erase(symbols, kGone);
+  std::erase(symbols, kMerged);
 }
 
 }  // namespace lie

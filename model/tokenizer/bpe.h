@@ -1,4 +1,4 @@
-// Byte-pair encoding of one word (Sennrich et al., arXiv:1508.07909) over bytes.
+// Byte-level byte-pair encoding of one word (Sennrich et al., arXiv:1508.07909).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace lie {
 
-/// The merges and the vocabulary of bytes. Thread-safe: encoding changes nothing.
+/// The merges and the byte vocabulary of one tokenizer. Thread-safe.
 class Bpe {
  public:
-  /// Throws Error if the vocabulary lacks a merge's token or the unknown token, or holds a token
+  /// Throws Error if the vocabulary lacks a merge's token or the unknown token, or contains a token
   /// twice.
   explicit Bpe(const BpeSpec& spec);
 
-  /// Appends the ids of one word: its bytes, joined pair by pair, the pair of lowest rank first and
-  /// of equal ranks the leftmost. A byte that the vocabulary lacks becomes the unknown token, or is
-  /// dropped where there is none, as in the library.
-  /// Time: n log n for a word of n bytes.
+  /// Appends the ids of one word. Pairs of adjacent tokens, at first bytes, are merged: the lowest
+  /// rank first, and the leftmost of equal ranks. A byte outside the vocabulary becomes the unknown
+  /// token. Without an unknown token it is dropped, as in the tokenizers library. The time is
+  /// n log n for a word of n bytes.
   void encode(std::string_view word, std::vector<std::int32_t>& out) const;
 
  private:
@@ -41,13 +41,13 @@ class Bpe {
 
   std::vector<std::int32_t> symbols_of(std::string_view word) const;
 
-  std::int32_t byte_ids_[256] = {};  // -1: not in the vocabulary
-  std::int32_t unknown_id_ = -1;     // -1: there is none
+  std::int32_t byte_ids_[256] = {};  // -1 for a byte that is not in the vocabulary
+  std::int32_t unknown_id_ = -1;     // -1 if there is no unknown token
   bool fuses_unknown_ = false;
-  std::vector<Merge> merges_;  // open addressing; the size is a power of two
+  std::vector<Merge> merges_;  // a hash table with open addressing, of 2^n entries
   bool ignores_merges_ = false;
-  // By bytes; filled if ignores_merges_.
-  std::unordered_map<std::string, std::int32_t> whole_words_;
+  // The id of each token, by its bytes. Empty unless ignores_merges_.
+  std::unordered_map<std::string, std::int32_t> word_ids_;
 };
 
 }  // namespace lie

@@ -5,7 +5,7 @@
 namespace lie {
 namespace {
 
-bool stands_for_itself(std::uint32_t byte) {
+bool represents_itself(std::uint32_t byte) {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }
 
@@ -15,7 +15,7 @@ ByteMap::ByteMap() {
   bytes_.fill(-1);
   std::uint32_t next_free = 0x100;
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    const std::uint32_t character = stands_for_itself(byte) ? byte : next_free++;
+    const std::uint32_t character = represents_itself(byte) ? byte : next_free++;
     characters_[byte] = character;
     bytes_[character] = static_cast<std::int16_t>(byte);
   }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes unicode_ranges.inc: how the Hugging Face tokenizers library classifies each code point.
+"""Writes unicode_ranges.inc, the classification of each code point by the Hugging Face tokenizers library.
 
     make_unicode_ranges.py      (needs the Python package tokenizers; the result is in the repository)
 
-The library mixes three versions of Unicode (its regular expressions, Rust's char methods and its normalizer each have
-their own), so the only source that gives equal ids on any text is the library itself: each property below is found by
-asking it about every code point.
+The library mixes three versions of Unicode: its regular expressions, Rust's char methods and its normalizer each have
+their own. Only the library itself therefore gives equal ids on any text. The functions below query it for every code
+point.
 """
 import os
 import unicodedata
@@ -17,33 +17,33 @@ CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
 
 def regex_class(pattern):
-    """Code points that the pre-tokenizers' regular expressions match with `pattern`."""
+    """Returns the code points that match `pattern` in the regular expressions of pre-tokenizers."""
     split = pre_tokenizers.Split(Regex(pattern), "removed")
     return {c for c in CODE_POINTS if not split.pre_tokenize_str(chr(c))}
 
 
 def numeric_class():
-    """Code points that the pre-tokenizer Digits takes for digits."""
+    """Returns the code points that are digits for the pre-tokenizer Digits."""
     digits = pre_tokenizers.Digits(individual_digits=False)
     return {c for c in CODE_POINTS if len(digits.pre_tokenize_str("aa" + chr(c))) == 2}
 
 
 def word_class():
-    """Code points beside which an added token with single_word is not found."""
+    """Returns the code points next to which an added token with single_word is not found."""
     tokenizer = Tokenizer(models.BPE({"a": 0}, []))
     tokenizer.add_tokens([AddedToken("<x>", single_word=True, normalized=False)])
     return {c for c in CODE_POINTS if tokenizer.encode("<x>" + chr(c)).ids.count(1) == 0}
 
 
 def stripped_class():
-    """Code points that an added token with rstrip swallows."""
+    """Returns the code points that an added token with rstrip removes."""
     tokenizer = Tokenizer(models.BPE({"a": 0}, []))
     tokenizer.add_tokens([AddedToken("<x>", rstrip=True, normalized=False)])
     return {c for c in CODE_POINTS if tokenizer.encode("<x>" + chr(c) + "<x>").offsets[0][1] == 4}
 
 
 def nfc_active_class():
-    """Code points that NFC changes, moves, or joins to what precedes them."""
+    """Returns the code points that NFC changes, moves, or combines with the previous code point."""
     nfc = normalizers.NFC().normalize_str
 
     def changes(text):

@@ -16,11 +16,11 @@ utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
   return utf8proc_get_property(code_point)->combining_class;
 }
 
-/// Position of the next code point that NFC may touch, or the text's size.
+/// Returns the position of the next code point that NFC may change, or the text's size.
 std::size_t next_active(std::string_view text, std::size_t position, const UnicodeTable& table) {
   while (position < text.size()) {
     const auto lead = static_cast<unsigned char>(text[position]);
-    // All below U+0300 (lead byte 0xcc) is in NFC.
+    // Every code point below U+0300 (lead byte 0xcc) is in NFC.
     if (lead >= 0xcc && table.has(utf8_decode(text, position), kNfcActive)) return position;
     position += utf8_length(text[position]);
   }
@@ -34,16 +34,17 @@ std::size_t end_of_active(std::string_view text, std::size_t position, const Uni
   return position;
 }
 
-/// Start of the stretch to normalize: the code point before may join what follows it. Leaves out a
-/// mark that the library's older tables take for an ordinary character: utf8proc would move it.
-std::size_t begin_of_stretch(std::string_view text, std::size_t active, std::size_t earliest) {
+/// Returns the start of the substring to normalize. It includes the previous code point, which may
+/// combine with the next. It excludes a mark that the library's older tables classify as an
+/// ordinary character, since utf8proc would move it.
+std::size_t start_of_change(std::string_view text, std::size_t active, std::size_t earliest) {
   if (active == earliest) return active;
   const std::size_t before = utf8_previous(text, active);
   const auto code_point = static_cast<utf8proc_int32_t>(utf8_decode(text, before));
   return combining_class(code_point) != 0 ? active : before;
 }
 
-/// Canonical decomposition, marks not yet in order.
+/// Returns the canonical decomposition, with marks not yet in canonical order.
 std::vector<utf8proc_int32_t> decompose(std::string_view text) {
   constexpr utf8proc_ssize_t kLongest = 4;  // of a canonical decomposition
   std::vector<utf8proc_int32_t> points;
@@ -58,8 +59,8 @@ std::vector<utf8proc_int32_t> decompose(std::string_view text) {
   return points;
 }
 
-/// Canonical order: each run of marks by combining class. utf8proc's own sort is quadratic in the
-/// run.
+/// Sorts each run of marks by combining class, which is the canonical order. utf8proc's own sort
+/// takes quadratic time in the length of the run.
 void sort_marks(std::vector<utf8proc_int32_t>& points) {
   const auto is_mark = [](utf8proc_int32_t point) { return combining_class(point) != 0; };
   for (auto begin = points.begin(); begin != points.end();) {
@@ -72,8 +73,8 @@ void sort_marks(std::vector<utf8proc_int32_t>& points) {
   }
 }
 
-void append_nfc(std::string_view stretch, std::string& out) {
-  std::vector<utf8proc_int32_t> points = decompose(stretch);
+void append_nfc(std::string_view range, std::string& out) {
+  std::vector<utf8proc_int32_t> points = decompose(range);
   sort_marks(points);
   const auto count =
       utf8proc_normalize_utf32(points.data(), static_cast<utf8proc_ssize_t>(points.size()),
@@ -100,7 +101,7 @@ std::string to_nfc(std::string_view text, const UnicodeTable& table) {
   while (done < text.size()) {
     const std::size_t active = next_active(text, done, table);
     if (active == text.size()) break;
-    const std::size_t begin = begin_of_stretch(text, active, done);
+    const std::size_t begin = start_of_change(text, active, done);
     const std::size_t end = end_of_active(text, active, table);
     out += text.substr(done, begin - done);
     append_nfc(text.substr(begin, end - begin), out);

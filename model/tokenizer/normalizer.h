@@ -1,4 +1,4 @@
-// Unicode normal form C, as the tokenizers library computes it.
+// Unicode normalization form C (NFC), with the results of the tokenizers library.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace lie {
 
-/// What tokenizer.json's "normalizer" asks for.
+/// The "normalizer" of tokenizer.json.
 enum class Normalization { kNone, kNfc };
 
-/// True if NFC leaves the text as it is; false if it may change it.
+/// Returns true if NFC does not change the text, and false if it may change it.
 bool is_nfc(std::string_view text, const UnicodeTable& table);
 
-/// NFC of valid UTF-8. Code points that the library's Unicode version does not know stay where they
-/// are: only stretches around the ones it does know are handed to utf8proc.
+/// Returns the NFC of `text`, which must be valid UTF-8. Code points unknown to the library's
+/// version of Unicode stay in place, since utf8proc receives only substrings around known ones.
 std::string to_nfc(std::string_view text, const UnicodeTable& table);
 
 }  // namespace lie

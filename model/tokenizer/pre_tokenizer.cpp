@@ -7,21 +7,21 @@
 namespace lie {
 namespace {
 
-// Radford et al. 2019, as in tokenizers' ByteLevel.
+// The pattern of GPT-2 (Radford et al. 2019), as in the library's ByteLevel.
 constexpr const char* kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// The pattern of a step that cuts by one, else none.
+/// Returns the pattern of a step, or null if it splits by no pattern.
 const char* pattern_of(const PreTokenizerStep& step) {
   if (const auto* split = std::get_if<SplitStep>(&step)) return split->pattern.c_str();
   const auto* byte_level = std::get_if<ByteLevelStep>(&step);
   return byte_level != nullptr && byte_level->use_regex ? kGpt2Pattern : nullptr;
 }
 
-bool is_dropped(const PreTokenizerStep& step, const Stretch& stretch) {
+bool is_dropped(const PreTokenizerStep& step, const TextRange& range) {
   const auto* split = std::get_if<SplitStep>(&step);
   return split != nullptr && split->behavior == SplitStep::Behavior::kRemoved &&
-         stretch.is_match != split->invert;
+         range.is_match != split->invert;
 }
 
 }  // namespace
@@ -58,11 +58,11 @@ void PreTokenizer::run(std::size_t step, std::string_view piece, const Word& wor
 }
 
 void PreTokenizer::run_regex(std::size_t step, std::string_view piece, const Word& word) const {
-  std::vector<Stretch> stretches;
-  steps_[step].regex->split(piece, stretches);
-  for (const Stretch& stretch : stretches) {
-    if (is_dropped(steps_[step].spec, stretch)) continue;
-    run(step + 1, piece.substr(stretch.begin, stretch.end - stretch.begin), word);
+  std::vector<TextRange> ranges;
+  steps_[step].regex->split(piece, ranges);
+  for (const TextRange& range : ranges) {
+    if (is_dropped(steps_[step].spec, range)) continue;
+    run(step + 1, piece.substr(range.begin, range.end - range.begin), word);
   }
 }
 

@@ -1,4 +1,4 @@
-// Cuts a piece of text into the words that are byte-pair encoded one by one.
+// Splits a piece of text into words, which are then encoded one by one.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace lie {
 
-/// The steps of "pre_tokenizer" in order, each cutting what the one before left. Thread-safe.
+/// The steps of "pre_tokenizer". Each step splits the results of the previous one. Thread-safe.
 class PreTokenizer {
  public:
   using Word = std::function<void(std::string_view)>;
@@ -21,13 +21,13 @@ class PreTokenizer {
   /// Throws Error if a pattern cannot be compiled.
   PreTokenizer(std::span<const PreTokenizerStep> steps, const UnicodeTable& table);
 
-  /// Calls `word` for each word of the piece (valid UTF-8), in order.
+  /// Calls `word` for each word of the piece, in order. The piece must be valid UTF-8.
   void split(std::string_view piece, const Word& word) const;
 
  private:
   struct Step {
     PreTokenizerStep spec;
-    std::unique_ptr<Regex> regex;  // of Split and of ByteLevel with use_regex
+    std::unique_ptr<Regex> regex;  // set for Split, and for ByteLevel with use_regex
   };
   void run(std::size_t step, std::string_view piece, const Word& word) const;
   void run_regex(std::size_t step, std::string_view piece, const Word& word) const;

@@ -15,18 +15,19 @@
 namespace lie {
 namespace {
 
-// Latin-1 characters that PCRE2 takes for a letter, a number, a space and none of these.
+// Latin-1 characters that PCRE2 classifies as a letter, a number, a space and none of these.
 constexpr char kShadowLetter = '\xc0';
 constexpr char kShadowNumber = '\xb2';
 constexpr char kShadowSpace = '\xa0';
 constexpr char kShadowOther = '\xa7';
-// The two letters beyond ASCII that equal an ASCII letter when case is ignored. Upper case stands
-// for them, since the patterns' literals are lower case and must not match them when case counts.
+// The two letters beyond ASCII that equal an ASCII letter if case is ignored. Their substitutes are
+// upper case letters. The patterns' literals are lower case, so a case-sensitive pattern does not
+// match them.
 constexpr std::uint32_t kLongS = 0x17f;
 constexpr std::uint32_t kKelvin = 0x212a;
 
-/// True if the pattern sees no more of a text than its shadow shows.
-bool is_shadow_enough(std::string_view pattern) {
+/// Returns whether the pattern gives the same matches on a text's shadow as on the text.
+bool can_match_shadow(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (static_cast<unsigned char>(pattern[i]) >= 0x80) return false;
     if (pattern[i] != '\\' || i + 1 == pattern.size()) continue;
@@ -61,14 +62,14 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Turns positions in the shadow (code points) into positions in the text (bytes).
-void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
+/// Converts positions in the shadow (code points) into positions in the text (bytes).
+void to_byte_positions(std::string_view text, std::span<TextRange> ranges) {
   std::size_t byte = 0;
-  for (Stretch& stretch : stretches) {
-    const std::size_t code_points = stretch.end - stretch.begin;
-    stretch.begin = byte;
+  for (TextRange& range : ranges) {
+    const std::size_t code_points = range.end - range.begin;
+    range.begin = byte;
     for (std::size_t i = 0; i < code_points; ++i) byte += utf8_length(text[byte]);
-    stretch.end = byte;
+    range.end = byte;
   }
 }
 
@@ -76,7 +77,7 @@ void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
 
 struct Regex::Compiled {
   std::unique_ptr<pcre2_code, Freed<pcre2_code_free>> code;
-  // Without PCRE2's default limit of ten million steps, which one long run of blanks reaches.
+  // Raises PCRE2's default limit of ten million steps, which one long run of blanks reaches.
   std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context_free>> limits{
       pcre2_match_context_create(nullptr)};
   bool is_jit = false;
@@ -84,7 +85,7 @@ struct Regex::Compiled {
 
 Regex::Regex(const std::string& pattern, const UnicodeTable& table)
     : table_(table),
-      uses_shadow_(is_shadow_enough(pattern)),
+      uses_shadow_(can_match_shadow(pattern)),
       compiled_(std::make_unique<Compiled>()) {
   int error = 0;
   PCRE2_SIZE position = 0;
@@ -100,19 +101,19 @@ Regex::Regex(const std::string& pattern, const UnicodeTable& table)
 
 Regex::~Regex() = default;
 
-void Regex::split(std::string_view text, std::vector<Stretch>& out) const {
+void Regex::split(std::string_view text, std::vector<TextRange>& out) const {
   if (!uses_shadow_ || is_ascii(text)) return split_bytes(text, out);
   const std::size_t first = out.size();
   split_bytes(shadow(text), out);
   to_byte_positions(text, std::span(out).subspan(first));
 }
 
-void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) const {
+void Regex::split_bytes(std::string_view subject, std::vector<TextRange>& out) const {
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
   const std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>> match(
       pcre2_match_data_create(1, nullptr));
   const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match.get());
-  std::size_t done = 0;  // all before is in `out`
+  std::size_t done = 0;  // the text before this position is in `out`
   for (std::size_t start = 0; start < subject.size();) {
     const int found = compiled_->is_jit
                           ? pcre2_jit_match(compiled_->code.get(), bytes, subject.size(), start, 0,
@@ -125,7 +126,7 @@ void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) con
     if (range[1] > range[0]) out.push_back({range[0], range[1], true});
     done = range[1];
     start = range[1];
-    // An empty match also cuts; the search resumes after the next character.
+    // An empty match also splits the text. The search resumes after the next character.
     if (range[1] == range[0] && start < subject.size())
       start += uses_shadow_ ? 1 : utf8_length(subject[start]);
   }
@@ -142,13 +143,13 @@ std::string Regex::shadow(std::string_view text) const {
     }
     const std::uint32_t code_point = utf8_decode(text, i);
     const std::uint8_t flags = table_.flags(code_point);
-    char stand_in = kShadowOther;
-    if ((flags & kLetter) != 0) stand_in = kShadowLetter;
-    if ((flags & kNumber) != 0) stand_in = kShadowNumber;
-    if ((flags & kSpace) != 0) stand_in = kShadowSpace;
-    if (code_point == kLongS) stand_in = 'S';
-    if (code_point == kKelvin) stand_in = 'K';
-    out += stand_in;
+    char substitute = kShadowOther;
+    if ((flags & kLetter) != 0) substitute = kShadowLetter;
+    if ((flags & kNumber) != 0) substitute = kShadowNumber;
+    if ((flags & kSpace) != 0) substitute = kShadowSpace;
+    if (code_point == kLongS) substitute = 'S';
+    if (code_point == kKelvin) substitute = 'K';
+    out += substitute;
   }
   return out;
 }

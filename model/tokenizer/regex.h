@@ -1,5 +1,5 @@
-// The regular expressions of pre-tokenizers: PCRE2, with the character classes of the tokenizers
-// library.
+// The regular expressions of pre-tokenizers, run by PCRE2 with the character classes of the
+// tokenizers library.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,35 @@
 
 namespace lie {
 
-/// A stretch of a text; `is_match` tells the pattern's matches from the text between them.
-struct Stretch {
+/// A range of a text: a match of the pattern, or text between two matches.
+struct TextRange {
   std::size_t begin = 0, end = 0;
   bool is_match = false;
 };
 
-/// One compiled pattern. Thread-safe: matching changes nothing shared.
+/// One compiled pattern. Thread-safe, since matching changes no shared state.
 ///
-/// PCRE2 and the tokenizers library have tables of different Unicode versions. So the pattern is
-/// matched against a shadow of the text, one byte per code point: ASCII stands for itself, any
-/// other code point for a Latin-1 character of its class (letter, number, space, other). This also
-/// lets PCRE2 decide each class by one bit. A pattern that tells more apart than these classes
-/// (\p{Lu}, a literal beyond ASCII) is matched on the text itself.
+/// PCRE2 and the tokenizers library use different versions of Unicode. Therefore the pattern is
+/// matched against a substitute text, called the shadow, with one byte per code point. ASCII
+/// characters are unchanged. Every other code point becomes a Latin-1 character of its class
+/// (letter, number, space or other). PCRE2 then decides each class by one bit. A pattern that
+/// distinguishes more than these classes (\p{Lu}, a literal beyond ASCII) is matched on the text
+/// itself.
 class Regex {
  public:
-  /// Throws Error with PCRE2's message and the position if the pattern cannot be compiled.
+  /// Throws Error with PCRE2's message and the position if the pattern does not compile.
   Regex(const std::string& pattern, const UnicodeTable& table);
   ~Regex();
   Regex(const Regex&) = delete;
   Regex& operator=(const Regex&) = delete;
 
-  /// Cuts the text (valid UTF-8) into matches and the text between; covers it without gaps.
-  void split(std::string_view text, std::vector<Stretch>& out) const;
+  /// Splits `text`, which must be valid UTF-8, into matches and the text between them, without
+  /// gaps.
+  void split(std::string_view text, std::vector<TextRange>& out) const;
 
  private:
   struct Compiled;
-  void split_bytes(std::string_view subject, std::vector<Stretch>& out) const;
+  void split_bytes(std::string_view subject, std::vector<TextRange>& out) const;
   std::string shadow(std::string_view text) const;
 
   const UnicodeTable& table_;

@@ -17,14 +17,14 @@
 namespace lie {
 namespace {
 
-/// What one id decodes to.
+/// The bytes that one id decodes to.
 struct Entry {
   std::string bytes;
   bool exists = false, special = false;
 };
 
-/// The decoder turns characters into bytes, but leaves a token alone that holds any other
-/// character.
+/// Returns the bytes that the token's characters represent. A token with any other character is
+/// returned unchanged.
 std::string decoded_bytes(const std::string& token, const ByteMap& byte_map) {
   return byte_map.bytes(token).value_or(token);
 }
@@ -49,7 +49,7 @@ struct Tokenizer::State {
     for (const auto& [token, id] : spec.bpe.vocabulary) add_entry(token, token, id, false);
     for (const AddedToken& token : spec.added_tokens)
       add_entry(token.content, token.pattern, token.id, token.special);
-    spec.bpe = {};  // lives on in `bpe`, `ids` and `entries`
+    spec.bpe = {};  // its content is in `bpe`, `ids` and `entries`
   }
 
   void add_entry(const std::string& name, const std::string& decodes_as, std::int32_t id,
@@ -68,13 +68,13 @@ struct Tokenizer::State {
   TokenizerSpec spec;
   UnicodeTable table;
   ByteMap byte_map;
-  AddedTokenFinder raw_finder;         // looks in the text as it is
-  AddedTokenFinder normalized_finder;  // looks in the normalized text
+  AddedTokenFinder raw_finder;         // searches the original text
+  AddedTokenFinder normalized_finder;  // searches the normalized text
   PreTokenizer pre_tokenizer;
   Bpe bpe;
   std::vector<Entry> entries;  // by id
   std::unordered_map<std::string, std::int32_t> ids;
-  std::mutex cache_mutex;  // a thread that finds it taken encodes without the cache
+  std::mutex cache_mutex;  // a thread that cannot lock it at once encodes without the cache
   WordCache word_cache;
 };
 

@@ -1,4 +1,5 @@
-// The tokenizer: text to token ids and back, equal to the Hugging Face library's on any text.
+// The tokenizer, which encodes text to token ids and decodes them. Its results equal those of the
+// Hugging Face tokenizers library on any text.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +14,35 @@
 namespace lie {
 
 struct EncodeOptions {
-  /// Put around a text what the post-processor does, such as Llama's BOS.
+  /// Adds the special tokens of the post-processor around the text, such as Llama's BOS.
   bool add_special_tokens = false;
 };
 
-/// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe; move-only.
+/// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe and move-only.
 class Tokenizer {
  public:
-  /// Reads `directory/tokenizer.json` (and tokenizer_config.json where present). Throws Error
-  /// naming file and key of what is missing, malformed or not supported.
+  /// Reads `directory/tokenizer.json`, and tokenizer_config.json if it exists. Throws Error that
+  /// names file and key if something is missing, malformed or unsupported.
   static Tokenizer load(const std::filesystem::path& directory);
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// The ids of a text: added tokens are found first, the rest is normalized, cut into words and
-  /// merged. Broken UTF-8 is read as U+FFFD. Time n log n in the longest word, else linear.
+  /// Returns the ids of a text. It finds added tokens first, then normalizes the rest, splits it
+  /// into words and merges each word. Invalid UTF-8 is read as U+FFFD. The time is n log n in the
+  /// longest word, otherwise linear.
   std::vector<std::int32_t> encode(std::string_view text, EncodeOptions options = {}) const;
 
-  /// The text of ids, U+FFFD for what is not valid UTF-8. Ids without a token (padding rows of a
-  /// model's vocabulary) give nothing. `skip_special` leaves special tokens out.
+  /// Returns the text of ids, with U+FFFD for invalid UTF-8. Ids without a token (padding rows of a
+  /// model's vocabulary) are skipped. With `skip_special`, special tokens are skipped, too.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
 
-  /// The id of an added token's content or of a vocabulary entry as tokenizer.json spells it
-  /// ("Ġthe").
+  /// Returns the id of an added token's content, or of a vocabulary entry in the form of
+  /// tokenizer.json ("Ġthe").
   std::optional<std::int32_t> token_to_id(std::string_view token) const;
-  /// The largest id + 1: a model must have at least this many rows.
+  /// Returns the largest id + 1. A model must have at least this many embedding rows.
   std::int64_t vocabulary_size() const;
-  /// tokenizer_config.json's eos_token.
+  /// Returns the id of the eos_token in tokenizer_config.json.
   std::optional<std::int32_t> end_of_sequence_id() const;
 
  private:

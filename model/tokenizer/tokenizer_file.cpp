@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// Receives the parser's events. Returns false from one to stop it.
+/// Receives the events of the JSON parser. An event handler that returns false stops the parser.
 class Receiver : public nlohmann::json_sax<Json> {
  public:
   Receiver(TokenizerFile& file, std::string name) : file_(file), name_(std::move(name)) {}
@@ -31,7 +31,7 @@ class Receiver : public nlohmann::json_sax<Json> {
   bool string(std::string& v) override {
     if (list_ != List::kMerges) return value(std::move(v));
     if (!in_pair_) return joined_merge(v);
-    if (pair_tokens_ == 2) refuse_merge("a list of more than two");
+    if (pair_tokens_ == 2) reject_merge("a list of more than two");
     auto& [left, right] = file_.merges->back();
     (pair_tokens_++ == 0 ? left : right) = std::move(v);
     return true;
@@ -60,7 +60,7 @@ class Receiver : public nlohmann::json_sax<Json> {
 
   bool end_array() override {
     if (!in_pair_) return close();
-    if (pair_tokens_ != 2) refuse_merge("a list of fewer than two");
+    if (pair_tokens_ != 2) reject_merge("a list of fewer than two");
     in_pair_ = false;
     return true;
   }
@@ -100,10 +100,10 @@ class Receiver : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value at the parser's position.
+  /// Adds a value to the tree at the parser's position.
   Json& put(Json v) {
-    if (list_ == List::kVocabulary) refuse("model.vocab." + key_, shown(v), "a token id");
-    if (list_ == List::kMerges) refuse_merge(shown(v));
+    if (list_ == List::kVocabulary) reject("model.vocab." + key_, shown(v), "a token id");
+    if (list_ == List::kMerges) reject_merge(shown(v));
     if (open_.empty()) return file_.tree = std::move(v);
     if (open_.back()->is_array()) {
       open_.back()->push_back(std::move(v));
@@ -118,7 +118,7 @@ class Receiver : public nlohmann::json_sax<Json> {
   bool joined_merge(const std::string& text) {
     const std::size_t space = text.find(' ');
     if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-      refuse_merge(shown(text));
+      reject_merge(shown(text));
     }
     file_.merges->emplace_back(text.substr(0, space), text.substr(space + 1));
     return true;
@@ -128,24 +128,24 @@ class Receiver : public nlohmann::json_sax<Json> {
     return v.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 
-  [[noreturn]] void refuse(std::string_view place, std::string_view found,
+  [[noreturn]] void reject(std::string_view place, std::string_view found,
                            std::string_view expected) const {
     fail("{}: {}: found {}, expected {}", name_, place, found, expected);
   }
 
-  [[noreturn]] void refuse_merge(std::string_view found) const {
+  [[noreturn]] void reject_merge(std::string_view found) const {
     const std::size_t rank = file_.merges->size() - (in_pair_ ? 1 : 0);
-    refuse(fmt::format("model.merges[{}]", rank), found, "two tokens");
+    reject(fmt::format("model.merges[{}]", rank), found, "two tokens");
   }
 
   TokenizerFile& file_;
   std::string name_;
-  std::vector<Json*> open_;  // containers of the tree, outermost first
-  std::string key_;          // the last one met
-  std::string section_;      // the key of the outermost container's member
+  std::vector<Json*> open_;  // open containers of the tree, outermost first
+  std::string key_;          // the latest key
+  std::string section_;      // the top-level key that the parser is in
   List list_ = List::kNone;  // the list that the parser is in
-  bool in_pair_ = false;     // within one merge of two tokens, of which so many were met
-  int pair_tokens_ = 0;
+  bool in_pair_ = false;     // the parser is in a merge written as a list of two tokens
+  int pair_tokens_ = 0;      // tokens of that list so far
 };
 
 }  // namespace
@@ -155,7 +155,7 @@ TokenizerFile read_tokenizer_file(const std::filesystem::path& path) {
   TokenizerFile file;
   Receiver receiver(file, path.string());
   if (Json::sax_parse(text, &receiver)) return file;
-  file.tree = parse_json(text, path.string());  // tells where it is no JSON
+  file.tree = parse_json(text, path.string());  // throws with the position of the syntax error
   fail("{}: not valid JSON", path.string());
 }
 

@@ -1,5 +1,6 @@
-// tokenizer.json as a tree, except for its two lists of a hundred thousand entries: they are read
-// directly into their final form, because parsing them as a tree would dominate the start.
+// Reads tokenizer.json as a tree of JSON values, except for its two lists of a hundred thousand
+// entries. These are read directly into their final form, since parsing them as a tree would
+// dominate the start-up time.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,22 @@
 
 namespace lie {
 
-/// Largest token id + 1 that a file may name; bounds the table that a wrong id could ask for.
+/// The largest token id + 1 that a file may contain. It bounds the memory of the table of ids.
 constexpr std::uint64_t kMaxTokenId = 1u << 24;
 
 struct TokenizerFile {
   using Vocabulary = std::vector<std::pair<std::string, std::int32_t>>;
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
-  /// The rest. Contains model.vocab and model.merges only if they have the wrong type.
+  /// All other keys, and model.vocab and model.merges if they have an unexpected type.
   Json tree;
   std::optional<Vocabulary> vocabulary;  // model.vocab, in the file's order
-  std::optional<Merges> merges;          // model.merges, as pairs or "left right", by rank
+  std::optional<Merges> merges;          // model.merges by rank, written as pairs or "left right"
 };
 
-/// Throws Error naming the place if the file cannot be read, is no JSON, holds a key twice outside
-/// of model.vocab, or has entries in the lists that are no token ids or no merges.
+/// Reads a file. Throws Error that names the position if the file cannot be read or is not JSON.
+/// Also throws if a key occurs twice outside of model.vocab, or if an entry of the two lists is not
+/// a token id or a merge.
 TokenizerFile read_tokenizer_file(const std::filesystem::path& path);
 
 }  // namespace lie

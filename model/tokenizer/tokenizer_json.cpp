@@ -10,10 +10,10 @@
 namespace lie {
 namespace {
 
-/// One value of the file with its place, so that every error names file and key.
+/// One value of the file with its path, so that every error names file and key.
 class Node {
  public:
-  /// A null pointer stands for a key that is absent.
+  /// `json` is null for an absent key.
   Node(const Json* json, std::string place) : json_(json), place_(std::move(place)) {}
 
   const std::string& place() const { return place_; }
@@ -31,28 +31,28 @@ class Node {
   Node item(std::size_t i) const { return {&array()[i], fmt::format("{}[{}]", place_, i)}; }
 
   const Json& array() const {
-    if (json_ == nullptr || !json_->is_array()) refuse("a list");
+    if (json_ == nullptr || !json_->is_array()) reject("a list");
     return *json_;
   }
 
   const Json& object() const {
-    if (!is_object()) refuse("an object");
+    if (!is_object()) reject("an object");
     return *json_;
   }
 
   const std::string& text() const {
-    if (json_ == nullptr || !json_->is_string()) refuse("a string");
+    if (json_ == nullptr || !json_->is_string()) reject("a string");
     return json_->get_ref<const std::string&>();
   }
 
-  bool flag(bool otherwise) const {
-    if (is_null()) return otherwise;
-    if (!json_->is_boolean()) refuse("true or false");
+  bool flag(bool fallback) const {
+    if (is_null()) return fallback;
+    if (!json_->is_boolean()) reject("true or false");
     return json_->get<bool>();
   }
 
   std::int32_t id() const {
-    if (json_ == nullptr || !is_id(*json_)) refuse("a token id");
+    if (json_ == nullptr || !is_id(*json_)) reject("a token id");
     return json_->get<std::int32_t>();
   }
 
@@ -60,7 +60,7 @@ class Node {
     return json.is_number_unsigned() && json.get<std::uint64_t>() < kMaxTokenId;
   }
 
-  [[noreturn]] void refuse(std::string_view expected) const {
+  [[noreturn]] void reject(std::string_view expected) const {
     std::string found =
         json_ == nullptr ? "nothing" : json_->dump(-1, ' ', false, Json::error_handler_t::replace);
     if (found.size() > 80) found = found.substr(0, 77) + "...";
@@ -83,10 +83,10 @@ Normalization read_normalizer(const Node& node) {
     }
     return found;
   }
-  node.at("type").refuse("\"NFC\" or no normalizer");
+  node.at("type").reject("\"NFC\" or no normalizer");
 }
 
-/// A pattern that matches just this text.
+/// Returns a pattern that matches exactly this text.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -100,7 +100,7 @@ SplitStep read_split(const Node& node) {
   SplitStep step;
   const Node pattern = node.at("pattern");
   if (pattern.at("Regex").is_null() && pattern.at("String").is_null())
-    pattern.refuse("\"Regex\" or \"String\"");
+    pattern.reject("\"Regex\" or \"String\"");
   step.pattern = pattern.at("Regex").is_null() ? escaped(pattern.at("String").text())
                                                : pattern.at("Regex").text();
   step.invert = node.at("invert").flag(false);
@@ -108,7 +108,7 @@ SplitStep read_split(const Node& node) {
   if (behavior == "Removed") {
     step.behavior = SplitStep::Behavior::kRemoved;
   } else if (behavior != "Isolated") {
-    node.at("behavior").refuse("\"Isolated\" or \"Removed\"");
+    node.at("behavior").reject("\"Isolated\" or \"Removed\"");
   }
   return step;
 }
@@ -127,37 +127,38 @@ void read_pre_tokenizer(const Node& node, std::vector<PreTokenizerStep>& steps) 
     steps.emplace_back(ByteLevelStep{.add_prefix_space = node.at("add_prefix_space").flag(true),
                                      .use_regex = node.at("use_regex").flag(true)});
   } else {
-    node.refuse("a pre-tokenizer of type Sequence, Split, Digits or ByteLevel");
+    node.reject("a pre-tokenizer of type Sequence, Split, Digits or ByteLevel");
   }
 }
 
-/// The byte-level alphabet is applied once, at the end; a vocabulary without it is of another kind.
+/// Throws Error unless the byte-level alphabet is applied exactly once, at the end. Otherwise the
+/// vocabulary is not byte-level.
 void check_byte_level(const Node& node, const std::vector<PreTokenizerStep>& steps) {
   const auto is_byte_level = [](const PreTokenizerStep& step) {
     return std::holds_alternative<ByteLevelStep>(step);
   };
   const auto count = std::count_if(steps.begin(), steps.end(), is_byte_level);
   if (count != 1 || !is_byte_level(steps.back()))
-    node.refuse("a sequence that ends with its one ByteLevel");
+    node.reject("a sequence that ends with its one ByteLevel");
 }
 
 BpeSpec read_bpe(const Node& node, const std::string& name, TokenizerFile file) {
-  // Older files leave the type out.
+  // Older files have no type.
   if (!node.at("type").is_null() && node.at("type").text() != "BPE")
-    node.at("type").refuse("\"BPE\"");
+    node.at("type").reject("\"BPE\"");
   if (!node.at("dropout").is_null() && !node.at("dropout").is_zero())
-    node.at("dropout").refuse("null");
+    node.at("dropout").reject("null");
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!node.at(key).is_null() && !node.at(key).text().empty())
-      node.at(key).refuse("an empty string");
+      node.at(key).reject("an empty string");
   }
   BpeSpec bpe;
   bpe.file = name;
   bpe.ignore_merges = node.at("ignore_merges").flag(false);
   if (!node.at("unk_token").is_null()) bpe.unknown_token = node.at("unk_token").text();
   bpe.fuse_unknown = node.at("fuse_unk").flag(false);
-  if (!file.vocabulary) node.at("vocab").refuse("an object");
-  if (!file.merges) node.at("merges").refuse("a list");
+  if (!file.vocabulary) node.at("vocab").reject("an object");
+  if (!file.merges) node.at("merges").reject("a list");
   bpe.vocabulary = *std::move(file.vocabulary);
   bpe.merges = *std::move(file.merges);
   return bpe;
@@ -180,7 +181,7 @@ std::vector<AddedToken> read_added_tokens(const Node& node) {
   return tokens;
 }
 
-/// "single" of a TemplateProcessing: special tokens before and after the text, "Sequence A".
+/// Reads "single" of a TemplateProcessing: special tokens before and after the text, "Sequence A".
 void read_template(const Node& node, TokenizerSpec& spec) {
   const Node pieces = node.at("single");
   std::vector<std::int32_t>* side = &spec.prefix;
@@ -205,40 +206,41 @@ void read_post_processor(const Node& node, TokenizerSpec& spec) {
       read_post_processor(members.item(i), spec);
   } else if (type == "TemplateProcessing") {
     read_template(node, spec);
-  } else if (type != "ByteLevel") {  // which only moves offsets
-    node.at("type").refuse("Sequence, TemplateProcessing or ByteLevel");
+  } else if (type != "ByteLevel") {  // ByteLevel changes only offsets, which are not used here
+    node.at("type").reject("Sequence, TemplateProcessing or ByteLevel");
   }
 }
 
-/// "<0x0A>": a byte in the spelling of SentencePiece.
+/// Returns whether the token is a byte in SentencePiece's form, such as "<0x0A>".
 bool is_byte_name(std::string_view token) {
   return token.size() == 6 && token.starts_with("<0x") && token.ends_with('>');
 }
 
-/// ByteFallback and Replace as transformers writes them for a model that came as GGUF: they concern
-/// tokens of SentencePiece, of which a byte-level vocabulary has none.
-bool changes_nothing(const Node& step) {
+/// Returns whether a decoder step changes no token of a byte-level vocabulary. transformers writes
+/// such steps, ByteFallback, Fuse and Replace, for models converted from GGUF. They apply only to
+/// SentencePiece tokens.
+bool has_no_effect(const Node& step) {
   const std::string type = step.at("type").text();
   if (type == "ByteFallback" || type == "Fuse") return true;
   return type == "Replace" && !step.at("pattern").at("String").is_null() &&
          step.at("pattern").at("String").text() == "\u2581";
 }
 
-/// The decoder must be ByteLevel, alone or behind steps that change no token of this vocabulary.
-/// Then it makes no difference either that Fuse joins all tokens before their characters become
-/// bytes.
+/// Throws Error unless the decoder is ByteLevel, alone or after steps that change no token of this
+/// vocabulary. Fuse, which joins all tokens before their characters become bytes, then has no
+/// effect either.
 void check_decoder(const Node& node, const TokenizerSpec& spec) {
   if (node.is_object() && !node.at("type").is_null()) {
     if (node.at("type").text() == "ByteLevel") return;
     const Node steps = node.at("decoders");
     std::size_t i = 0;
     const std::size_t count = steps.is_null() ? 0 : steps.array().size();
-    while (i + 1 < count && changes_nothing(steps.item(i))) ++i;
+    while (i + 1 < count && has_no_effect(steps.item(i))) ++i;
     if (count > 0 && i + 1 == count && steps.item(i).at("type").text() == "ByteLevel") {
       const ByteMap byte_map;
       const auto check = [&](const std::string& token) {
         if (!is_byte_name(token) && byte_map.bytes(token)) return;
-        fail("{}: token \"{}\" is not of the byte-level alphabet, which this decoder asks for",
+        fail("{}: token \"{}\" is not of the byte-level alphabet, which this decoder requires",
              node.place(), token);
       };
       for (const auto& [token, id] : spec.bpe.vocabulary) check(token);
@@ -246,7 +248,7 @@ void check_decoder(const Node& node, const TokenizerSpec& spec) {
       return;
     }
   }
-  node.refuse("a decoder of type ByteLevel");
+  node.reject("a decoder of type ByteLevel");
 }
 
 std::optional<std::string> read_end_of_sequence(const std::filesystem::path& path) {

@@ -13,61 +13,63 @@
 
 namespace lie {
 
-/// "model": the byte-level BPE's vocabulary and merges, tokens as the file spells them.
+/// The entry "model": vocabulary and merges of a byte-level BPE. Tokens have the form of the file.
 struct BpeSpec {
-  std::string file;  // for errors
+  std::string file;  // named in errors
   std::vector<std::pair<std::string, std::int32_t>> vocabulary;
   std::vector<std::pair<std::string, std::string>> merges;  // by rank
-  bool ignore_merges = false;                               // a word that is a token is not merged
-  std::optional<std::string> unknown_token;                 // for bytes that are no token
-  bool fuse_unknown = false;                                // one for a run of such bytes
+  bool ignore_merges = false;                // a word that is a token is encoded as that token
+  std::optional<std::string> unknown_token;  // replaces bytes outside the vocabulary
+  bool fuse_unknown = false;                 // one unknown token replaces a run of such bytes
 };
 
-/// One of "added_tokens".
+/// One entry of "added_tokens".
 struct AddedToken {
   std::string content;
-  std::string pattern;  // what is looked for: the content, normalized where `normalized`
+  std::string pattern;  // the text to find: the content, in normalized form if `normalized`
   std::int32_t id = 0;
-  bool single_word = false;  // only where no word character is adjacent
-  bool lstrip = false;       // swallows white space to its left
-  bool rstrip = false;       // and to its right
-  bool normalized = false;   // looked for in the normalized text
-  bool special = false;      // left out by decode(skip_special)
+  bool single_word = false;  // matches only if no word character is adjacent
+  bool lstrip = false;       // removes white space to its left
+  bool rstrip = false;       // removes white space to its right
+  bool normalized = false;   // is searched in the normalized text
+  bool special = false;      // is skipped by decode(skip_special)
 };
 
-/// Cuts at the matches of a regular expression.
+/// Splits at the matches of a regular expression.
 struct SplitStep {
   enum class Behavior { kIsolated, kRemoved };
   std::string pattern;
   Behavior behavior = Behavior::kIsolated;
-  bool invert = false;  // matches and the text between them are swapped
+  bool invert = false;  // exchanges matches and the text between them
 };
 
-/// Cuts off digits, each alone or in runs.
+/// Separates digits from other text, in runs or, if `individual`, one by one.
 struct DigitsStep {
   bool individual = false;
 };
 
-/// Puts a space before a piece that has none, and cuts by GPT-2's regular expression.
+/// Adds a space before a piece that does not begin with one, and splits by GPT-2's regular
+/// expression. Both are optional.
 struct ByteLevelStep {
   bool add_prefix_space = false, use_regex = true;
 };
 
 using PreTokenizerStep = std::variant<SplitStep, DigitsStep, ByteLevelStep>;
 
-/// A whole tokenizer.
+/// The complete description of a tokenizer.
 struct TokenizerSpec {
   Normalization normalization = Normalization::kNone;
   std::vector<PreTokenizerStep> pre_tokenizer;
   BpeSpec bpe;
   std::vector<AddedToken> added_tokens;
-  std::vector<std::int32_t> prefix;  // ids that encode() puts before and after a text if asked to
-  std::vector<std::int32_t> suffix;  // ("post_processor", TemplateProcessing)
-  std::optional<std::string> end_of_sequence;  // tokenizer_config.json's eos_token
+  // Ids before and after a text with add_special_tokens ("post_processor", TemplateProcessing).
+  std::vector<std::int32_t> prefix;
+  std::vector<std::int32_t> suffix;
+  std::optional<std::string> end_of_sequence;  // eos_token of tokenizer_config.json
 };
 
-/// Reads tokenizer.json and, where present, tokenizer_config.json. Throws Error naming file and key
-/// of what is missing, malformed, or of a kind that is not byte-level BPE.
+/// Reads tokenizer.json and, if it exists, tokenizer_config.json. Throws Error that names file and
+/// key if something is missing or malformed, or is not supported for byte-level BPE.
 TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory);
 
 }  // namespace lie

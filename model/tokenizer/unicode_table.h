@@ -1,4 +1,4 @@
-// How the tokenizers library classifies each code point.
+// The classification of each code point by the tokenizers library.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace lie {
 
-/// Properties of a code point, as bits. The library mixes versions of Unicode; unicode_ranges.inc
-/// holds its own answers (make_unicode_ranges.py).
+/// Properties of a code point, as bits. The library mixes versions of Unicode, so
+/// make_unicode_ranges.py queried it and wrote its results to unicode_ranges.inc.
 enum UnicodeFlag : std::uint8_t {
   kLetter = 1,      // \p{L} of regular expressions
   kNumber = 2,      // \p{N} of regular expressions
   kSpace = 4,       // \s
-  kNumeric = 8,     // what the pre-tokenizer Digits splits off
-  kWord = 16,       // \w beside an added token that must stand alone
-  kNfcActive = 32,  // NFC changes it, moves it, or joins it to what precedes it
+  kNumeric = 8,     // a digit for the pre-tokenizer Digits
+  kWord = 16,       // \w: it may not be adjacent to an added token with single_word
+  kNfcActive = 32,  // NFC changes it, moves it, or combines it with the previous code point
 };
 
-/// Flags by code point. About 1.1 MB; one per tokenizer.
+/// The flags of all code points, about 1.1 MB. Each tokenizer has one table.
 class UnicodeTable {
  public:
   UnicodeTable();

@@ -5,13 +5,14 @@
 namespace lie {
 namespace {
 
-/// The start of a text: a whole code point, or a broken part of that many bytes.
+/// The start of a text: a code point, or an invalid subpart.
 struct Scanned {
   std::size_t bytes = 0;
   bool is_valid = false;
 };
 
-/// Table 3-7 of the Unicode standard: the second byte's range depends on the first.
+/// Scans the start of a text. The range of the second byte depends on the first (table 3-7 of the
+/// Unicode standard).
 Scanned scan(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -32,7 +33,7 @@ Scanned scan(std::string_view text) {
   return {length, true};
 }
 
-/// Bytes of ASCII at the start, eight at a time.
+/// Returns the number of ASCII bytes at the start. It tests eight bytes at a time.
 std::size_t ascii_prefix(std::string_view text) {
   std::size_t i = 0;
   for (std::uint64_t word = 0; i + 8 <= text.size(); i += 8) {

@@ -1,4 +1,4 @@
-// UTF-8, one code point at a time, and the repair of broken text.
+// Reads UTF-8 one code point at a time, and repairs invalid UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// Bytes of the code point that begins with `lead`, in valid UTF-8.
+/// Returns the number of bytes of the code point that begins with `lead`, in valid UTF-8.
 inline std::size_t utf8_length(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   if (byte < 0x80) return 1;
@@ -16,7 +16,7 @@ inline std::size_t utf8_length(char lead) {
   return byte < 0xf0 ? 3 : 4;
 }
 
-/// The code point at text[position], in valid UTF-8.
+/// Returns the code point at text[position], in valid UTF-8.
 inline std::uint32_t utf8_decode(std::string_view text, std::size_t position) {
   const auto byte = [&](std::size_t i) {
     return static_cast<std::uint32_t>(static_cast<unsigned char>(text[position + i]));
@@ -31,7 +31,7 @@ inline std::uint32_t utf8_decode(std::string_view text, std::size_t position) {
   }
 }
 
-/// Where the code point before text[position] begins; position > 0.
+/// Returns the start of the code point before text[position]. Requires position > 0.
 inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
   do {
     --position;
@@ -39,18 +39,19 @@ inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
   return position;
 }
 
-/// Where the code point begins that text[position] is a part of; 0 in a text that begins broken.
+/// Returns the start of the code point that contains text[position]. Returns 0 if the text begins
+/// within a code point.
 inline std::size_t utf8_start(std::string_view text, std::size_t position) {
   while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xc0) == 0x80) --position;
   return position;
 }
 
-/// True if the text is valid UTF-8.
+/// Returns whether the text is valid UTF-8.
 bool is_valid_utf8(std::string_view text);
 
-/// The text with each maximal broken part replaced by U+FFFD, as Rust's from_utf8_lossy and
-/// Python's errors="replace" do (Unicode standard, section 3.9, "U+FFFD Substitution of Maximal
-/// Subparts").
+/// Returns the text with each maximal invalid subpart replaced by U+FFFD (Unicode standard, section
+/// 3.9, "U+FFFD Substitution of Maximal Subparts"). Rust's from_utf8_lossy and Python's
+/// errors="replace" do the same.
 std::string repair_utf8(std::string_view text);
 
 }  // namespace lie

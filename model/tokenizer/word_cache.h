@@ -1,4 +1,4 @@
-// The ids of recent short words.
+// A cache of the ids of recent short words.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace lie {
 
-/// A direct-mapped cache: a word has one place, and a newer word takes it over. Each entry fills
-/// one cache line. It changes no result, only the time.
+/// A direct-mapped cache: each word has one possible entry, which a newer word overwrites. Each
+/// entry fills one cache line. The cache affects only speed, not results.
 class WordCache {
  public:
   static constexpr std::size_t kMaxWordBytes = 24;
@@ -20,14 +20,14 @@ class WordCache {
 
   WordCache() : entries_(kEntries) {}
 
-  /// A short word, padded to the width of an entry, with its place.
+  /// A short word, padded to the width of an entry, and the index of its entry.
   struct Key {
     std::array<std::uint64_t, kMaxWordBytes / 8> words = {};
     std::uint16_t bytes = 0;
     std::size_t place = 0;
   };
 
-  /// The key of a word of 1 to kMaxWordBytes bytes.
+  /// Returns the key of a word of 1 to kMaxWordBytes bytes.
   static Key key(std::string_view word) {
     Key key;
     std::memcpy(key.words.data(), word.data(), word.size());
@@ -39,7 +39,7 @@ class WordCache {
     return key;
   }
 
-  /// The word's ids, or none if it is not here.
+  /// Returns the word's ids, or an empty span if the cache does not contain it.
   std::span<const std::int32_t> find(const Key& key) const {
     const Entry& entry = entries_[key.place];
     if (entry.bytes != key.bytes || entry.words != key.words) return {};
@@ -61,7 +61,7 @@ class WordCache {
   struct alignas(64) Entry {
     std::array<std::uint64_t, kMaxWordBytes / 8> words = {};
     std::array<std::int32_t, kMaxIds> ids = {};
-    std::uint16_t bytes = 0;  // of the word; 0: empty
+    std::uint16_t bytes = 0;  // of the word, or 0 for an empty entry
     std::uint16_t count = 0;
   };
   static_assert(sizeof(Entry) == 64);

@@ -21,26 +21,26 @@ KvCache::State::Sequence& KvCache::State::at(std::int32_t handle) {
   return sequences[index(handle)];
 }
 
-std::int32_t KvCache::State::take_page() {
+std::int32_t KvCache::State::allocate_page() {
   if (free_pages.empty()) {
     fail(
-        "KV cache: all {} pages of {} tokens are in use; give it more memory or run fewer "
+        "KV cache: all {} pages of {} tokens are in use; increase its memory or run fewer "
         "sequences",
-        sharers.size(), kPageTokens);
+        users.size(), kPageTokens);
   }
   const std::int32_t page = free_pages.back();
   free_pages.pop_back();
-  sharers[index(page)] = 1;
+  users[index(page)] = 1;
   return page;
 }
 
 void KvCache::State::release_page(std::int32_t page) {
-  if (--sharers[index(page)] == 0) free_pages.push_back(page);
+  if (--users[index(page)] == 0) free_pages.push_back(page);
 }
 
 std::int32_t KvCache::State::append(Sequence& sequence) {
   const auto place = static_cast<std::int32_t>(sequence.length % kPageTokens);
-  if (place == 0) sequence.pages.push_back(take_page());
+  if (place == 0) sequence.pages.push_back(allocate_page());
   ++sequence.length;
   return sequence.pages.back() * static_cast<std::int32_t>(kPageTokens) + place;
 }
@@ -48,9 +48,10 @@ std::int32_t KvCache::State::append(Sequence& sequence) {
 KvCache::KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
     : state_(std::make_unique<State>()) {
   state_->operators = &operators;
-  const std::int64_t spare = operators.place().is_host() ? 0 : 1;
-  state_->pool = operators.allocate(pages + spare, page_elements(config), operators.packed_dtype());
-  state_->sharers.assign(static_cast<std::size_t>(pages), 0);
+  const std::int64_t scratch_pages = operators.place().is_host() ? 0 : 1;
+  state_->pool =
+      operators.allocate(pages + scratch_pages, page_elements(config), operators.packed_dtype());
+  state_->users.assign(static_cast<std::size_t>(pages), 0);
   for (std::int64_t page = pages - 1; page >= 0; --page) {
     state_->free_pages.push_back(static_cast<std::int32_t>(page));
   }
@@ -76,10 +77,10 @@ std::int32_t KvCache::fork(std::int32_t parent) {
   State::Sequence& to = state_->at(handle);
   to.pages = from.pages;
   to.length = from.length;
-  for (const std::int32_t page : to.pages) ++state_->sharers[index(page)];
+  for (const std::int32_t page : to.pages) ++state_->users[index(page)];
   if (to.length % kPageTokens == 0) return handle;
-  // The child goes on writing in its last page, so it needs its own.
-  const std::int32_t own = state_->take_page();
+  // The child will write into its last page, so it needs a copy.
+  const std::int32_t own = state_->allocate_page();
   state_->release_page(to.pages.back());
   const Tensor& pool = state_->pool.view();
   state_->operators->copy(pool.rows_at(to.pages.back(), 1), pool.rows_at(own, 1));
@@ -87,16 +88,18 @@ std::int32_t KvCache::fork(std::int32_t parent) {
   return handle;
 }
 
-void KvCache::cut(std::int32_t sequence, std::int64_t length) {
-  State::Sequence& cut = state_->at(sequence);
-  if (length > cut.length) fail("KV cache: {} positions cannot be cut to {}", cut.length, length);
-  for (; std::ssize(cut.pages) > pages_for(length); cut.pages.pop_back()) {
-    state_->release_page(cut.pages.back());
+void KvCache::truncate(std::int32_t sequence, std::int64_t length) {
+  State::Sequence& kept = state_->at(sequence);
+  if (length > kept.length) {
+    fail("KV cache: cannot truncate a sequence of {} positions to {}", kept.length, length);
   }
-  if (length % kPageTokens != 0 && state_->sharers[index(cut.pages.back())] > 1) {
-    fail("KV cache: a sequence of {} positions cannot be cut within a shared page", cut.length);
+  for (; std::ssize(kept.pages) > pages_for(length); kept.pages.pop_back()) {
+    state_->release_page(kept.pages.back());
   }
-  cut.length = length;
+  if (length % kPageTokens != 0 && state_->users[index(kept.pages.back())] > 1) {
+    fail("KV cache: cannot truncate a sequence of {} positions within a shared page", kept.length);
+  }
+  kept.length = length;
 }
 
 void KvCache::close(std::int32_t sequence) {

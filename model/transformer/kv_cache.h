@@ -1,4 +1,4 @@
-// Paged key and value cache: sequences share the pages of a common prompt.
+// The paged KV cache. Sequences that begin with the same prompt share its pages.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,31 @@
 
 namespace lie {
 
-/// Keys and values of all sequences in flight, in pages of kPageTokens positions.
+/// The keys and values of all sequences in flight, in pages of kPageTokens positions.
 class KvCache {
  public:
   static constexpr std::int64_t kPageTokens = 16;
 
-  /// Room for `pages` pages over all layers. Throws Error with the bytes wanted if it cannot be
-  /// had. On a device there is one more, for rows of nobody.
+  /// Allocates `pages` pages, each over all layers. On a device it allocates one more, the scratch
+  /// page of padding rows. Throws Error with the bytes requested if the allocation fails.
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages);
   ~KvCache();
 
-  /// A new empty sequence.
+  /// Returns the handle of a new empty sequence.
   std::int32_t open();
-  /// A new sequence that begins with all positions of `parent`: full pages are shared, the last
-  /// partial one is copied.
+  /// Returns the handle of a new sequence that begins with all positions of `parent`. Full pages
+  /// are shared. A last page that is not full is copied.
   std::int32_t fork(std::int32_t parent);
-  /// Forgets all positions from `length` on. Throws Error if more would be left than there are, or
-  /// a part of a page that others share: the next position would be written into it.
-  void cut(std::int32_t sequence, std::int64_t length);
-  /// Frees the sequence's pages that no other shares.
+  /// Truncates the sequence to `length` positions. Throws Error if it has fewer. Also throws if the
+  /// new last page would not be full and is shared, since the next position would be written there.
+  void truncate(std::int32_t sequence, std::int64_t length);
+  /// Closes the handle and frees the pages that no other sequence shares.
   void close(std::int32_t sequence);
 
-  std::int64_t length(std::int32_t sequence) const;  // positions held
+  std::int64_t length(std::int32_t sequence) const;  // positions
   std::int64_t free_pages() const;
-  /// Elements of a page, over all layers, of the operators' packed_dtype().
+  /// Returns the number of elements of a page over all layers. Their type is the operators'
+  /// packed_dtype().
   static std::int64_t page_elements(const ModelConfig& config) {
     return config.layers * 2 * kPageTokens * config.kv_heads * config.head_width;
   }
@@ -41,7 +42,7 @@ class KvCache {
   }
 
   struct State;
-  State& state() { return *state_; }  // for Transformer
+  State& state() { return *state_; }  // only for Transformer
 
  private:
   std::unique_ptr<State> state_;

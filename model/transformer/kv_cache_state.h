@@ -1,4 +1,4 @@
-// Inside of KvCache, for the transformer: which pages belong to which sequence.
+// The implementation of KvCache, which the transformer also uses: the pages of each sequence.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@ struct KvCache::State {
   };
 
   Operators* operators = nullptr;
-  Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], on a device one more
-  std::vector<std::int32_t> free_pages;      // the last is taken first
-  std::vector<std::int32_t> sharers;         // [pages] sequences that hold the page
+  Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], plus the scratch page on a device
+  std::vector<std::int32_t> free_pages;      // a stack: the last is allocated first
+  std::vector<std::int32_t> users;           // [pages] number of sequences that use the page
   std::vector<Sequence> sequences;           // by handle
-  std::vector<std::int32_t> free_sequences;  // handles to use again
+  std::vector<std::int32_t> free_sequences;  // handles that can be reused
 
-  /// The slot that rows of nobody write to, behind all pages.
-  std::int32_t spare_slot() const {
-    return static_cast<std::int32_t>(std::ssize(sharers) * Operators::kPageTokens);
+  /// Returns the slot that padding rows write to, in the scratch page after all other pages.
+  std::int32_t scratch_slot() const {
+    return static_cast<std::int32_t>(std::ssize(users) * Operators::kPageTokens);
   }
-  /// The sequence of an open handle. Throws Error for any other.
+  /// Returns the sequence of an open handle. Throws Error for any other handle.
   Sequence& at(std::int32_t handle);
-  /// A page held by one sequence. Throws Error if none is left.
-  std::int32_t take_page();
+  /// Allocates a page for one sequence. Throws Error if no page is free.
+  std::int32_t allocate_page();
   void release_page(std::int32_t page);
-  /// Makes room for one more position; returns its slot, page * kPageTokens + place.
+  /// Adds one position to the sequence, with a new page if necessary. Returns its slot, which is
+  /// page * kPageTokens + the place in the page.
   std::int32_t append(Sequence& sequence);
 };
 

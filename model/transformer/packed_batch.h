@@ -1,4 +1,4 @@
-// Sequences laid end to end without padding: the input of the learner's forward and backward.
+// The input of the learner's forward and backward passes: sequences end to end, without padding.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace lie {
 
-/// S sequences of T tokens in all. Row t of the forward pass predicts tokens[t + 1]; `rows` are
-/// those whose prediction is scored (the ones before a response token).
+/// S sequences with T tokens in total. Row t of the forward pass predicts tokens[t + 1]. `rows` are
+/// the scored rows: those that predict a response token.
 struct PackedBatch {
   std::vector<std::int32_t> tokens;   // [T]
   std::vector<std::int32_t> starts;   // [S + 1], starts[0] = 0, starts[S] = T
@@ -15,10 +15,10 @@ struct PackedBatch {
   std::vector<std::int32_t> targets;  // [R], token ids
 };
 
-/// Of each scored row.
+/// The results of the scored rows. The distribution of a row is softmax(logits / temperature).
 struct RowLogProbs {
-  std::vector<float> log_probs;  // [R], of logits / temperature at the target
-  std::vector<float> entropies;  // [R], nats, of the whole distribution
+  std::vector<float> log_probs;  // [R], of the target
+  std::vector<float> entropies;  // [R], nats
 };
 
 }  // namespace lie

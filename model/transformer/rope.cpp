@@ -7,12 +7,13 @@
 namespace lie {
 namespace {
 
-/// Radians per position after Llama 3's stretching, operation by operation as in transformers.
-float stretched(float frequency, const Llama3Rope& how) {
-  const auto original = static_cast<float>(how.original_positions);
-  const auto factor = static_cast<float>(how.factor);
-  const auto low = static_cast<float>(how.low_frequency_factor);
-  const auto high = static_cast<float>(how.high_frequency_factor);
+/// Returns the radians per position after Llama 3's scaling, with the operations of transformers in
+/// the same order.
+float scaled(float frequency, const Llama3Rope& rope) {
+  const auto original = static_cast<float>(rope.original_positions);
+  const auto factor = static_cast<float>(rope.factor);
+  const auto low = static_cast<float>(rope.low_frequency_factor);
+  const auto high = static_cast<float>(rope.high_frequency_factor);
   const float wavelength = static_cast<float>(2 * std::numbers::pi) / frequency;
   if (wavelength < original / high) return frequency;
   if (wavelength > original / low) return frequency / factor;
@@ -29,8 +30,7 @@ std::vector<float> rope_frequencies(const ModelConfig& config) {
     const auto power =
         static_cast<float>(std::pow(config.rope_theta, static_cast<double>(exponent)));
     const float frequency = 1.0f / power;
-    frequencies.push_back(config.llama3_rope ? stretched(frequency, *config.llama3_rope)
-                                             : frequency);
+    frequencies.push_back(config.llama3_rope ? scaled(frequency, *config.llama3_rope) : frequency);
   }
   return frequencies;
 }

@@ -3,19 +3,20 @@
 namespace lie {
 namespace {
 
-/// Of the logits of one chunk.
-std::int64_t most_logits(bool kept, std::int64_t bytes) {
-  constexpr std::int64_t kMost = std::int64_t{64} << 20, kMostNotKept = std::int64_t{8} << 20;
-  constexpr std::int64_t kShare = 8;  // of the memory
-  return kept ? std::min(kMost, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMostNotKept;
+/// Returns the largest number of logits in one chunk.
+std::int64_t max_logits(bool kept, std::int64_t bytes) {
+  constexpr std::int64_t kMax = std::int64_t{64} << 20, kMaxNotKept = std::int64_t{8} << 20;
+  constexpr std::int64_t kShare = 8;  // a chunk has at most 1/8 of the memory
+  return kept ? std::min(kMax, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMaxNotKept;
 }
 
 AttentionShape shape_of(const ModelConfig& config) {
   return {config.heads, config.kv_heads, config.head_width};
 }
 
-/// Cuts tensors one after the other off a memory; off none, it counts their bytes.
-struct Cutter {
+/// Places tensors one after the other in a block of memory. With a null `memory` it only adds up
+/// their bytes.
+struct BumpAllocator {
   char* memory = nullptr;
   std::int64_t at = 0;
 
@@ -28,23 +29,24 @@ struct Cutter {
   }
 };
 
-KeptTensors cut_layer(Cutter& cut, const AttentionShape& shape, std::int64_t tokens,
-                      std::int64_t width, std::int64_t ffn_width, DType activations) {
+KeptTensors allocate_layer(BumpAllocator& allocate, const AttentionShape& shape,
+                           std::int64_t tokens, std::int64_t width, std::int64_t ffn_width,
+                           DType activations) {
   KeptTensors t;
-  t.inverse_rms_1 = cut(1, tokens, DType::kFloat32);
-  t.qkv = cut(tokens, shape.qkv_cols(), activations);
-  t.attended = cut(tokens, shape.q_cols(), activations);
-  t.log_sum = cut(tokens, shape.heads, DType::kFloat32);
-  t.middle = cut(tokens, width, activations);
-  t.inverse_rms_2 = cut(1, tokens, DType::kFloat32);
-  t.gate_up = cut(tokens, 2 * ffn_width, activations);
+  t.inverse_rms_1 = allocate(1, tokens, DType::kFloat32);
+  t.qkv = allocate(tokens, shape.qkv_cols(), activations);
+  t.attended = allocate(tokens, shape.q_cols(), activations);
+  t.log_sum = allocate(tokens, shape.heads, DType::kFloat32);
+  t.middle = allocate(tokens, width, activations);
+  t.inverse_rms_2 = allocate(1, tokens, DType::kFloat32);
+  t.gate_up = allocate(tokens, 2 * ffn_width, activations);
   return t;
 }
 
 std::int64_t bytes_of(std::int64_t rows, std::int64_t cols, DType dtype) {
-  Cutter cut;
-  cut(rows, cols, dtype);
-  return cut.at;
+  BumpAllocator allocate;
+  allocate(rows, cols, dtype);
+  return allocate.at;
 }
 
 }  // namespace
@@ -64,16 +66,16 @@ PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassS
       width_(config.width),
       ffn_width_(config.ffn_width),
       vocabulary_(config.vocabulary) {
-  constexpr std::int64_t kLeast = 2 * Operators::kTileOfRows;
-  chunk_rows_ = std::clamp<std::int64_t>(most_logits(size.kept, bytes) / vocabulary_, kLeast,
-                                         std::max<std::int64_t>(size.rows, kLeast));
+  constexpr std::int64_t kMinRows = 2 * Operators::kTileOfRows;
+  chunk_rows_ = std::clamp<std::int64_t>(max_logits(size.kept, bytes) / vocabulary_, kMinRows,
+                                         std::max<std::int64_t>(size.rows, kMinRows));
   const std::int64_t streams = config.layers + 1;
-  // One that ends within a sequence may be cut sooner.
+  // A chunk that ends within a sequence may be shorter by up to kTileOfRows - 1 rows.
   const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
   const std::int64_t chunks =
       size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;
-  Cutter layer;
-  cut_layer(layer, shape_, tokens_, width_, ffn_width_, activations);
+  BumpAllocator layer;
+  allocate_layer(layer, shape_, tokens_, width_, ffn_width_, activations);
   streams_ = {streams, size.kept ? streams : 1, bytes_of(tokens_, width_, activations)};
   layers_ = {config.layers, 1, layer.at};
   chunks_ = {chunks, 1, bytes_of(chunk_rows_, vocabulary_, DType::kFloat32)};
@@ -90,31 +92,32 @@ std::int64_t PassLayout::bytes() const {
   return streams_.all() + layers_.all() + chunks_.all() + rotations_.all();
 }
 
-bool PassLayout::recomputes(std::int64_t layer) const {
+bool PassLayout::recomputes_layer(std::int64_t layer) const {
   return layers_.shares(layer) && layer + 1 < layers_.count;
 }
 
 std::int64_t PassLayout::recomputed_layers() const { return layers_.count - layers_.places; }
 
 Tensor PassLayout::stream(void* memory, std::int64_t before_layer) const {
-  Cutter cut{static_cast<char*>(memory), streams_.at(before_layer)};
-  return cut(tokens_, width_, activations_);
+  BumpAllocator allocate{static_cast<char*>(memory), streams_.at(before_layer)};
+  return allocate(tokens_, width_, activations_);
 }
 
 KeptTensors PassLayout::layer(void* memory, std::int64_t layer) const {
-  Cutter cut{static_cast<char*>(memory), streams_.all() + layers_.at(layer)};
-  return cut_layer(cut, shape_, tokens_, width_, ffn_width_, activations_);
+  BumpAllocator allocate{static_cast<char*>(memory), streams_.all() + layers_.at(layer)};
+  return allocate_layer(allocate, shape_, tokens_, width_, ffn_width_, activations_);
 }
 
 Tensor PassLayout::logits(void* memory, std::int64_t chunk) const {
-  Cutter cut{static_cast<char*>(memory), streams_.all() + layers_.all() + chunks_.at(chunk)};
-  return cut(chunk_rows_, vocabulary_, DType::kFloat32);
+  BumpAllocator allocate{static_cast<char*>(memory),
+                         streams_.all() + layers_.all() + chunks_.at(chunk)};
+  return allocate(chunk_rows_, vocabulary_, DType::kFloat32);
 }
 
 Tensor PassLayout::rotated(void* memory, std::int64_t layer) const {
-  Cutter cut{static_cast<char*>(memory),
-             streams_.all() + layers_.all() + chunks_.all() + rotations_.at(layer)};
-  return cut(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_);
+  BumpAllocator allocate{static_cast<char*>(memory),
+                         streams_.all() + layers_.all() + chunks_.all() + rotations_.at(layer)};
+  return allocate(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_);
 }
 
 std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations) {

@@ -1,5 +1,5 @@
-// What a training pass over packed tokens holds, and how much of it backward() finds: what has no
-// place is computed again on the way back, to the same bits.
+// The memory of a training pass over packed tokens. Activations that do not fit are not kept:
+// backward() recomputes them, with bit-identical results.
 #pragma once
 
 #include <algorithm>
@@ -11,64 +11,68 @@
 
 namespace lie {
 
-/// For a pass where nothing else is asked for and the operators do not know what memory is free.
+/// The memory limit of a pass if no limit is set and the operators do not know how much is free.
 inline constexpr std::int64_t kTrainingBytes = std::int64_t{4} << 30;
 
-/// Of a packed batch.
+/// The size of a pass over a packed batch.
 struct PassSize {
   std::int64_t tokens = 0;
-  std::int64_t rows = 0;  // scored
-  bool kept = true;       // backward() follows
+  std::int64_t rows = 0;  // scored rows
+  bool kept = true;       // activations are kept, since backward() follows
 };
 
-/// What backward() needs of one layer, besides the residual stream that came in.
+/// The tensors of one layer that backward() needs, besides the incoming residual stream.
 struct KeptTensors {
-  Tensor inverse_rms_1;  // [1, T], empty: not kept
+  Tensor inverse_rms_1;  // [1, T], empty if not kept
   Tensor qkv;            // [T, (H + 2K) E]
   Tensor attended;       // [T, H E]
-  Tensor log_sum;        // [T, H], empty: not kept
+  Tensor log_sum;        // [T, H], empty if not kept
   Tensor middle;         // [T, D] residual stream after attention
   Tensor inverse_rms_2;  // [1, T]
   Tensor gate_up;        // [T, 2F]
 };
 
-/// One memory cut into the residual streams of a pass, KeptTensors by layer, the head's logits by
-/// chunks of rows, and rotated queries and keys by layer. As many layers, then chunks, then
-/// rotations, as the memory holds have a place of their own; one more is shared by all others.
+/// The layout of one block of memory. It holds the residual streams of a pass, the head's logits in
+/// chunks of rows, and for each layer its KeptTensors and its rotated queries and keys. Layers
+/// receive places of their own as long as memory lasts, then chunks, then rotations. All others of
+/// a kind share one place.
 class PassLayout {
  public:
   PassLayout() = default;
-  /// In `bytes`, or the least that does: all streams and a place each.
+  /// Lays out a pass in at most `bytes`. If these are too few, the layout has the least possible
+  /// size: all streams and one place of each other kind.
   PassLayout(const ModelConfig& config, DType activations, const PassSize& size,
              std::int64_t bytes);
 
   std::int64_t bytes() const;
-  /// At most.
-  std::int64_t chunk_rows() const { return chunk_rows_; }
+  std::int64_t chunk_rows() const { return chunk_rows_; }  // the maximum of a chunk
   std::int64_t chunks() const { return chunks_.count; }
-  /// How many layers backward() computes a second time: the last is still in the shared place.
+  /// Returns how many layers backward() recomputes. The last layer is not among them, since the
+  /// shared place still holds it.
   std::int64_t recomputed_layers() const;
-  bool recomputes(std::int64_t layer) const;
-  /// Whether backward() finds no rotated queries and keys of a layer.
-  bool rotates_again(std::int64_t layer) const { return rotations_.shares(layer); }
-  /// Whether backward() has to form the logits of a chunk again.
-  bool forms_again(std::int64_t chunk) const { return chunks_.shares(chunk); }
+  bool recomputes_layer(std::int64_t layer) const;
+  /// Returns whether backward() has to recompute the rotated queries and keys of a layer.
+  bool recomputes_rotation(std::int64_t layer) const { return rotations_.shares(layer); }
+  /// Returns whether backward() has to recompute the logits of a chunk.
+  bool recomputes_logits(std::int64_t chunk) const { return chunks_.shares(chunk); }
 
-  // Tensors in the memory that begins at `memory`.
+  // Each of these returns tensors in the block that begins at `memory`.
   Tensor stream(void* memory, std::int64_t before_layer) const;  // [T, D]
   KeptTensors layer(void* memory, std::int64_t layer) const;
   Tensor logits(void* memory, std::int64_t chunk) const;   // [chunk_rows(), V], fp32
   Tensor rotated(void* memory, std::int64_t layer) const;  // [T, (H + K) E]
 
  private:
-  /// Places of equal size for `count` things, the last place for all that have none of their own.
+  /// Places of equal size for `count` items. The last place is shared by all items that have none
+  /// of their own.
   struct Places {
-    std::int64_t count = 0, places = 0, bytes = 0;  // bytes of one
+    std::int64_t count = 0, places = 0, bytes = 0;  // bytes of one place
 
     std::int64_t all() const { return places * bytes; }
     std::int64_t at(std::int64_t i) const { return std::min(i, places - 1) * bytes; }
     bool shares(std::int64_t i) const { return places < count && i >= places - 1; }
-    /// Takes what more it can use of `left`.
+    /// Adds places as long as items lack one and `left` bytes suffice. Subtracts their bytes from
+    /// `left`.
     void grow(std::int64_t& left);
   };
 
@@ -78,17 +82,17 @@ class PassLayout {
   Places streams_, layers_, chunks_, rotations_;
 };
 
-/// Bytes that a pass over so many tokens holds besides its PassLayout: what all layers share, and
-/// gradients of activations.
+/// Returns the bytes of a pass over `tokens` tokens besides its PassLayout: the tensors that all
+/// layers share, and the gradients of activations.
 std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations);
 
-/// The layout of a pass that is to hold `bytes` in all.
+/// Returns the layout of a pass whose total memory, shared_pass_bytes() included, is `bytes`.
 PassLayout layout_within(const ModelConfig& config, DType activations, const PassSize& size,
                          std::int64_t bytes);
 
-/// Bytes of forward and backward over so many packed tokens, all of them scored, that are to be at
-/// most `bytes`: the least that does, if that is more. Weights and their gradient are not among
-/// them.
+/// Returns the bytes of forward and backward over `tokens` packed tokens, all of them scored, under
+/// the limit `bytes`. The result exceeds the limit if a pass needs more. Weights and their gradient
+/// are not included.
 std::int64_t training_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations,
                                  std::int64_t bytes = kTrainingBytes);
 

@@ -13,9 +13,9 @@ namespace lie {
 Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t cols,
                            DType dtype) {
   if (buffer_.empty() || buffer_.view().rows < rows || buffer_.view().cols != cols) {
-    const std::int64_t room = buffer_.empty() ? rows : rows + rows / 4;
+    const std::int64_t capacity = buffer_.empty() ? rows : rows + rows / 4;
     buffer_ = Buffer();
-    buffer_ = operators.allocate(std::max<std::int64_t>(room, 1), cols, dtype);
+    buffer_ = operators.allocate(std::max<std::int64_t>(capacity, 1), cols, dtype);
   }
   return buffer_.view().rows_at(0, rows);
 }
@@ -32,23 +32,23 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
   const std::vector<Parameter> layout = parameter_layout(config);
   for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
   elements = flat_elements(layout);
-  const bool is_at_hand = stored || views_weights();
+  const bool is_available = stored || views_weights();
   if (views_weights()) flat = weights->flat();
   for (std::int64_t l = 0; l < config.layers; ++l) {
     layers.push_back(make_layer(l));
-    if (is_at_hand) pack_layer(layers.back());
+    if (is_available) pack_layer(layers.back());
   }
   head = make_weight(config.vocabulary, config.width);
   if (!views_weights() && !config.tied_embeddings) {
     own_embedding = make_weight(config.vocabulary, config.width);
   }
-  if (is_at_hand) pack_ends();
+  if (is_available) pack_embedding_and_head();
   stored.reset();
 }
 
 Transformer::State::State(const State& other, Operators& own)
     : weights(other.weights),
-      is_beside(true),
+      shares_weights(true),
       config(other.config),
       operators(own),
       shape(other.shape),
@@ -60,7 +60,7 @@ Transformer::State::State(const State& other, Operators& own)
 Transformer::State::State(const ModelConfig& model, Operators& own,
                           std::shared_ptr<PolicyWeights> opened)
     : weights(nullptr),
-      is_beside(true),
+      shares_weights(true),
       config(model),
       operators(own),
       shape{model.heads, model.kv_heads, model.head_width},
@@ -92,7 +92,7 @@ Tensor Transformer::State::in_flat(const std::string& name) const {
 void Transformer::State::pack_weights(Tensor all) {
   flat = all;
   for (LayerWeights& layer : layers) pack_layer(layer);
-  pack_ends();
+  pack_embedding_and_head();
 }
 
 void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
@@ -125,7 +125,7 @@ Tensor Transformer::State::vector(const std::string& name) {
   return own.view();
 }
 
-void Transformer::State::pack_ends() {
+void Transformer::State::pack_embedding_and_head() {
   final_norm = vector("model.norm.weight");
   const std::string table = "model.embed_tokens.weight";
   pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
@@ -216,7 +216,7 @@ Transformer Transformer::fixed(const std::filesystem::path& directory, Operators
   return Transformer(std::make_unique<State>(nullptr, std::move(stored), operators));
 }
 
-Transformer Transformer::beside(Operators& operators) const {
+Transformer Transformer::with_shared_weights(Operators& operators) const {
   return Transformer(std::make_unique<State>(*state_, operators));
 }
 
@@ -225,28 +225,28 @@ Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
   state_->training.kept = false;
-  if (state_->is_beside) return;
-  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
-  take_weights(state_->weights->flat());
+  if (state_->shares_weights) return;
+  if (!state_->weights) fail("the weights of a fixed policy cannot be changed");
+  set_weights(state_->weights->flat());
 }
 
-void Transformer::take_weights(Tensor flat) {
-  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
+void Transformer::set_weights(Tensor flat) {
+  if (!state_->weights) fail("the weights of a fixed policy cannot be changed");
   if (flat.elements() != state_->elements) {
-    fail("a policy of {} parameters cannot take in {}", state_->elements, flat.elements());
+    fail("a policy with {} flat weight elements received {}", state_->elements, flat.elements());
   }
   state_->training.kept = false;
   state_->pack_weights(flat);
   if (state_->shared->is_shared) state_->wait();
 }
 
-void Transformer::record_steps(bool on) { state_->steps.records = on; }
+void Transformer::use_cuda_graphs(bool on) { state_->graphs.is_enabled = on; }
 
-CudaGraphs::Usage Transformer::recorded_steps() const {
-  return state_->steps.recorder ? state_->steps.recorder->usage() : CudaGraphs::Usage();
+CudaGraphs::Usage Transformer::cuda_graph_usage() const {
+  return state_->graphs.cuda_graphs ? state_->graphs.cuda_graphs->usage() : CudaGraphs::Usage();
 }
 
-void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }
+void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.max_bytes = bytes; }
 
 PackedSize Transformer::packed_size() const {
   PackedSize size;

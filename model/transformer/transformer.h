@@ -1,8 +1,8 @@
-// The policy: one transformer for generation and for training, through one set of operators. With
-// the CPU operators the learner's log-prob of a sampled token is the actor's, bit for bit
-// (invariant E5). With ATen's it differs by rounding: sums depend on how many rows a call has, and
-// decoding attends by another routine than training. The metric first_minibatch_ratio_max_deviation
-// says by how much.
+// The policy: one transformer for generation and for training, with the same operators. On the CPU
+// operators, the learner's log-prob of a sampled token is bit-identical to the actor's (invariant
+// E5). On the ATen operators the two differ by rounding, for two reasons. Sums depend on the number
+// of rows of a call, and decoding uses another attention routine than training. The metric
+// first_minibatch_ratio_max_deviation reports the difference.
 #pragma once
 
 #include <cstdint>
@@ -22,87 +22,90 @@ namespace lie {
 
 /// One token to append to a sequence of the KV cache.
 struct DecodeRow {
-  std::int32_t token = 0;     // or -1 - i: number i of those drawn before, which the host lacks yet
+  std::int32_t token = 0;     // or -1 - i for element i of `drawn`, which only the device knows yet
   std::int32_t sequence = 0;  // handle from KvCache::open
-  bool wants_logits = false;  // false: prompt tokens before the last
+  bool wants_logits = false;  // false for prompt tokens before the last
 };
 
-/// A matrix or vector of a policy as another process is told of it: plain bytes.
+/// A matrix or vector of a policy, in a form that can be sent to another process as plain bytes.
 struct SharedTensor {
   std::int64_t rows = 0, cols = 0;
   std::int64_t dtype = 0;  // DType
   MemoryHandle memory;
 };
 
-/// Matrices as the operators hold them.
+/// The size of a policy's packed matrices.
 struct PackedSize {
   std::int64_t elements = 0;
-  std::int64_t fp32_elements = 0;  // those of matrices held as fp32
+  std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
   std::int64_t bytes = 0;
 };
 
 class Transformer {
  public:
-  /// Computes with the operators in whose memory the weights lie, and keeps a reference to both.
-  /// The weights may change between calls if weights_changed() follows. Where they are a shard,
-  /// take_weights() comes first, and again after any change: the transformer then has all it needs
-  /// in memory of its own.
+  /// Computes with the operators that own the memory of the weights. Keeps references to both,
+  /// which must outlive it. After each change of the weights, call weights_changed(). If `weights`
+  /// is a shard, call set_weights() before the first use and after each change instead. The
+  /// transformer then stores all weights in its own memory.
   explicit Transformer(const Weights& weights);
-  /// A policy whose weights never change: those of a model directory, packed as they are read. The
-  /// CPU operators hold each matrix that bf16 holds exactly as bf16, which changes no bits. Throws
-  /// Error as load_weights does.
+  /// Returns a policy whose weights never change. They are packed while they are read from a model
+  /// directory. The CPU operators store a matrix as bf16 if that represents it exactly, so results
+  /// are bit-identical. Throws Error as load_weights does.
   static Transformer fixed(const std::filesystem::path& directory, Operators& operators);
-  /// The same policy for another thread's operators, which reach the memory of this one's: with
-  /// this one's weights, packed ones too, so that none are copied when they change. This one
-  /// outlives it, and neither computes while weights_changed() of this one runs.
-  Transformer beside(Operators& operators) const;
-  /// All that it computes with, for open_shared() in other processes; empty: `refusal` says why.
-  /// From then on a call that takes in weights returns when they lie there, because the others know
-  /// nothing of this device's queue. They stay where they are for the policy's life.
+  /// Returns the same policy for the operators of another thread, which must be able to read this
+  /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
+  /// one must outlive the result. Neither may compute during weights_changed() of this one.
+  Transformer with_shared_weights(Operators& operators) const;
+  /// Returns handles of all weights, for open_shared() in other processes. If it returns none,
+  /// `refusal` is the reason. The weights do not move during the policy's lifetime. Afterwards each
+  /// call that sets weights blocks until they are written, since the other processes are not
+  /// synchronized with this device's queue.
   std::optional<std::vector<SharedTensor>> share(std::string& refusal);
-  /// As beside(), of a policy in another process on the same device, which outlives this one. Empty
-  /// where its memory cannot be opened. Throws Error where it is another model's.
+  /// Returns a policy with the weights of a policy in another process on the same device, which
+  /// must outlive it. Returns none if that memory cannot be opened, with the reason in `refusal`.
+  /// Throws Error if the handles are those of another model.
   static std::optional<Transformer> open_shared(const ModelConfig& config, Operators& operators,
                                                 std::span<const SharedTensor> handles,
                                                 std::string& refusal);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 
-  /// Repacks the weights for the operators. Call after any change of them. Beside another policy
-  /// nothing: that one's call is for both.
+  /// Repacks the weights for the operators. Call it after each change of the weights. Does nothing
+  /// for a policy that shares the weights of another, since the call on that policy serves both.
   void weights_changed();
-  /// The same from `flat` [1, N], all weights in the operators' memory, which are not needed any
-  /// more when it returns unless they are those of whole Weights.
-  void take_weights(Tensor flat);
+  /// Repacks from `flat` [1, N], which holds all weights in the operators' memory. If the policy
+  /// was constructed from a shard, `flat` may be freed or overwritten after the call. Otherwise the
+  /// policy keeps views of `flat`, which must stay valid.
+  void set_weights(Tensor flat);
 
-  /// What the packed matrices take; without what gradients need beside them.
+  /// Returns the size of the packed matrices. Memory that gradients need for them is not included.
   PackedSize packed_size() const;
 
-  /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
-  /// those that want them, in the operators' memory: [wanting rows, V] fp32, valid until the next
-  /// call. With the CPU operators a row's bits do not depend on the other rows (invariant E3).
-  /// `drawn` [1, *] int32: ids in the operators' memory, for rows that name one of them.
+  /// Appends the rows to their sequences. Rows of one sequence must be in order. Returns the logits
+  /// of the rows with wants_logits, [such rows, V] fp32 in the operators' memory, valid until the
+  /// next call. `drawn` [1, *] int32 holds ids in the operators' memory to which rows may refer.
+  /// On the CPU operators the logits of a row do not depend on the other rows (invariant E3).
   Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
-  /// Whether a device records decode steps that come again (model/operators/cuda_graphs.h), as it
-  /// does without a call.
-  void record_steps(bool on);
-  CudaGraphs::Usage recorded_steps() const;
+  /// Sets whether decode steps are captured as CUDA graphs (model/operators/cuda_graphs.h). The
+  /// default is true. It has no effect on operators without CUDA graphs.
+  void use_cuda_graphs(bool on);
+  CudaGraphs::Usage cuda_graph_usage() const;
 
-  /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
-  /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.
+  /// Returns log-probs and entropies of the scored rows. With `keep_for_backward` it keeps the
+  /// activations that backward() needs. Logits are computed in chunks, never as a full [R, V].
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
 
-  /// What a pass that keeps activations may hold of them, of their gradients and of logits; 0, as
-  /// it is without a call: three quarters of what the operators know to be free at the first such
-  /// pass, else kTrainingBytes. What does not fit is computed again by backward(), to the same
-  /// bits.
+  /// Limits the memory of a pass that keeps activations: activations, their gradients and logits.
+  /// backward() recomputes what does not fit, with bit-identical results. The default, 0, is three
+  /// quarters of the memory that is free at the first such pass. It is kTrainingBytes if the
+  /// operators do not report free memory.
   void limit_training_bytes(std::int64_t bytes);
 
-  /// Adds to `gradient` [1, N] (fp32, flat as the weights, in the operators' memory)
-  /// d(loss)/d(weights), given d(loss)/d(log_probs) and d(loss)/d(entropies) [R] of the last
-  /// forward(). Gradients accumulate over tokens in order, so cutting a batch into micro-batches
-  /// does not change their bits. A fixed policy has no gradient.
+  /// Adds d(loss)/d(weights) to `gradient` [1, N], which is fp32 in the operators' memory, in the
+  /// flat order of the weights. The arguments are d(loss)/d(log_probs) and d(loss)/d(entropies) [R]
+  /// of the last forward(). Gradients are summed over tokens in order, so the division of a batch
+  /// into micro-batches does not change a bit. Throws Error for a fixed policy.
   void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                 std::span<const float> d_entropies, Tensor gradient);
 

@@ -1,6 +1,6 @@
-// Training backward. Every weight's gradient is a sum over tokens in order that starts from what
-// the caller's buffer holds, so that micro-batches (whole sequences) add up to the bits of the
-// whole batch.
+// The backward pass of training. Each weight's gradient is a sum over tokens in order that starts
+// from the value in the caller's buffer. Therefore micro-batches of complete sequences give a
+// gradient that is bit-identical to that of the whole batch.
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -10,20 +10,21 @@
 
 namespace lie {
 
-/// One backward pass: the caller's gradient and where each parameter lies in it.
+/// One backward pass into the caller's gradient.
 struct Transformer::State::Backward {
   State& s;
   const PackedBatch& batch;
   Tensor gradient;
   TrainingLists lists;
 
-  Tensor of(const std::string& name) const {
+  /// Returns the gradient of the named parameter, a view of the caller's gradient.
+  Tensor gradient_of(const std::string& name) const {
     const Parameter& p = s.parameters.at(name);
     return {static_cast<float*>(gradient.data) + p.offset, p.rows, p.cols, p.cols, DType::kFloat32};
   }
 
-  void weights_side_by_side(Tensor dy, Tensor x, const std::string& prefix,
-                            std::initializer_list<const char*> names);
+  void adjacent_weights(Tensor dy, Tensor x, const std::string& prefix,
+                        std::initializer_list<const char*> names);
   void head(std::span<const float> d_log_probs, std::span<const float> d_entropies);
   Tensor d_logits(const Chunk& chunk);
   std::vector<std::int32_t> starts_in(const Chunk& chunk) const;
@@ -34,11 +35,10 @@ struct Transformer::State::Backward {
   void embedding();
 };
 
-/// Gradients of weights whose outputs lie side by side in `dy`: one product for those also adjacent
-/// in the gradient (without biases all are).
-void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
-                                                        const std::string& prefix,
-                                                        std::initializer_list<const char*> names) {
+/// Adds the gradients of weights whose outputs are adjacent columns of `dy`. Weights that are also
+/// adjacent in the gradient share one matmul. Without biases all are.
+void Transformer::State::Backward::adjacent_weights(Tensor dy, Tensor x, const std::string& prefix,
+                                                    std::initializer_list<const char*> names) {
   std::int64_t first = 0;
   Tensor stack;
   const auto add_stack = [&] {
@@ -46,7 +46,7 @@ void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
     first += stack.rows;
   };
   for (const char* name : names) {
-    const Tensor next = of(prefix + name);
+    const Tensor next = gradient_of(prefix + name);
     if (!stack.empty() && stack.rows_at(stack.rows, 0).data == next.data) {
       stack.rows += next.rows;
       continue;
@@ -57,11 +57,11 @@ void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
   add_stack();
 }
 
-/// d(loss)/d(logits) of a chunk, in place of the logits.
+/// Computes d(loss)/d(logits) of a chunk, which overwrites the logits.
 Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   auto& t = s.training;
   const Tensor logits =
-      t.layout.forms_again(chunk.number) ? s.form_logits(chunk) : s.logits_of(chunk);
+      t.layout.recomputes_logits(chunk.number) ? s.form_logits(chunk) : s.logits_of(chunk);
   const auto part = [&](Tensor of_rows) { return of_rows.cols_at(chunk.first, chunk.rows); };
   const Scores d = s.scores(t.d_scores);
   s.operators.log_probs_backward(logits, lists.targets.from(chunk.first, chunk.rows), t.temperature,
@@ -71,7 +71,7 @@ Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   return logits;
 }
 
-/// Where the sequences of a chunk begin in it, then its end.
+/// Returns the first row of each sequence within the chunk, then the chunk's end.
 std::vector<std::int32_t> Transformer::State::Backward::starts_in(const Chunk& chunk) const {
   std::vector<std::int32_t> starts;
   for (const std::int32_t row : s.training.scored) {
@@ -81,7 +81,7 @@ std::vector<std::int32_t> Transformer::State::Backward::starts_in(const Chunk& c
   return starts;
 }
 
-/// From the loss to the residual stream after the last layer.
+/// Propagates from the loss to the residual stream after the last layer.
 void Transformer::State::Backward::head(std::span<const float> d_log_probs,
                                         std::span<const float> d_entropies) {
   auto& t = s.training;
@@ -98,7 +98,7 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
     ops.linear_backward_input(d, *s.head, d_normed.rows_at(r, chunk.rows));
     if (!s.config.tied_embeddings) {
       ops.linear_backward_weight(d, normed.rows_at(r, chunk.rows), starts_in(chunk),
-                                 of("lm_head.weight"));
+                                 gradient_of("lm_head.weight"));
     }
     r += chunk.rows;
   }
@@ -106,11 +106,11 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   ops.zero(d_last);
   ops.rms_norm_backward(d_normed, s.rows_of(t.final_x, t.rows, width), s.final_norm,
                         s.row_statistics(t.final_inverse_rms, t.rows), d_last,
-                        of("model.norm.weight"));
+                        gradient_of("model.norm.weight"));
   ops.scatter_rows(d_last, lists.rows, s.rows_of(t.dx, t.tokens, width));
 }
 
-/// dx: gradient of the stream after the block's feed-forward; becomes that of the stream before it.
+/// Turns dx, the gradient of the residual stream after the feed-forward, into that before it.
 void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const BlockTensors& t,
                                                 Tensor dx) {
   Operators& ops = s.operators;
@@ -121,13 +121,13 @@ void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const
   ops.linear_backward_input(dx, *layer.down, d_activated);
   ops.swiglu_backward(d_activated, t.gate_up, d_gate_up, t.activated);
   ops.linear_backward_weight(dx, t.activated, batch.starts,
-                             of(layer.prefix + "mlp.down_proj.weight"));
+                             gradient_of(layer.prefix + "mlp.down_proj.weight"));
   ops.rms_norm(t.middle, layer.post_norm, s.eps, t.normed, {});
-  weights_side_by_side(d_gate_up, t.normed, layer.prefix + "mlp.",
-                       {"gate_proj.weight", "up_proj.weight"});
+  adjacent_weights(d_gate_up, t.normed, layer.prefix + "mlp.",
+                   {"gate_proj.weight", "up_proj.weight"});
   ops.linear_backward_input(d_gate_up, *layer.gate_up, d_normed);
   ops.rms_norm_backward(d_normed, t.middle, layer.post_norm, t.inverse_rms_2, dx,
-                        of(layer.prefix + "post_attention_layernorm.weight"));
+                        gradient_of(layer.prefix + "post_attention_layernorm.weight"));
 }
 
 void Transformer::State::Backward::attention(const LayerWeights& layer, const BlockTensors& t,
@@ -139,32 +139,32 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   const Tensor d_rotated = s.rows_of(s.training.d_rotated, dx.rows, q + kv);
   const Tensor d_qkv = s.rows_of(s.training.d_qkv, dx.rows, shape.qkv_cols());
   const Tensor d_normed = s.rows_of(s.training.d_normed, dx.rows, dx.cols);
-  const auto attention_of = [&](const char* name) {
-    return of(layer.prefix + "self_attn." + name);
+  const auto attention_gradient = [&](const char* name) {
+    return gradient_of(layer.prefix + "self_attn." + name);
   };
-  ops.linear_backward_weight(dx, t.attended, batch.starts, attention_of("o_proj.weight"));
+  ops.linear_backward_weight(dx, t.attended, batch.starts, attention_gradient("o_proj.weight"));
   ops.linear_backward_input(dx, *layer.o, d_attended);
   ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
                          lists.sequences, d_rotated, d_qkv);
   const bool norm = s.config.qk_norm;
   ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, lists.positions), d_qkv,
-                            norm ? attention_of("q_norm.weight") : Tensor(),
-                            norm ? attention_of("k_norm.weight") : Tensor());
+                            norm ? attention_gradient("q_norm.weight") : Tensor(),
+                            norm ? attention_gradient("k_norm.weight") : Tensor());
   attention_biases(layer, dx, d_qkv);
   ops.rms_norm(t.x, layer.input_norm, s.eps, t.normed, {});
-  weights_side_by_side(d_qkv, t.normed, layer.prefix + "self_attn.",
-                       {"q_proj.weight", "k_proj.weight", "v_proj.weight"});
+  adjacent_weights(d_qkv, t.normed, layer.prefix + "self_attn.",
+                   {"q_proj.weight", "k_proj.weight", "v_proj.weight"});
   ops.linear_backward_input(d_qkv, *layer.qkv, d_normed);
   ops.rms_norm_backward(d_normed, t.x, layer.input_norm, t.inverse_rms_1, dx,
-                        of(layer.prefix + "input_layernorm.weight"));
+                        gradient_of(layer.prefix + "input_layernorm.weight"));
 }
 
-/// dx: gradient of what the output projection was added to.
+/// Adds the gradients of the biases. dx is the gradient of the residual stream after attention.
 void Transformer::State::Backward::attention_biases(const LayerWeights& layer, Tensor dx,
                                                     Tensor d_qkv) {
   const std::int64_t q = s.shape.q_cols(), kv = s.shape.kv_cols();
   const auto add = [&](Tensor dy, const char* name) {
-    s.operators.add_bias_backward(dy, of(layer.prefix + "self_attn." + name));
+    s.operators.add_bias_backward(dy, gradient_of(layer.prefix + "self_attn." + name));
   };
   if (s.config.output_bias) add(dx, "o_proj.bias");
   if (!s.config.qkv_bias) return;
@@ -174,23 +174,24 @@ void Transformer::State::Backward::attention_biases(const LayerWeights& layer, T
 }
 
 void Transformer::State::Backward::block(std::int64_t layer) {
-  if (s.training.layout.recomputes(layer)) s.forward_training_block(layer, lists, /*again=*/true);
+  if (s.training.layout.recomputes_layer(layer))
+    s.forward_training_block(layer, lists, /*recompute=*/true);
   const LayerWeights& weight = s.layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = s.training_tensors(layer);
   const Tensor dx = s.rows_of(s.training.dx, s.training.tokens, s.config.width);
   feed_forward(weight, tensors, dx);
-  if (s.training.layout.rotates_again(layer)) {
+  if (s.training.layout.recomputes_rotation(layer)) {
     s.operators.qk_norm_rope(tensors.qkv, s.rotation(weight, lists.positions), tensors.rotated);
   }
   attention(weight, tensors, dx);
 }
 
-/// The embedding's gradient. Where the head is the same matrix, both uses are added sequence by
-/// sequence: any other order would depend on how a batch is cut.
+/// Adds the embedding's gradient. If the head is the same matrix, both uses are added sequence by
+/// sequence. Any other order would depend on the division into micro-batches.
 void Transformer::State::Backward::embedding() {
   auto& t = s.training;
   const std::int64_t width = s.config.width;
-  const Tensor table = of("model.embed_tokens.weight");
+  const Tensor table = gradient_of("model.embed_tokens.weight");
   const Tensor dx = s.rows_of(t.dx, t.tokens, width);
   if (!s.config.tied_embeddings) return s.operators.embed_backward(dx, lists.tokens, table);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
@@ -200,8 +201,8 @@ void Transformer::State::Backward::embedding() {
     const std::int64_t rows_end = t.scored[sequence + 1];
     while (r < rows_end) {
       const Chunk chunk = s.chunk_of(r);
-      // head() has left its d_logits where they have a place of their own.
-      if (t.layout.forms_again(chunk.number) && formed != chunk.number) d_logits(chunk);
+      // head() left the d_logits of every chunk that has a place of its own.
+      if (t.layout.recomputes_logits(chunk.number) && formed != chunk.number) d_logits(chunk);
       formed = chunk.number;
       const std::int64_t count = std::min(rows_end, chunk.first + chunk.rows) - r;
       s.operators.linear_backward_weight(s.logits_of(chunk).rows_at(r - chunk.first, count),
@@ -216,7 +217,7 @@ void Transformer::State::Backward::embedding() {
 void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                            std::span<const float> d_entropies, Tensor gradient) {
   State& s = *state_;
-  if (!s.weights) fail("a policy of fixed weights has no gradient");
+  if (!s.weights) fail("a fixed policy has no gradient");
   if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||
       s.training.rows != std::ssize(batch.rows)) {
     fail("backward() must follow forward() of the same batch with keep_for_backward");

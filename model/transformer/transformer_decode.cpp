@@ -1,5 +1,5 @@
-// Generation: all layers for the rows of a call (transformer_placement.cpp), logits of those that
-// want them.
+// The decode pass of generation: all layers for the rows of a call, and the logits of some. The
+// rows are prepared in transformer_placement.cpp.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -14,15 +14,15 @@ std::int64_t first_at_least(const std::vector<std::int32_t>& ascending, std::int
   return std::ranges::lower_bound(ascending, least) - ascending.begin();
 }
 
-BlockTensors rows_of_block(const BlockTensors& whole, std::int64_t first, std::int64_t count) {
+BlockTensors rows_of_block(const BlockTensors& all, std::int64_t first, std::int64_t count) {
   BlockTensors t;
-  t.x = t.middle = t.out = whole.x.rows_at(first, count);
-  t.normed = whole.normed.rows_at(first, count);
-  t.qkv = whole.qkv.rows_at(first, count);
-  t.rotated = whole.rotated.rows_at(first, count);
-  t.attended = whole.attended.rows_at(first, count);
-  t.gate_up = whole.gate_up.rows_at(first, count);
-  t.activated = whole.activated.rows_at(first, count);
+  t.x = t.middle = t.out = all.x.rows_at(first, count);
+  t.normed = all.normed.rows_at(first, count);
+  t.qkv = all.qkv.rows_at(first, count);
+  t.rotated = all.rotated.rows_at(first, count);
+  t.attended = all.attended.rows_at(first, count);
+  t.gate_up = all.gate_up.rows_at(first, count);
+  t.activated = all.activated.rows_at(first, count);
   return t;
 }
 
@@ -51,10 +51,10 @@ DecodeTensors Transformer::State::decode_tensors() {
           floats_of(d.logits, wanted, config.vocabulary)};
 }
 
-/// All layers and the head for the rows [first, end), whole sequences.
-void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages,
+/// Computes all layers and the head for the rows [first, end), which are complete sequences.
+void Transformer::State::decode_rows(Operators& ops, const DecodeTensors& all, KvPages pages,
                                      std::int64_t first, std::int64_t end) const {
-  const BlockTensors t = rows_of_block(whole.block, first, end - first);
+  const BlockTensors t = rows_of_block(all.block, first, end - first);
   const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
   embed(ops, placement.device_tokens.from(first, end - first), t.x);
   for (const LayerWeights& layer : layers) {
@@ -67,45 +67,46 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   const std::int64_t wanted = first_at_least(placement.wanted, first);
   const std::int64_t count = first_at_least(placement.wanted, end) - wanted;
   if (count == 0) return;
-  const Tensor last = whole.wanted.rows_at(wanted, count);
-  const Tensor normed = whole.wanted_normed.rows_at(wanted, count);
-  ops.gather_rows(whole.block.out, placement.device_wanted.from(wanted, count), last);
+  const Tensor last = all.wanted.rows_at(wanted, count);
+  const Tensor normed = all.wanted_normed.rows_at(wanted, count);
+  ops.gather_rows(all.block.out, placement.device_wanted.from(wanted, count), last);
   ops.rms_norm(last, final_norm, eps, normed, {});
-  ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
+  ops.linear(normed, *head, all.logits.rows_at(wanted, count));
 }
 
-/// A step that comes again, on a device: recorded where its memory lies now.
-void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
-  const BlockTensors& t = whole.block;
+/// Runs a padded step as a CUDA graph. A graph is valid only as long as its memory does not move,
+/// so all graphs are discarded when an address has changed.
+void Transformer::State::run_step(const DecodeTensors& all, KvPages pages) {
+  const BlockTensors& t = all.block;
   std::vector<const void*> memory = {pages.pool.data, rope.view().data};
   for (const Tensor& x : {t.x, t.normed, t.qkv, t.rotated, t.attended, t.gate_up, t.activated,
-                          whole.wanted, whole.wanted_normed, whole.logits}) {
+                          all.wanted, all.wanted_normed, all.logits}) {
     memory.push_back(x.data);
   }
   memory.push_back(placement.batch.positions.data);  // the first of all lists
-  if (memory != steps.memory) {
-    steps.recorder->clear();
-    steps.memory = std::move(memory);
+  if (memory != graphs.memory) {
+    graphs.cuda_graphs->clear();
+    graphs.memory = std::move(memory);
   }
   const std::int64_t rows = t.x.rows;
-  const auto step = [&] { decode_part(operators, whole, pages, 0, rows); };
-  if (!steps.records) return step();
-  steps.recorder->run({rows, placement.batch.table_width,
-                       reinterpret_cast<std::intptr_t>(placement.device_tokens.data)},
-                      step);
+  const auto step = [&] { decode_rows(operators, all, pages, 0, rows); };
+  if (!graphs.is_enabled) return step();
+  graphs.cuda_graphs->run({rows, placement.batch.table_width,
+                           reinterpret_cast<std::intptr_t>(placement.device_tokens.data)},
+                          step);
 }
 
-/// Each worker takes sequences of its own.
-void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
+/// Distributes the sequences over the workers.
+void Transformer::State::run_on_workers(const DecodeTensors& all, KvPages pages) {
   const std::vector<Operators*> workers = operators.workers(elements);
   const std::vector<std::int32_t>& starts = placement.starts;
-  const auto cut = [&](std::int64_t worker) {
+  const auto first_row = [&](std::int64_t worker) {
     return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
   };
   operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
-    const std::int32_t first = cut(i), end = cut(i + 1);
+    const std::int32_t first = first_row(i), end = first_row(i + 1);
     if (first < end) {
-      decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, first, end);
+      decode_rows(*workers[static_cast<std::size_t>(i)], all, pages, first, end);
     }
   });
 }
@@ -113,17 +114,17 @@ void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
 Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
   if (rows.empty()) return {};
   State& s = *state_;
-  if (!s.steps.recorder) s.steps.recorder = s.operators.cuda_graphs();
+  if (!s.graphs.cuda_graphs) s.graphs.cuda_graphs = s.operators.cuda_graphs();
   s.operators.begin_pass();
   s.place(rows, cache, drawn);
-  const DecodeTensors whole = s.decode_tensors();
+  const DecodeTensors all = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
   if (!s.placement.is_padded) {
-    s.run_parts(whole, pages);
-    return whole.logits;
+    s.run_on_workers(all, pages);
+    return all.logits;
   }
-  s.run_step(whole, pages);
-  return whole.logits.rows_at(0, std::ssize(rows));
+  s.run_step(all, pages);
+  return all.logits.rows_at(0, std::ssize(rows));
 }
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// Training forward: packed sequences through all layers, then log-probs of the scored rows by
-// chunks.
+// The forward pass of training: packed sequences through all layers, then log-probs of the scored
+// rows in chunks.
 #include <algorithm>
 #include <cstddef>
 
@@ -20,7 +20,7 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
          batch.targets.size());
   }
   if (!batch.rows.empty() && (batch.rows.front() < 0 || batch.rows.back() >= batch.starts.back())) {
-    fail("packed batch: scored rows must lie within its {} tokens", batch.tokens.size());
+    fail("packed batch: scored rows must be within its {} tokens", batch.tokens.size());
   }
   for (const auto* ids : {&batch.tokens, &batch.targets}) {
     for (const std::int32_t id : *ids) {
@@ -30,7 +30,7 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
   }
 }
 
-/// Some of what is free stays so: libraries allocate, too.
+/// Returns the default memory limit of a pass. A quarter of the free memory is left to libraries.
 std::int64_t free_training_bytes(const Operators& operators) {
   const std::optional<std::int64_t> free = operators.free_bytes();
   return free ? *free / 4 * 3 : kTrainingBytes;
@@ -47,7 +47,8 @@ std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
   return positions;
 }
 
-/// [S + 1]: the first scored row of each sequence, counted among all of them, then their number.
+/// Returns the index of each sequence's first scored row among all scored rows, then their number
+/// [S + 1].
 std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
   std::vector<std::int32_t> starts;
   for (const std::int32_t start : batch.starts) {
@@ -57,8 +58,9 @@ std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
   return starts;
 }
 
-/// Where chunks of at most `most` scored rows begin, and their end: between sequences, or in one
-/// where sums over its rows may be cut.
+/// Returns the first rows of chunks of at most `most` scored rows, then the end. A chunk ends
+/// between two sequences, or after a multiple of kTileOfRows rows of one, where sums over rows may
+/// be split.
 std::vector<std::int64_t> chunk_bounds(std::span<const std::int32_t> scored, std::int64_t most) {
   std::vector<std::int64_t> bounds = {0};
   while (bounds.back() < scored.back()) {
@@ -92,7 +94,8 @@ Transformer::State::Scores Transformer::State::scores(GrowingTensor& of_rows) {
   return {both, both.cols_at(0, training.rows), both.cols_at(training.rows, training.rows)};
 }
 
-/// Decides what backward() will find: the number of rows, and the activations kept.
+/// Prepares a pass: checks the batch, decides which activations are kept, and divides the scored
+/// rows into chunks.
 void Transformer::State::begin_training(const PackedBatch& batch, float temperature, bool keep) {
   check_batch(batch, config);
   auto& t = training;
@@ -106,20 +109,21 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
   t.chunks = chunk_bounds(t.scored, t.layout.chunk_rows());
 }
 
-/// Lays the pass out in as much memory as it may hold. What all layers share stays as large as the
-/// largest pass made it.
+/// Lays out the pass within the memory limit. The tensors that all layers share never shrink, so
+/// the limit is reduced by their size in the largest pass so far.
 void Transformer::State::fit_memory() {
   auto& t = training;
   const DType dtype = operators.activation_dtype();
-  if (t.kept && t.most_bytes == 0) t.most_bytes = free_training_bytes(operators);
+  if (t.kept && t.max_bytes == 0) t.max_bytes = free_training_bytes(operators);
   PassSize& largest = t.largest;
   largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
              largest.kept || t.kept};
-  const std::int64_t room = t.most_bytes - shared_pass_bytes(config, largest.tokens, dtype);
-  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, room);
+  const std::int64_t available = t.max_bytes - shared_pass_bytes(config, largest.tokens, dtype);
+  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, available);
   const std::int64_t wanted = t.layout.bytes();
   const std::int64_t held = t.memory.view().elements() * dtype_bytes(DType::kFloat32);
-  const std::int64_t most = std::max(room, PassLayout(config, dtype, largest, room).bytes());
+  const std::int64_t most =
+      std::max(available, PassLayout(config, dtype, largest, available).bytes());
   if (held >= wanted && held <= most) return;
   const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
   t.memory = Buffer();
@@ -139,17 +143,17 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   return b;
 }
 
-/// `again`: only what backward() needs.
+/// Computes one block. With `recompute`, it computes only the tensors that backward() needs.
 void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
-                                                bool again) {
+                                                bool recompute) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = training_tensors(layer);
-  const auto poll_progress = [&](const BlockTensors& t) {
+  const auto attention = [&](const BlockTensors& t) {
     operators.qk_norm_rope(t.qkv, rotation(weight, lists.positions), t.rotated);
     operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
   };
-  if (again) return forward_to_gate_up(operators, weight, tensors, poll_progress);
-  forward_block(operators, weight, tensors, poll_progress);
+  if (recompute) return forward_to_gate_up(operators, weight, tensors, attention);
+  forward_block(operators, weight, tensors, attention);
 }
 
 Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
@@ -169,7 +173,7 @@ Tensor Transformer::State::form_logits(const Chunk& chunk) {
   return logits;
 }
 
-/// Norm of the scored rows of the last layer's output, for the head.
+/// Normalizes the scored rows of the last layer's output, the head's input.
 void Transformer::State::final_rows(Tensor x, Indices rows) {
   const Tensor last = rows_of(training.final_x, training.rows, config.width);
   operators.gather_rows(x, rows, last);
@@ -204,7 +208,7 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   s.grow_rope(lists.sequences.longest);
   s.embed(s.operators, lists.tokens, s.training_tensors(0).x);
   for (std::int64_t l = 0; l < s.config.layers; ++l)
-    s.forward_training_block(l, lists, /*again=*/false);
+    s.forward_training_block(l, lists, /*recompute=*/false);
   s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
   return s.score_rows(lists.targets);
 }

@@ -1,6 +1,7 @@
-// Where the rows of a decode call lie: their places in the KV cache's pages, and the index lists
-// that the operators read. On a device a step of responses alone, each of which draws a token, is
-// padded to its bucket, so that it is one that comes again (model/operators/cuda_graphs.h).
+// The placement of a decode call's rows: their slots in the KV cache's pages, and the index lists
+// that the operators read. On a device, steps in which every row wants logits are padded to a
+// bucket of rows and pages. A few CUDA graphs then cover all such steps
+// (model/operators/cuda_graphs.h).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,11 +14,11 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kLeastPages = 16;  // of a bucket: what attention reads at once
+constexpr std::int64_t kMinPages = 16;  // of a bucket, as many as attention reads at once
 
 std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
 
-/// Page numbers of each sequence as rows of a rectangle, elsewhere `other`.
+/// Fills the table [rows, width] with the page numbers of each sequence, and the rest with `other`.
 void fill_table(const std::vector<const KvCache::State::Sequence*>& sequences, std::int64_t rows,
                 std::int64_t width, std::int32_t other, std::vector<std::int32_t>& table) {
   table.assign(static_cast<std::size_t>(rows * width), other);
@@ -38,13 +39,13 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache, 
   }
   placement.starts.push_back(int32(std::ssize(rows)));
   grow_rope(placement.batch.longest);
-  placement.is_padded = steps.recorder && placement.wanted.size() == rows.size();
+  placement.is_padded = graphs.cuda_graphs && placement.wanted.size() == rows.size();
   placement.is_padded ? pad_to_bucket(cache.state())
                       : fill_table(placement.table_sequences, std::ssize(placement.table_sequences),
                                    placement.batch.table_width, 0, placement.table);
   upload_lists();
   if (!std::ranges::all_of(rows, [](const DecodeRow& row) { return row.token >= 0; })) {
-    look_up(drawn);
+    look_up_drawn_tokens(drawn);
   }
 }
 
@@ -72,27 +73,28 @@ void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache:
   p.batch.longest = std::max(p.batch.longest, sequence.length);
 }
 
-/// With rows of nobody, which attend to themselves alone.
+/// Pads the step to its bucket. Padding rows write to the scratch page and attend only to
+/// themselves.
 void Transformer::State::pad_to_bucket(KvCache::State& cache) {
   Placement& p = placement;
   const auto rows = static_cast<std::size_t>(cuda_graph_bucket(std::ssize(p.tokens)));
-  const auto nobody = int32(std::ssize(p.table_sequences));
+  const auto padding_sequence = int32(std::ssize(p.table_sequences));
   p.tokens.resize(rows, 0);
   p.positions.resize(rows, 0);
-  p.slots.resize(rows, cache.spare_slot());
-  p.sequences.resize(rows, nobody);
+  p.slots.resize(rows, cache.scratch_slot());
+  p.sequences.resize(rows, padding_sequence);
   while (p.wanted.size() < rows) p.wanted.push_back(int32(std::ssize(p.wanted)));
-  p.batch.table_width = cuda_graph_bucket(std::max(p.batch.table_width, kLeastPages));
+  p.batch.table_width = cuda_graph_bucket(std::max(p.batch.table_width, kMinPages));
   p.batch.longest = p.batch.table_width * KvCache::kPageTokens;
   fill_table(p.table_sequences, std::ssize(p.tokens), p.batch.table_width,
-             cache.spare_slot() / int32(KvCache::kPageTokens), p.table);
+             cache.scratch_slot() / int32(KvCache::kPageTokens), p.table);
 }
 
 void Transformer::State::upload_lists() {
   Placement& p = placement;
   auto lists = upload_together<6>(operators, p.joined,
                                   {p.positions, p.slots, p.sequences, p.table, p.tokens, p.wanted});
-  if (p.is_padded) keep_in_place(lists);
+  if (p.is_padded) copy_to_fixed_address(lists);
   p.batch.positions = lists[0];
   p.batch.slots = lists[1];
   p.batch.sequences = lists[2];
@@ -101,8 +103,8 @@ void Transformer::State::upload_lists() {
   p.device_wanted = lists[5];
 }
 
-/// Where the step reads them each time.
-void Transformer::State::keep_in_place(std::span<Indices> lists) {
+/// Copies the lists to a fixed address, from which a captured step reads them.
+void Transformer::State::copy_to_fixed_address(std::span<Indices> lists) {
   const std::int64_t count = std::ssize(placement.joined);
   const std::int32_t* const uploaded = lists.front().data;
   auto* const place =
@@ -114,8 +116,8 @@ void Transformer::State::keep_in_place(std::span<Indices> lists) {
   for (Indices& list : lists) list.data = place + (list.data - uploaded);
 }
 
-/// Tokens that the host does not know.
-void Transformer::State::look_up(Tensor drawn) {
+/// Replaces references to `drawn` by token ids on the device, since the host does not know these.
+void Transformer::State::look_up_drawn_tokens(Tensor drawn) {
   const std::int64_t rows = std::ssize(placement.tokens);
   const Tensor tokens = decoding.tokens.rows(operators, rows, 1, DType::kInt32);
   operators.look_up_drawn(placement.device_tokens, drawn, tokens);

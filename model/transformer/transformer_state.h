@@ -1,4 +1,4 @@
-// Inside of Transformer: packed weights, and the buffers of decode and training.
+// The implementation of Transformer: packed weights, and the buffers of decoding and training.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace lie {
 
-/// A tensor that grows to the most rows ever asked for and then stays.
+/// A tensor that grows to the largest number of rows requested so far and never shrinks.
 class GrowingTensor {
  public:
-  /// The first `rows` rows. Their content is undefined after growth.
+  /// Returns the first `rows` rows. Their content is undefined after growth.
   Tensor rows(Operators& operators, std::int64_t rows, std::int64_t cols, DType dtype);
 
  private:
   Buffer buffer_;
 };
 
-/// The tensors of one block's pass: x -> attention -> middle -> feed-forward -> out.
+/// The tensors of one block's forward pass: x -> attention -> middle -> feed-forward -> out.
 struct BlockTensors : KeptTensors {
-  Tensor x;          // [T, D] residual stream coming in
+  Tensor x;          // [T, D] incoming residual stream
   Tensor normed;     // [T, D] after either norm
   Tensor rotated;    // [T, (H + K) E]
   Tensor activated;  // [T, F]
-  Tensor out;        // [T, D] residual stream going out
+  Tensor out;        // [T, D] outgoing residual stream
 };
 
-/// All rows of a decode call, and those of them whose logits are wanted.
+/// The tensors of a decode call: of all T rows, and of the R rows with wants_logits.
 struct DecodeTensors {
   BlockTensors block;
   Tensor wanted, wanted_normed;  // [R, D]
@@ -43,41 +43,41 @@ struct DecodeTensors {
 struct LayerWeights {
   std::string prefix;  // "model.layers.0."
   std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
-  // Views of the weights.
-  Tensor input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
+  // Views of the weights, or of PolicyWeights::own_vectors.
+  Tensor input_norm, post_norm, q_norm, k_norm;  // the last two are empty without QK-norm
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
 };
 
-/// What a policy computes with, together with those beside it.
+/// The weights that a policy computes with. Policies that share weights share one of these.
 struct PolicyWeights {
   std::vector<LayerWeights> layers;
-  std::unique_ptr<PackedWeight> head;
-  // Of an untied model: a view of the weights, or the policy's own. A tied one's is the head.
+  std::unique_ptr<PackedWeight> head;  // in a tied model also the embedding
+  // In an untied model one of these is set: a view of the weights, or the policy's packed copy.
   Tensor embedding;
   std::unique_ptr<PackedWeight> own_embedding;
   Tensor final_norm;
-  std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
-  std::vector<Buffer> opened;                 // of another process, where all of these lie
-  bool is_shared = false;                     // with other processes
+  std::map<std::string, Buffer> own_vectors;  // by name, for vectors that are not views of weights
+  std::vector<Buffer> opened;  // memory of another process, if all of these are stored there
+  bool is_shared = false;      // with other processes
 };
 
-/// A packed batch's lists where the operators can read them, until the next begin_pass().
+/// The lists of a packed batch in the operators' memory, valid until the next begin_pass().
 struct TrainingLists {
   PackedSequences sequences;
   Indices positions, tokens, rows, targets;
 };
 
 struct Transformer::State {
-  /// Of either weights in memory or stored ones.
+  /// Constructs a policy from weights in memory or from stored weights. The other is null.
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
-  /// Beside another policy.
+  /// Constructs a policy that shares the weights of `other`.
   State(const State& other, Operators& operators);
-  /// Of weights that another process packs.
+  /// Constructs a policy from weights that another process packs.
   State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> opened);
 
-  const Weights* const weights;           // null: a fixed policy
-  const bool is_beside = false;           // another policy, which packs the weights, or borrowed
-  std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
+  const Weights* const weights;           // null for a fixed policy, or if another process packs
+  const bool shares_weights = false;      // another policy packs the weights
+  std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until its weights are packed
   Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
   Operators& operators;
@@ -85,7 +85,7 @@ struct Transformer::State {
   float eps;
 
   std::map<std::string, Parameter> parameters;  // by name
-  std::int64_t elements;                        // of all of them, flat
+  std::int64_t elements;                        // of the flat order of all parameters
   const std::shared_ptr<PolicyWeights> shared;
   std::vector<LayerWeights>& layers = shared->layers;
   std::unique_ptr<PackedWeight>& head = shared->head;
@@ -93,14 +93,13 @@ struct Transformer::State {
   Tensor& embedding = shared->embedding;
   Tensor& final_norm = shared->final_norm;
 
-  // Rotation table as far as positions were met.
-  Buffer rope;
+  Buffer rope;  // table of angles up to the largest position so far
 
   // ---- Decode
   struct Placement {
     std::vector<std::int32_t> tokens, positions, slots, sequences, table, wanted;
     std::vector<std::int32_t> starts;  // [sequences + 1] first row of each, then the end
-    std::vector<std::int32_t> joined;  // what the device has of these
+    std::vector<std::int32_t> joined;  // the uploaded lists, end to end
     std::vector<const KvCache::State::Sequence*> table_sequences;
     DecodeBatch batch;
     Indices device_tokens, device_wanted;
@@ -109,80 +108,79 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    std::unique_ptr<CudaGraphs> recorder;  // null on the CPU
-    bool records = true;                   // else steps are called, padded all the same
-    std::vector<const void*> memory = {};  // that they are recorded in
-  } steps;
+    std::unique_ptr<CudaGraphs> cuda_graphs;  // null on the CPU
+    bool is_enabled = true;                   // if false, steps are padded but not captured
+    std::vector<const void*> memory = {};     // addresses that the captured graphs refer to
+  } graphs;
   struct {
     GrowingTensor lists, tokens, x, normed, qkv, rotated, attended, gate_up, activated;
     GrowingTensor wanted, wanted_normed, logits;
   } decoding;
 
-  // ---- Training: what forward() leaves for backward()
+  // ---- Training: the state that forward() prepares for backward()
   struct {
-    bool kept = false;  // the last forward() was to be followed by backward()
+    bool kept = false;  // the last forward() kept activations
     std::int64_t tokens = 0, rows = 0;
     float temperature = 1;
     std::vector<std::int32_t> positions;
-    std::vector<std::int32_t>
-        scored;  // [S + 1], the first scored row of each sequence, then the end
-    std::vector<std::int64_t> chunks;  // their first rows, then the end
-    std::int64_t most_bytes = 0;       // that a pass is to hold; 0: not known yet
-    PassSize largest{.kept = false};   // so far
+    std::vector<std::int32_t> scored;  // [S + 1] first scored row of each sequence, then the end
+    std::vector<std::int64_t> chunks;  // first row of each chunk, then the end
+    std::int64_t max_bytes = 0;        // memory limit of a pass, or 0 if not yet known
+    PassSize largest{.kept = false};   // the maximum over all passes so far
     PassLayout layout;                 // of `memory`
     Buffer memory;
     GrowingTensor normed, activated, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
-    // Gradients of the tensors so named.
+    // Gradients of the tensors with these names.
     GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;
     GrowingTensor d_final_x, d_final_normed, d_scores;
-    std::vector<std::int32_t> joined;  // the lists of TrainingLists
+    std::vector<std::int32_t> joined;  // the lists of TrainingLists, end to end
   } training;
 
-  /// Returns when all that the operators were told to do is done.
+  /// Blocks until the operators have completed all work.
   void wait() const;
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
   LayerWeights make_layer(std::int64_t layer) const;
-  bool views_weights() const { return weights != nullptr && weights->is_whole(); }
-  /// A parameter in `flat`.
+  bool views_weights() const { return weights != nullptr && weights->is_complete(); }
+  /// Returns the named parameter as a view of `flat`.
   Tensor in_flat(const std::string& name) const;
   void pack_weights(Tensor all);
   void pack_layer(LayerWeights& layer);
-  void pack_ends();
+  void pack_embedding_and_head();
   std::vector<const PackedWeight*> packed_weights() const;
   void embed(Operators& ops, Indices tokens, Tensor x) const;
-  /// The named matrix becomes rows [first_out, ...) of `weight`.
+  /// Packs the named matrix into rows [first_out, ...) of `weight`.
   void pack_matrix(PackedWeight& weight, std::int64_t first_out, const std::string& name) const;
-  /// The named vector where it is computed with.
+  /// Returns the named vector: a view of the weights, or the policy's copy, which it updates.
   Tensor vector(const std::string& name);
   void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;
   QkNormRope rotation(const LayerWeights& layer, Indices positions) const;
-  /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.
+  /// Extends the table of angles to `end` positions. Throws Error beyond max_position_embeddings.
   void grow_rope(std::int64_t end);
   Tensor rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // activation dtype
-  /// [1, rows] fp32, one number a row.
+  /// Returns a tensor [1, rows] in fp32, with one number per row.
   Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows);
   Tensor floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // fp32
 
-  /// One block, forward, as far as backward() needs it; `attend` computes t.attended, and t.rotated
-  /// before it, from t.qkv.
-  template <typename Attend>
+  /// Computes one block as far as backward() needs it. attention(t) computes t.rotated, then
+  /// t.attended, from t.qkv.
+  template <typename Attention>
   void forward_to_gate_up(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                          const Attend& poll_progress) const {
+                          const Attention& attention) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
-    poll_progress(t);
+    attention(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
     ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
   }
-  /// The whole block.
-  template <typename Attend>
+  /// Computes one complete block.
+  template <typename Attention>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const Attend& poll_progress) const {
-    forward_to_gate_up(ops, layer, t, poll_progress);
+                     const Attention& attention) const {
+    forward_to_gate_up(ops, layer, t, attention);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
@@ -192,33 +190,33 @@ struct Transformer::State {
   void place_row(const DecodeRow& row, bool is_first, KvCache::State& cache);
   void pad_to_bucket(KvCache::State& cache);
   void upload_lists();
-  void keep_in_place(std::span<Indices> lists);
-  void look_up(Tensor drawn);
+  void copy_to_fixed_address(std::span<Indices> lists);
+  void look_up_drawn_tokens(Tensor drawn);
   // transformer_decode.cpp
   DecodeTensors decode_tensors();
-  void run_step(const DecodeTensors& whole, KvPages pages);
-  void run_parts(const DecodeTensors& whole, KvPages pages);
-  void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
+  void run_step(const DecodeTensors& all, KvPages pages);
+  void run_on_workers(const DecodeTensors& all, KvPages pages);
+  void decode_rows(Operators& ops, const DecodeTensors& all, KvPages pages, std::int64_t first,
                    std::int64_t end) const;
   // transformer_forward.cpp
   TrainingLists upload(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);
   void fit_memory();
   BlockTensors training_tensors(std::int64_t layer);
-  void forward_training_block(std::int64_t layer, const TrainingLists& lists, bool again);
+  void forward_training_block(std::int64_t layer, const TrainingLists& lists, bool recompute);
   void final_rows(Tensor x, Indices rows);
   RowLogProbs score_rows(Indices targets);
-  /// A part [1, rows] for each of log-probs and entropies, from scores or their gradients.
+  /// Log-probs and entropies of all scored rows, or their gradients.
   struct Scores {
-    Tensor both, log_probs, entropies;
+    Tensor both, log_probs, entropies;  // [1, 2R] with the log-probs first, [1, R], [1, R]
   };
   Scores scores(GrowingTensor& of_rows);
-  /// Scored rows of which the logits are formed at once.
+  /// Scored rows whose logits are computed in one call.
   struct Chunk {
     std::int64_t number = 0, first = 0, rows = 0;
   };
   Chunk chunk_of(std::int64_t row) const;
-  /// [rows, V] where they are kept, or until the next chunk without a place of its own.
+  /// Returns the logits' memory [rows, V]. Chunks without a place of their own share it.
   Tensor logits_of(const Chunk& chunk) const;
   Tensor form_logits(const Chunk& chunk);
   // transformer_backward.cpp

@@ -10,7 +10,7 @@ std::unique_ptr<WeightSender> LocalWeightSync::sender(const LearnerWeights& lear
   Collective& group = group_of(learner_, 0, learner.operators);
   if (!shared_policy_) return std::make_unique<WeightSender>(group, learner.weights, options_);
   policy_ = learner.policy;
-  policies_.send(policy_->beside(*operators_.receive().value()));
+  policies_.send(policy_->with_shared_weights(*operators_.receive().value()));
   return std::make_unique<WeightSender>(&group, learner.learners);
 }
 

@@ -67,7 +67,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Reads one file's header against the format; every failure names the file.
+/// Reads and checks the header of one file. Every error names the file.
 class HeaderReader {
  public:
   HeaderReader(std::string file, std::span<const std::byte> mapping)
@@ -97,8 +97,8 @@ class HeaderReader {
     std::memcpy(&length, mapping_.data(), kLengthBytes);
     if (length > kMaxHeaderBytes || length > mapping_.size() - kLengthBytes) {
       fail(
-          "{}: header length {} does not fit a file of {} bytes (limit {}); not a safetensors "
-          "file, or cut short",
+          "{}: header length {} does not fit a file of {} bytes (limit {}); the file is not a "
+          "safetensors file, or it is truncated",
           file_, length, mapping_.size(), kMaxHeaderBytes);
     }
     data_ = mapping_.subspan(kLengthBytes + length);
@@ -153,17 +153,17 @@ class HeaderReader {
     placed.begin = value[0].get<std::uint64_t>();
     placed.end = value[1].get<std::uint64_t>();
     if (placed.begin > placed.end || placed.end - placed.begin != bytes) {
-      fail("{}: tensor \"{}\": data_offsets {} do not hold the {} bytes of its dtype and shape",
+      fail("{}: tensor \"{}\": data_offsets {} do not span the {} bytes of its dtype and shape",
            file_, placed.entry.name, value.dump(), bytes);
     }
     if (placed.end > data_.size()) {
-      fail("{}: tensor \"{}\" ends at byte {} of {}; the file is cut short, copy it again", file_,
+      fail("{}: tensor \"{}\" ends at byte {} of {}; the file is truncated, copy it again", file_,
            placed.entry.name, placed.end, data_.size());
     }
     placed.entry.data = data_.subspan(placed.begin, bytes);
   }
 
-  /// Sorts by place and checks that the tensors lie end to end and fill the file.
+  /// Sorts the tensors by offset and checks that they fill the file without gaps or overlap.
   void check_coverage() {
     std::sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -171,14 +171,14 @@ class HeaderReader {
     std::uint64_t expected = 0;
     for (const Placed& placed : placed_) {
       if (placed.begin != expected) {
-        fail("{}: tensor \"{}\" begins at byte {}, {} the tensor before it, which ends at {}",
-             file_, placed.entry.name, placed.begin,
+        fail("{}: tensor \"{}\" begins at byte {}, {} the previous tensor, which ends at {}", file_,
+             placed.entry.name, placed.begin,
              placed.begin < expected ? "inside" : "not right after", expected);
       }
       expected = placed.end;
     }
     if (expected != data_.size()) {
-      fail("{}: the tensors end at byte {} of {}; the file holds bytes of no tensor", file_,
+      fail("{}: the tensors end at byte {} of {}; the other bytes belong to no tensor", file_,
            expected, data_.size());
     }
   }
@@ -215,7 +215,7 @@ std::uint64_t bytes_of(const TensorShape& tensor) {
   return bytes;
 }
 
-/// The length field and the header, padded with spaces so that the data begins aligned.
+/// Returns the length field and the header, padded with spaces so that the data is aligned.
 std::string header_bytes(std::span<const TensorShape> tensors) {
   nlohmann::ordered_json header;
   header["__metadata__"]["format"] = "pt";
@@ -271,7 +271,8 @@ void read_floats(const SafetensorsEntry& entry, std::span<float> out) {
   if (entry.dtype == "F16") convert_halves(entry.data, out, from_f16);
 }
 
-SafetensorsEntry part_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count) {
+SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first,
+                             std::int64_t count) {
   const std::size_t bytes = entry.dtype == "F32" ? 4 : 2;
   return {entry.name,
           entry.dtype,
@@ -289,14 +290,14 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
 }
 
 void SafetensorsWriter::append(std::span<const float> values) {
-  if (values.size_bytes() > missing_) fail("{}: more values than its header says", path_.string());
+  if (values.size_bytes() > missing_) fail("{}: more values than in its header", path_.string());
   missing_ -= values.size_bytes();
   file_.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size_bytes()));
 }
 
 void SafetensorsWriter::close() {
-  if (missing_ > 0) fail("{}: {} bytes fewer than its header says", path_.string(), missing_);
+  if (missing_ > 0) fail("{}: {} bytes fewer than in its header", path_.string(), missing_);
   file_.close();
   if (!file_)
     fail("{}: cannot be written; is the disk full or the folder missing?", path_.string());

@@ -1,6 +1,7 @@
-// The safetensors format: 8 bytes little-endian header length N, N bytes of JSON, then the tensors'
-// bytes without gaps. The JSON maps each name to {"dtype", "shape", "data_offsets": [begin, end)},
-// offsets counted from the end of the header; "__metadata__" maps strings to strings.
+// The safetensors format: the header length N in 8 bytes (little-endian), N bytes of JSON, then the
+// tensors' bytes without gaps. The JSON maps each tensor name to {"dtype", "shape", "data_offsets":
+// [begin, end)}. Offsets count from the end of the header. The key "__metadata__" maps strings to
+// strings.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace lie {
 
-/// One tensor of an open file; `data` points into the mapping and may be unaligned.
+/// One tensor of an open file. `data` points into the mapping and may be unaligned.
 struct SafetensorsEntry {
   std::string name;
   std::string dtype;  // as the file spells it: "F32", "BF16", ...
@@ -22,18 +23,18 @@ struct SafetensorsEntry {
   std::span<const std::byte> data;
 };
 
-/// A memory-mapped file whose header has been checked whole: sizes agree with shapes and dtypes,
-/// and the tensors cover the file's bytes exactly once. Move-only.
+/// A memory-mapped file with a fully checked header: sizes agree with shapes and dtypes, and the
+/// tensors cover the file's bytes exactly once. Move-only.
 class SafetensorsFile {
  public:
-  /// Throws Error naming file and tensor if the file is not as the format says.
+  /// Throws Error that names file and tensor if the file violates the format.
   explicit SafetensorsFile(const std::filesystem::path& path);
   SafetensorsFile(SafetensorsFile&& other) noexcept;
   SafetensorsFile& operator=(SafetensorsFile&&) = delete;
   ~SafetensorsFile();
 
   const std::filesystem::path& path() const { return path_; }
-  /// In the order of their bytes.
+  /// Returns the tensors in the order of their bytes.
   std::span<const SafetensorsEntry> entries() const { return entries_; }
 
  private:
@@ -42,14 +43,14 @@ class SafetensorsFile {
   std::vector<SafetensorsEntry> entries_;
 };
 
-/// True if read_floats can convert this dtype: F32, BF16 and F16.
+/// Returns whether read_floats can convert this dtype: F32, BF16 and F16.
 bool is_float_dtype(std::string_view dtype);
 
-/// Converts the entry's elements to fp32, exactly. `out` has as many elements as the entry.
+/// Converts the entry's elements to fp32, which is exact. `out` must have as many elements.
 void read_floats(const SafetensorsEntry& entry, std::span<float> out);
 
-/// `count` elements of an entry of floats from `first` on, without a shape.
-SafetensorsEntry part_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
+/// Returns the elements [first, first + count) of an entry of floats, without a shape.
+SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
 
 /// A named fp32 tensor to be written.
 struct TensorShape {
@@ -57,20 +58,21 @@ struct TensorShape {
   std::vector<std::int64_t> shape;
 };
 
-/// Writes fp32 tensors in the order given, their bytes beginning at a multiple of 64, with the
-/// metadata {"format": "pt"} that transformers asks for.
+/// Writes fp32 tensors in the given order. Their bytes begin at a multiple of 64. The file has the
+/// metadata {"format": "pt"}, which transformers requires.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
-  /// The values of all tensors end to end, in calls of any size.
+  /// Appends values. All calls together must give the values of all tensors, end to end. Throws
+  /// Error if there are too many.
   void append(std::span<const float> values);
-  /// Throws Error if the file could not be written, or values are missing or too many.
+  /// Throws Error if the file could not be written or if values are missing.
   void close();
 
  private:
   std::filesystem::path path_;
   std::ofstream file_;
-  std::uint64_t missing_;  // bytes to come
+  std::uint64_t missing_;  // bytes not yet appended
 };
 
 }  // namespace lie

@@ -5,12 +5,12 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/io/sha256.h"
-#include "model/weights/host_parts.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {
 
-/// Elements from `first` on of the parameter number `number`.
+/// Fills `values` with the initial elements, beginning with `first`, of parameter number `number`.
 void fill_normal(std::span<float> values, std::int64_t first, double deviation, std::uint64_t seed,
                  std::size_t number) {
   RandomKey key{.seed = seed, .stream = kInitialisationStream};
@@ -33,13 +33,13 @@ Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<
       memory_(operators.allocate_weights(shard_.count)) {}
 
 Weights Weights::copy() const {
-  Weights twin(config_, *operators_, shard_);
-  operators_->copy(flat(), twin.flat());
-  return twin;
+  Weights copied(config_, *operators_, shard_);
+  operators_->copy(flat(), copied.flat());
+  return copied;
 }
 
 std::int64_t shared_weight_elements(const ModelConfig& config) {
-  constexpr std::int64_t kPadding = 64;  // rows at most, of a packed matrix
+  constexpr std::int64_t kPadding = 64;  // at most so many rows pad a packed matrix
   const std::vector<Parameter> parameters = parameter_layout(config);
   std::int64_t elements = flat_elements(parameters) + kPadding;
   for (const Parameter& parameter : parameters) {
@@ -53,7 +53,7 @@ Tensor Weights::tensor(std::string_view name) const {
   if (named == parameters_.end()) fail("the model has no parameter \"{}\"", name);
   const std::int64_t first = named->offset - shard_.first, count = named->rows * named->cols;
   if (first < 0 || first + count > shard_.count) {
-    fail("parameter \"{}\" does not lie whole in this shard of the weights", name);
+    fail("this shard of the weights does not contain all of parameter \"{}\"", name);
   }
   Tensor tensor = flat().elements_at(first, count);
   tensor.rows = named->rows;
@@ -67,23 +67,23 @@ Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators
   for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
     const Parameter& parameter = *piece.parameter;
     const auto number = static_cast<std::size_t>(&parameter - weights.parameters().data());
-    write_parts(operators, weights.flat().elements_at(piece.at, piece.count),
-                [&](std::int64_t first, std::span<float> values) {
-                  if (parameter.decay) {
-                    fill_normal(values, piece.first + first, config.initializer_range, seed,
-                                number);
-                  } else {
-                    std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
-                  }
-                });
+    write_blocks(operators, weights.flat().elements_at(piece.at, piece.count),
+                 [&](std::int64_t first, std::span<float> values) {
+                   if (parameter.decay) {
+                     fill_normal(values, piece.first + first, config.initializer_range, seed,
+                                 number);
+                   } else {
+                     std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
+                   }
+                 });
   }
   return weights;
 }
 
 std::string weights_sha256(Operators& operators, Tensor flat) {
   Sha256 sha;
-  read_parts(operators, flat,
-             [&](std::span<const float> values) { sha.update(std::as_bytes(values)); });
+  read_blocks(operators, flat,
+              [&](std::span<const float> values) { sha.update(std::as_bytes(values)); });
   return sha.hex_digest();
 }
 

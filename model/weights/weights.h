@@ -1,5 +1,5 @@
-// A model's parameters in one flat fp32 buffer, so that weight sync, gradient reduction and the
-// optimizer are one call each, over one span in the operators' memory.
+// The parameters of a model in one flat fp32 buffer in the operators' memory. Weight sync, gradient
+// reduction and the optimizer are therefore one call each.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,33 @@
 
 namespace lie {
 
-/// Actors, learners and reference policies each hold one. Move-only.
+/// The weights of one policy, or a shard of them. Move-only.
 class Weights {
  public:
-  /// Zeros in the memory of `operators`, which must outlive them; with `shard` that range of the
-  /// flat order only.
+  /// Allocates zeros in the memory of `operators`, which must outlive the weights. With `shard`, it
+  /// allocates only that range of the flat order.
   Weights(const ModelConfig& config, Operators& operators,
           std::optional<FlatRange> shard = std::nullopt);
-  /// The same in memory of its own.
+  /// Returns a copy in its own memory.
   Weights copy() const;
 
   Operators& operators() const { return *operators_; }
   const ModelConfig& config() const { return config_; }
-  /// What save_weights() will say of where responses end.
+  /// Sets the end-of-sequence ids that save_weights() writes.
   void set_end_of_sequence_ids(std::span<const std::int64_t> ids) {
     config_.end_of_sequence_ids.assign(ids.begin(), ids.end());
   }
   std::span<const Parameter> parameters() const { return parameters_; }
   FlatRange shard() const { return shard_; }
-  bool is_whole() const { return shard_.count == flat_elements(parameters_); }
+  bool is_complete() const { return shard_.count == flat_elements(parameters_); }
   Tensor flat() const { return memory_.view(); }  // [1, shard().count]
   DeviceSpan span() const { return operators_->span(flat()); }
-  /// The elements of `range`, which must lie in this shard, [1, count].
+  /// Returns the elements of `range` [1, count]. The range must be within this shard.
   Tensor elements(FlatRange range) const {
     return flat().elements_at(range.first - shard_.first, range.count);
   }
-  /// [rows, cols]. Throws Error if there is no such parameter, or not whole in this shard.
+  /// Returns the named parameter [rows, cols]. Throws Error if there is no such parameter or if
+  /// this shard does not contain all of it.
   Tensor tensor(std::string_view name) const;
 
  private:
@@ -52,28 +53,28 @@ class Weights {
   Buffer memory_;
 };
 
-/// fp32 elements that the weights of one policy, and its packed matrices, take at most in memory
-/// that processes share; see make_cpu_operators.
+/// Returns the fp32 elements that memory shared by processes needs at most for the weights and the
+/// packed matrices of one policy. See make_cpu_operators.
 std::int64_t shared_weight_elements(const ModelConfig& config);
 
-/// What loading a model takes, from config.json and the files' headers alone.
+/// The sizes of a model directory, from config.json and the headers of the weight files.
 struct WeightsPlan {
   ModelConfig config;
   std::int64_t parameters = 0;    // elements
-  std::int64_t tensors = 0;       // that the model has
-  std::int64_t shards = 0;        // files
-  std::int64_t file_bytes = 0;    // of those tensors
-  std::int64_t memory_bytes = 0;  // of whole Weights
-  bool is_bf16 = true;            // all of those tensors
+  std::int64_t tensors = 0;       // of the model
+  std::int64_t shards = 0;        // weight files
+  std::int64_t file_bytes = 0;    // of the model's tensors
+  std::int64_t memory_bytes = 0;  // of Weights without sharding
+  bool is_bf16 = true;            // every tensor of the model is stored as bf16
 };
 
-/// Checks names, shapes and dtypes of all tensors as load_weights does, without memory for them.
-/// Throws Error as it does.
+/// Checks names, shapes and dtypes of all tensors as load_weights does, but allocates no memory for
+/// them. Throws Error as load_weights does.
 WeightsPlan plan_weights(const std::filesystem::path& directory);
 
 class CheckedFiles;
 
-/// A model directory's tensors, checked as load_weights does, to be read one by one.
+/// The tensors of a model directory, checked as in load_weights, which can be read one by one.
 class StoredWeights {
  public:
   /// Throws Error as load_weights does.
@@ -81,52 +82,56 @@ class StoredWeights {
   ~StoredWeights();
 
   const ModelConfig& config() const;
-  /// Sets a tensor of closed rows from the parameter's elements from `first` on.
+  /// Sets `to` from the parameter's elements beginning with `first`. The rows of `to` must be
+  /// contiguous.
   void read(const Parameter& parameter, std::int64_t first, Operators& operators, Tensor to) const;
 
  private:
   std::unique_ptr<const CheckedFiles> files_;
 };
 
-/// Reads model.safetensors, or the shards that model.safetensors.index.json names; fp32, bf16 and
-/// fp16. The files are memory-mapped and each tensor's pages are given back once it is converted:
-/// memory holds the result and no second copy. With `shard` that range only. Throws Error naming
-/// file and tensor if one is missing, surplus, of another shape or dtype.
+/// Reads model.safetensors, or the files that model.safetensors.index.json names, in fp32, bf16 or
+/// fp16. The files are memory-mapped, and the pages of a tensor are released after its conversion,
+/// so memory holds no second copy. With `shard`, it reads only that range. Throws Error that names
+/// file and tensor if a tensor is missing or surplus, or has another shape or dtype.
 Weights load_weights(const std::filesystem::path& directory, Operators& operators,
                      std::optional<FlatRange> shard = std::nullopt);
 
-/// The same into existing weights or their shard. Throws Error before anything changes: as above,
-/// or if the directory's model has other parameters.
+/// Reads the directory's weights into existing weights or their shard. Throws Error before it
+/// changes anything: as load_weights does, or if the directory's model has other parameters.
 void read_weights(const std::filesystem::path& directory, Weights& weights);
-/// Throws Error where read_weights would.
+/// Throws Error if the directory's model has other parameters, or if a tensor's name, shape or
+/// dtype does not fit.
 void check_weights(const std::filesystem::path& directory, const Weights& weights);
 
-/// The files that hold a model directory's weights: model.safetensors, or those that
+/// Returns the weight files of a model directory: model.safetensors, or the files that
 /// model.safetensors.index.json names. Throws Error if it has neither.
 std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory);
 
-/// Writes config.json and model.safetensors (fp32) to an existing directory. The weights are whole.
+/// Writes config.json and model.safetensors (fp32) to an existing directory. `weights` must not be
+/// a shard.
 void save_weights(const Weights& weights, const std::filesystem::path& directory);
 
-/// A file for what lies in a range of the flat order. Without elements there is none.
+/// A weight file that stores the parameters of a range of the flat order. There is no file for an
+/// empty range.
 struct RangeFile {
   FlatRange range;
   std::string name = "";
 };
 
-/// Writes the parameters that lie in file.range, each whole, to file.name (fp32).
+/// Writes the parameters that file.range contains completely to file.name, in fp32.
 void save_parameters(const Weights& weights, const RangeFile& file,
                      const std::filesystem::path& directory);
-/// Writes model.safetensors.index.json: which of several such files holds which parameter.
+/// Writes model.safetensors.index.json, which maps each parameter to the file that stores it.
 void save_weights_index(std::span<const Parameter> layout, std::span<const RangeFile> files,
                         const std::filesystem::path& directory);
 
-/// Normal(0, initializer_range) matrices, unit norms and zero biases, from the counter-based
-/// generator; with `shard` that range of them only.
+/// Returns initial weights: matrices are Normal(0, initializer_range) from the counter-based
+/// generator, norms are 1 and biases 0. With `shard`, it returns only that range.
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,
                         std::optional<FlatRange> shard = std::nullopt);
 
-/// Of the bytes of all weights, flat, in hexadecimal.
+/// Returns the SHA-256 of the bytes of `flat` in hexadecimal.
 std::string weights_sha256(Operators& operators, Tensor flat);
 inline std::string weights_sha256(const Weights& weights) {
   return weights_sha256(weights.operators(), weights.flat());

@@ -1,4 +1,4 @@
-// Weights from and to the safetensors files of a Hugging Face directory.
+// Reads and writes weights as safetensors files of a Hugging Face model directory.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json.h"
-#include "model/weights/host_parts.h"
+#include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 
@@ -21,8 +21,8 @@ constexpr const char* kWeightsFile = "model.safetensors";
 constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
-/// Gives the whole pages of a mapped file within `bytes` back to the system, which reads them again
-/// where they are touched.
+/// Releases the memory pages of a mapped file that `bytes` contains completely. The system reads
+/// them from the file again on the next access.
 void release_pages(std::span<const std::byte> bytes) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -31,7 +31,7 @@ void release_pages(std::span<const std::byte> bytes) {
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
-/// Name of tensor -> name of the shard that holds it.
+/// Maps the name of a tensor to the name of its file.
 using WeightMap = std::map<std::string, std::string>;
 
 WeightMap read_index(const std::filesystem::path& path) {
@@ -43,7 +43,7 @@ WeightMap read_index(const std::filesystem::path& path) {
   for (const auto& [tensor, file] : index["weight_map"].items()) {
     const std::string shard = file.is_string() ? file.get<std::string>() : "";
     if (shard.empty() || shard != std::filesystem::path(shard).filename()) {
-      fail("{}: tensor \"{}\": {} is not the name of a file beside the index", path.string(),
+      fail("{}: tensor \"{}\": {} is not a file name in the index's directory", path.string(),
            tensor, file.dump());
     }
     map[tensor] = shard;
@@ -54,11 +54,11 @@ WeightMap read_index(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
-  if (std::filesystem::exists(directory / kWeightsFile)) {  // first, as transformers does
+  if (std::filesystem::exists(directory / kWeightsFile)) {  // precedence as in transformers
     return {directory / kWeightsFile};
   }
   if (!std::filesystem::exists(directory / kIndexFile)) {
-    fail("{}: neither {} nor {} is there; is this a Hugging Face model directory?",
+    fail("{}: contains neither {} nor {}; is this a Hugging Face model directory?",
          directory.string(), kWeightsFile, kIndexFile);
   }
   std::set<std::filesystem::path> files;
@@ -71,7 +71,7 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
 
 namespace {
 
-/// All tensors of a directory's weight files by name.
+/// The tensors of all weight files of a directory, by name.
 class TensorFiles {
  public:
   explicit TensorFiles(const std::filesystem::path& directory) {
@@ -105,7 +105,7 @@ class TensorFiles {
     for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
       const auto found = tensors_.find(tensor);
       if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
-        fail("{}: tensor \"{}\" is not in \"{}\" as the index says",
+        fail("{}: tensor \"{}\" is not in \"{}\", which the index names",
              (directory / kIndexFile).string(), tensor, shard);
       }
     }
@@ -120,7 +120,7 @@ std::vector<std::int64_t> shape_of(const Parameter& parameter) {
   return {parameter.rows, parameter.cols};
 }
 
-/// Those that lie whole in the range.
+/// Returns the parameters that the range contains completely.
 std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRange range) {
   std::vector<Parameter> within;
   for (const ParameterPiece& piece : pieces_of(layout, range)) {
@@ -134,7 +134,7 @@ std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRang
 void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   const std::vector<std::int64_t> expected = shape_of(parameter);
   if (found.entry->shape != expected) {
-    fail("{}: tensor \"{}\" has shape [{}], config.json asks for [{}]", found.file, parameter.name,
+    fail("{}: tensor \"{}\" has shape [{}], config.json requires [{}]", found.file, parameter.name,
          fmt::join(found.entry->shape, ", "), fmt::join(expected, ", "));
   }
   if (!is_float_dtype(found.entry->dtype)) {
@@ -143,17 +143,17 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   }
 }
 
-/// A tied model's file may still hold the head; it is the embedding's copy or the config lies.
+/// Throws Error if the head in the files of a tied model is not a copy of the embedding.
 void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
                      std::int64_t elements) {
-  constexpr std::int64_t kPart = 1 << 16;
-  std::vector<float> values(kPart), expected(kPart);
-  for (std::int64_t first = 0; first < elements; first += kPart) {
-    const auto count = static_cast<std::size_t>(std::min(kPart, elements - first));
+  constexpr std::int64_t kBlock = 1 << 16;
+  std::vector<float> values(kBlock), expected(kBlock);
+  for (std::int64_t first = 0; first < elements; first += kBlock) {
+    const auto count = static_cast<std::size_t>(std::min(kBlock, elements - first));
     values.resize(count);
     expected.resize(count);
-    read_floats(part_of(*head.entry, first, std::ssize(values)), values);
-    read_floats(part_of(embedding, first, std::ssize(expected)), expected);
+    read_floats(elements_of(*head.entry, first, std::ssize(values)), values);
+    read_floats(elements_of(embedding, first, std::ssize(expected)), expected);
     if (values == expected) continue;
     fail(
         "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
@@ -163,12 +163,12 @@ void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& emb
   release_pages(head.entry->data);
 }
 
-/// Buffers that old Llama checkpoints carry and nobody reads.
+/// Returns whether the tensor is a buffer that old Llama checkpoints contain and no program uses.
 bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
 
-/// Every tensor has its place in the model and every parameter its tensor.
+/// The weight files of a directory, after a check that parameters and tensors match one to one.
 class CheckedFiles {
  public:
   explicit CheckedFiles(const std::filesystem::path& directory)
@@ -191,7 +191,7 @@ class CheckedFiles {
   const TensorFiles::Found& of(const Parameter& parameter) const {
     return files_.tensors().at(parameter.name);
   }
-  /// The head that a tied model's files hold beside the embedding.
+  /// Returns the head, if the files of a tied model contain one besides the embedding.
   const std::optional<TensorFiles::Found>& tied_head() const { return tied_head_; }
 
  private:
@@ -260,14 +260,15 @@ const ModelConfig& StoredWeights::config() const { return files_->config(); }
 
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
                          Tensor to) const {
-  const SafetensorsEntry part = part_of(*files_->of(parameter).entry, first, to.elements());
-  read_entry(operators, part, 0, to);
-  release_pages(part.data);
+  const SafetensorsEntry elements = elements_of(*files_->of(parameter).entry, first, to.elements());
+  read_entry(operators, elements, 0, to);
+  release_pages(elements.data);
 }
 
 Weights load_weights(const std::filesystem::path& directory, Operators& operators,
                      std::optional<FlatRange> shard) {
-  // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
+  // StoredWeights checks all shapes before the allocation, since an incorrect config must not
+  // allocate terabytes.
   const StoredWeights stored(directory);
   Weights weights(stored.config(), operators, shard);
   read_all(stored, weights);
@@ -278,7 +279,8 @@ void check_weights(const std::filesystem::path& directory, const Weights& weight
   const CheckedFiles checked(directory);
   if (std::ranges::equal(checked.layout(), weights.parameters())) return;
   fail(
-      "{}: its parameters are not those of the run's model; resume with the model it was made from",
+      "{}: its parameters differ from those of the run's model; resume with the model that the run "
+      "was started from",
       (directory / "config.json").string());
 }
 
@@ -299,8 +301,8 @@ void save_parameters(const Weights& weights, const RangeFile& file,
   for (const Parameter& parameter : within) shapes.push_back({parameter.name, shape_of(parameter)});
   SafetensorsWriter writer(directory / file.name, shapes);
   for (const Parameter& parameter : within) {
-    read_parts(weights.operators(), weights.tensor(parameter.name),
-               [&](std::span<const float> values) { writer.append(values); });
+    read_blocks(weights.operators(), weights.tensor(parameter.name),
+                [&](std::span<const float> values) { writer.append(values); });
   }
   writer.close();
 }

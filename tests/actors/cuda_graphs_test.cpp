@@ -40,18 +40,18 @@ TEST(CudaGraphs, DrawTheSameTokensAsStepsWithoutGraphs) {
   for (const std::int64_t slots : {5, 40}) {
     RolloutOptions options = long_rollout();
     options.slots = slots;
-    const auto before = device.transformer.recorded_steps();
+    const auto before = device.transformer.cuda_graph_usage();
     expect_same(generate(plain, options, some_tickets()),
                 generate(device, options, some_tickets()));
-    const auto use = device.transformer.recorded_steps();
+    const auto use = device.transformer.cuda_graph_usage();
     EXPECT_GT(use.replayed - before.replayed, 2 * (use.captured - before.captured)) << slots;
   }
-  device.transformer.record_steps(false);
-  const auto before = device.transformer.recorded_steps();
+  device.transformer.use_cuda_graphs(false);
+  const auto before = device.transformer.cuda_graph_usage();
   expect_same(generate(plain, long_rollout(), some_tickets()),
               generate(device, long_rollout(), some_tickets()));
-  EXPECT_EQ(device.transformer.recorded_steps().replayed, before.replayed);
-  EXPECT_EQ(plain.transformer.recorded_steps().captured, 0);
+  EXPECT_EQ(device.transformer.cuda_graph_usage().replayed, before.replayed);
+  EXPECT_EQ(plain.transformer.cuda_graph_usage().captured, 0);
 }
 
 /// Returns the logits of passes that append a token to every sequence, alternating between two
@@ -80,7 +80,7 @@ std::vector<float> logits_of_two_caches(LetterPolicy& policy, int passes) {
 TEST(CudaGraphs, AreCapturedAgainForAnotherCache) {
   LetterPolicy plain, device({}, std::make_unique<test::GuardedOperators>());
   EXPECT_EQ(logits_of_two_caches(plain, 40), logits_of_two_caches(device, 40));
-  const auto use = device.transformer.recorded_steps();
+  const auto use = device.transformer.cuda_graph_usage();
   EXPECT_GT(use.replayed, 0);
   EXPECT_GT(use.captured, 10);  // again at each change of the cache
 }

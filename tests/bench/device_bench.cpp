@@ -173,14 +173,14 @@ class DeviceBench {
       rows.push_back({b % 500, prompt[0].sequence, true});
     }
     for (const bool recorded : {false, true}) {
-      transformer.record_steps(recorded);
+      transformer.use_cuda_graphs(recorded);
       const auto steps = [&] {
         for (int i = 0; i < kSteps; ++i) wait(transformer.decode(rows, cache));
       };
       if (recorded) steps();
-      const std::int64_t before = transformer.recorded_steps().replayed;
+      const std::int64_t before = transformer.cuda_graph_usage().replayed;
       const double time = seconds(4, steps) / kSteps;
-      const bool repeated = transformer.recorded_steps().replayed > before;
+      const bool repeated = transformer.cuda_graph_usage().replayed > before;
       if (recorded && !repeated) return say_not_recorded(transformer, batch);
       const double least = static_cast<double>(transformer.packed_size().bytes) +
                            cache_bytes(batch * (sizes_.context + 2 * kSteps));
@@ -188,16 +188,16 @@ class DeviceBench {
           1e6 * time, "us", least / bandwidth_ / time);
     }
     const auto logits = [&](bool recorded) {
-      transformer.record_steps(recorded);
+      transformer.use_cuda_graphs(recorded);
       return logits_again(transformer, rows, cache);
     };
     const bool same = logits(false) == logits(true);
     say(fmt::format("its logits, batch {}, recorded and not", batch), same ? "PASS" : "FAIL",
         same ? 0 : 1, "differ");
-    transformer.record_steps(true);
+    transformer.use_cuda_graphs(true);
   }
   void say_not_recorded(const Transformer& transformer, int batch) const {
-    const std::string& refusal = transformer.recorded_steps().refusal;
+    const std::string& refusal = transformer.cuda_graph_usage().refusal;
     if (!refusal.empty()) fmt::print(stderr, "no step is recorded: {}\n", refusal);
     fmt::print("{}decode step, batch {}, recorded|{}|-|{}|-\n", prefix_, batch,
                ops_.place().is_host() ? "SKIP" : "FAIL",
@@ -211,7 +211,7 @@ class DeviceBench {
   /// Of the last position of each sequence, computed once more.
   std::vector<float> logits_again(Transformer& transformer, const std::vector<DecodeRow>& rows,
                                   KvCache& cache) {
-    for (const DecodeRow& row : rows) cache.cut(row.sequence, cache.length(row.sequence) - 1);
+    for (const DecodeRow& row : rows) cache.truncate(row.sequence, cache.length(row.sequence) - 1);
     const Tensor logits = transformer.decode(rows, cache);
     std::vector<float> host(static_cast<std::size_t>(logits.elements()));
     ops_.copy_to_host(logits, host);

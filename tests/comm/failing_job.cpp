@@ -121,7 +121,7 @@ void failed_during_a_stop(Job& job) {
 }
 
 /// The second Ctrl-C ends the process immediately.
-void signalled_twice(Job&) {
+void signaled_twice(Job&) {
   note_stop_signals();
   std::raise(SIGINT);
   std::printf("noted %s\n", signal_name(noted_stop_signal()).c_str());
@@ -205,7 +205,7 @@ int run(const std::string& ending) {
       {"stopped", stopped},
       {"interrupted", interrupted},
       {"failed_during_a_stop", failed_during_a_stop},
-      {"signalled_twice", signalled_twice},
+      {"signaled_twice", signaled_twice},
       {"killed", [](Job& job) { killed(job, 1); }},
       {"first_killed", [](Job& job) { killed(job, 0); }},
       {"killed_during_computations", killed_during_computations},

@@ -82,7 +82,7 @@ TEST(Job, FailureTakesPrecedenceOverAStop) {
 }
 
 TEST(Job, SecondInterruptEndsTheProcessImmediately) {
-  const Outcome outcome = run_command(LIE_FAILING_JOB " signalled_twice; echo status $?");
+  const Outcome outcome = run_command(LIE_FAILING_JOB " signaled_twice; echo status $?");
   EXPECT_EQ(count(outcome.output, "noted SIGINT\n"), 1) << outcome.output;
   EXPECT_EQ(count(outcome.output, "status 130"), 1) << outcome.output;
 }

@@ -44,7 +44,7 @@ void serve(TicketQueue& ticket_queue, int actors) {
     wait_until([&] { return !(waiting = ticket_queue.waiting_actors()).empty(); });
     const auto [actor, request] = waiting.front();
     const bool more = handed_out < kTickets;
-    ticket_queue.answer(actor, more ? next_tickets(handed_out, request.room) : finish());
+    ticket_queue.answer(actor, more ? next_tickets(handed_out, request.free_slots) : finish());
     if (!more) ++ended;
   }
 }
@@ -76,7 +76,7 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
 std::vector<std::pair<int, std::int64_t>> waiting_actors_of(TicketQueue& ticket_queue) {
   std::vector<std::pair<int, std::int64_t>> waiting;
   for (const auto& [actor, request] : ticket_queue.waiting_actors()) {
-    waiting.emplace_back(actor, request.room);
+    waiting.emplace_back(actor, request.free_slots);
   }
   return waiting;
 }
@@ -134,7 +134,7 @@ TEST(TicketQueue, ActorHasOneOpenRequestUntilItIsAnswered) {
   EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}));
   EXPECT_EQ(second->try_receive({9})->tickets.at(0).group, 5);
   EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}))
-      << "nothing is asked before the actor wants more";
+      << "no request is sent before the actor wants more";
   EXPECT_THROW(ticket_queue.answer(1, finish()), Error);
 }
 

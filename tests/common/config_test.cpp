@@ -175,10 +175,10 @@ TEST_F(Config, ATildeIsTheHomeDirectoryWherePathsStand) {
 TEST_F(Config, AWrongBaseIsNamed) {
   EXPECT_EQ(
       load("seed: 1\nbase: absent.yaml\n"),
-      "c.yaml:2: base: absent.yaml is neither beside this config nor in the working directory");
+      "c.yaml:2: base: absent.yaml is neither next to this config nor in the working directory");
   EXPECT_EQ(load("seed: 1\nbase: {x: 1}\n"),
             "c.yaml:2: base: expected the path of a config, or a list of them");
-  EXPECT_NE(load("base: " + std::string(300, 'a') + "\n").find("a is neither beside this config"),
+  EXPECT_NE(load("base: " + std::string(300, 'a') + "\n").find("a is neither next to this config"),
             std::string::npos);
   scratch.write("bad.yaml", "sede: 1\n");
   EXPECT_NE(load("base: bad.yaml\n").find("bad.yaml:1: unknown key sede"), std::string::npos);
@@ -198,8 +198,9 @@ TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
   EXPECT_EQ(load("policy_loss:\n  low: 0.1\n"),
             "c.yaml:2: unknown key policy_loss.low; did you mean policy_loss.clip_low? --help "
             "lists all keys");
-  EXPECT_EQ(load("policy_los:\n  clip_low: 0.1\n"),
-            "c.yaml:1: policy_los is no section; did you mean policy_loss? --help lists all keys");
+  EXPECT_EQ(
+      load("policy_los:\n  clip_low: 0.1\n"),
+      "c.yaml:1: policy_los is not a section; did you mean policy_loss? --help lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"sed=2"}),
             "--set sed=2: unknown key sed; did you mean seed? --help lists all keys");
 }
@@ -239,10 +240,10 @@ TEST_F(Config, WrongShapesAreNamed) {
             "c.yaml:1: seed has no value; give one (\"\" is the empty text) or remove the line");
   EXPECT_EQ(load("- a\n- b\n"), "c.yaml:1: expected \"key: value\" lines, as in configs/");
   EXPECT_EQ(load("[a, b]: 1\n"), "c.yaml:1: a key must be a plain name; write \"name: value\"");
-  EXPECT_EQ(
-      load("seed: {a: 1}\n"),
-      "c.yaml:1: seed is no section, which are policy_loss, policy_loss.inner; --help lists all "
-      "keys");
+  EXPECT_EQ(load("seed: {a: 1}\n"),
+            "c.yaml:1: seed is not a section; the sections are policy_loss, policy_loss.inner; "
+            "--help lists all "
+            "keys");
   EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
   EXPECT_EQ(load("seed: 1\n", {"=3"}), "--set =3: expected key=value");
 }
@@ -255,16 +256,17 @@ TEST_F(Config, DuplicatesAreRefused) {
 }
 
 TEST_F(Config, FilesThatAreNoConfigAreRefused) {
-  EXPECT_EQ(load(""), "c.yaml: holds no key; expected a config such as those in configs/");
+  EXPECT_EQ(load(""), "c.yaml: the config has no keys; see configs/ for examples");
   EXPECT_EQ(load("# only a comment\n"),
-            "c.yaml: holds no key; expected a config such as those in configs/");
-  EXPECT_EQ(load("seed: 1\n---\nseed: 2\n"), "c.yaml: holds several YAML documents; keep one");
-  EXPECT_EQ(load(" ,"), "c.yaml: holds no key; expected a config such as those in configs/");
+            "c.yaml: the config has no keys; see configs/ for examples");
+  EXPECT_EQ(load("seed: 1\n---\nseed: 2\n"),
+            "c.yaml: the file has several YAML documents; keep one");
+  EXPECT_EQ(load(" ,"), "c.yaml: the config has no keys; see configs/ for examples");
   EXPECT_TRUE(load("seed: 1\n,").starts_with("c.yaml:2: not valid YAML: "));
   EXPECT_TRUE(load("seed: 1\nname: [a\nshuffle: true\n").starts_with("c.yaml:3: not valid YAML: "));
   EXPECT_TRUE(load("seed: 1\n\tname: x\n").starts_with("c.yaml:2: not valid YAML: "));
   EXPECT_TRUE(load(std::string(100000, '[')).starts_with("c.yaml:1: not valid YAML: "));
-  EXPECT_TRUE(load("a: &x {b: *x}\n").starts_with("c.yaml:1: a is no section"));
+  EXPECT_TRUE(load("a: &x {b: *x}\n").starts_with("c.yaml:1: a is not a section"));
   const std::string missing = error_of([&] { load_config(fields, "/nowhere/c.yaml", {}); });
   EXPECT_EQ(missing,
             "/nowhere/c.yaml: cannot open it: No such file or directory; check that the path is "
@@ -334,7 +336,7 @@ TEST_F(Config, ExplainsTheKeysThatAPartOfANameMeans) {
   EXPECT_NE(text.find("policy_loss.clip_low"), std::string::npos) << text;
   EXPECT_EQ(explain_config(fields, "my.yaml"), explain_config(fields)) << "a config, not a key";
   EXPECT_EQ(explain_config(fields, "clipp"),
-            "\nNo key has \"clipp\" in its name; all keys:\n" + explain_config(fields));
+            "\nNo key contains \"clipp\"; all keys:\n" + explain_config(fields));
 }
 
 TEST_F(Config, DifferencesNameBothSides) {

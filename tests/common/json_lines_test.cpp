@@ -48,7 +48,7 @@ TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
         error_of([&] { parse_json_row(line, "f:1"); }),
         "f:1: expected a JSON object such as {\"prompt\": \"...\"} in a line (JSONL), found a "
         "line that begins with " +
-            shown + ": is it of another format, or damaged?");
+            shown + ": has it another format, or is it damaged?");
   }
   EXPECT_EQ(
       error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),

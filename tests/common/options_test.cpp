@@ -57,7 +57,7 @@ TEST(Options, IntegersAreWholeAndFitIn64Bits) {
   EXPECT_EQ(set("2.5"), "expected an integer, 1 to 8, found \"2.5\"");
   EXPECT_EQ(
       set("99999999999999999999"),
-      "expected an integer, 1 to 8, found 99999999999999999999, which no 64-bit integer holds");
+      "expected an integer, 1 to 8, found 99999999999999999999, which does not fit into 64 bits");
   EXPECT_EQ(value, 8) << "a refused value changes nothing";
 }
 

@@ -1,5 +1,5 @@
-// What each fuzz target does with its input; the test suite runs the same bodies over a fixed
-// series of mutations.
+// The bodies of the fuzz targets. The test suite runs the same bodies on a fixed series of
+// mutations.
 #pragma once
 
 #include <cstdlib>
@@ -7,19 +7,18 @@
 
 namespace lie::fuzz {
 
-/// A broken promise ends the process, so that a fuzzer keeps the input.
-inline void require(bool promise) {
-  if (!promise) std::abort();
+/// Ends the process where an invariant is broken, so that a fuzzer keeps the input.
+inline void require(bool invariant) {
+  if (!invariant) std::abort();
 }
 
-/// Boxes, gold and prose of a text: no crash, and every box is balanced.
+/// Extracts boxes, gold and prose of a text. Every box is balanced.
 void extract_body(std::string_view input);
 
-/// Parses a text: no crash, no endless work, the same tree twice.
+/// Parses a text twice to the same tree.
 void parse_body(std::string_view input);
 
-/// Verifies the first line as gold against the rest as response, in both modes: an answer within
-/// the budget.
+/// Verifies the first line as gold against the rest as response, in both modes, within the budget.
 void verify_body(std::string_view input);
 
 }  // namespace lie::fuzz

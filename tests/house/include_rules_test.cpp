@@ -117,6 +117,17 @@ lie::Graph floor_plan() {
   return plan;
 }
 
+std::vector<Include> all_includes() { return lie::includes_below(lie::program_folders()); }
+
+// Returns the library that a header belongs to; empty for the project's own and C++'s.
+std::string library_of(const std::string& path) {
+  const auto by_name = kLibraries.find(path);
+  if (by_name != kLibraries.end()) return by_name->second;
+  const auto by_folder = kLibraries.find(path.substr(0, path.find('/')));
+  return by_folder != kLibraries.end() && path.find('/') != std::string::npos ? by_folder->second
+                                                                              : "";
+}
+
 std::string without_ending(std::string unit, const std::string& ending) {
   if (unit.ends_with(ending)) unit.resize(unit.size() - ending.size());
   return unit;

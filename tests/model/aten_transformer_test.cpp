@@ -1,5 +1,5 @@
-// The whole transformer on LibTorch's operators, and on those of model/cuda, against PyTorch's
-// numbers in float64, against the program's own operators, and in bf16 against itself in fp32.
+// Compares the transformer on LibTorch's operators and on those of model/cuda with PyTorch in
+// float64, with the program's CPU operators, and bf16 with fp32.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ struct Trained {
   std::vector<float> gradient;
 };
 
-/// Forward and backward of the golden batch.
+/// Runs forward and backward on the golden batch.
 Trained train(const test::Golden& golden, Operators& operators) {
   const Weights weights = test::tiny_weights(golden.config, operators);
   Transformer transformer(weights);
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "llama3_rope_bias", "qwen3_bias")),
     [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
-TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
+TEST_P(AtenTransformer, MatchesPyTorchAndTheCpuOperators) {
   const test::Golden g = golden();
   const auto aten = test::make_side(device());
   const auto own = make_cpu_operators(2);
@@ -65,16 +65,16 @@ TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
   }
 }
 
-TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
+TEST_P(AtenTransformer, GradientsAccumulateOverMicroBatches) {
   const ModelConfig config = golden().config;
   const auto aten = test::make_side(device());
   const Weights weights = test::tiny_weights(config, *aten);
   Transformer transformer(weights);
-  const PackedBatch whole = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
+  const PackedBatch full = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
   const auto gradient_of = [&](const std::vector<std::size_t>& cuts) {
     const Buffer gradient = test::gradient_for(weights, 0.25f);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
-      const PackedBatch part = test::part_of(whole, cuts[c], cuts[c + 1]);
+      const PackedBatch part = test::part_of(full, cuts[c], cuts[c + 1]);
       transformer.forward(part, 1, true);
       const std::vector<float> ones(part.rows.size(), 1);
       transformer.backward(part, ones, ones, gradient.view());
@@ -84,7 +84,7 @@ TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
   EXPECT_LT(relative_error(gradient_of({0, 1, 3, 4}), gradient_of({0, 4})), 1e-5);
 }
 
-TEST_P(AtenTransformer, WhatIsComputedAgainChangesNothing) {
+TEST_P(AtenTransformer, RecomputationDoesNotChangeTheGradient) {
   ModelConfig config = golden().config;
   config.layers = 3;
   const PackedBatch batch = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
@@ -104,12 +104,13 @@ TEST_P(AtenTransformer, WhatIsComputedAgainChangesNothing) {
     const std::int64_t bytes = training_pass_bytes(config, size.tokens, dtype) / 5 * 4;
     const PassLayout layout = layout_within(config, dtype, size, bytes);
     EXPECT_GT(layout.recomputed_layers(), 0);
-    EXPECT_GE(layout.chunk_rows(), size.rows) << "another cut would be another sum here";
+    EXPECT_GE(layout.chunk_rows(), size.rows) << "several chunks would be summed in another order";
     EXPECT_EQ(gradient_within(bytes), gradient_within(0));
   }
 }
 
-/// Logits of a prompt that is decoded at once, forked, and gone on with in two ways over two pages.
+/// Decodes a prompt in one call, forks it, and continues both sequences differently over two pages.
+/// Returns all logits.
 std::vector<float> decode_a_fork(const ModelConfig& config, Operators& operators) {
   const Weights weights = test::tiny_weights(config, operators);
   Transformer transformer(weights);
@@ -133,16 +134,16 @@ std::vector<float> decode_a_fork(const ModelConfig& config, Operators& operators
   return all;
 }
 
-TEST_P(AtenTransformer, DecodesAsTheOwnOperatorsDo) {
+TEST_P(AtenTransformer, DecodesLikeTheCpuOperators) {
   const ModelConfig config = golden().config;
   const auto aten = test::make_side(device());
   const auto own = make_cpu_operators(2);
   EXPECT_LT(relative_error(decode_a_fork(config, *aten), decode_a_fork(config, *own)), 1e-5);
 }
 
-// 2 layers round some 20 results in a row to 2^-9 of their size, and these wide weights make logits
-// of about 10: 10 * sqrt(20) * 2^-9 = 0.09, doubled by the temperature and by the largest of 43
-// rows.
+// Two layers round about 20 results in sequence, each by up to 2^-9 of its size. These wide weights
+// give logits of about 10, so the error is 10 * sqrt(20) * 2^-9 = 0.09. The temperature and the
+// maximum over 43 rows double it.
 constexpr double kBf16LogProbs = 0.2;
 
 double largest_difference(std::span<const float> a, std::span<const float> b) {
@@ -162,7 +163,7 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
   return ab / std::sqrt(aa * bb);
 }
 
-TEST_P(AtenTransformer, Bf16DiffersByItsRoundingOnly) {
+TEST_P(AtenTransformer, Bf16DiffersOnlyByRounding) {
   const test::Golden g = golden();
   const auto wide = test::make_side(device());
   const auto narrow = test::make_side(device(), DType::kBFloat16);
@@ -175,7 +176,7 @@ TEST_P(AtenTransformer, Bf16DiffersByItsRoundingOnly) {
       "bf16 on %s, %s: log-probs differ by %.4f at most, gradients' cosine %.6f, "
       "decoded logits by %.4f of the largest\n",
       device().c_str(), std::get<1>(GetParam()).c_str(), difference, similarity, decoded);
-  EXPECT_GT(difference, 1e-4);  // it is bf16 that was computed
+  EXPECT_GT(difference, 1e-4);  // otherwise the computation was not in bf16
   EXPECT_LT(difference, kBf16LogProbs);
   EXPECT_GT(similarity, 0.999);
   EXPECT_LT(decoded, 0.03);

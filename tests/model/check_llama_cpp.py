@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that llama.cpp takes a checkpoint that we wrote for the one it came from, and how far its numbers are from ours:
+"""Checks that llama.cpp reads a checkpoint of ours like the original model, and compares its log-probs with ours:
 
     check_llama_cpp.py BUILD_DIR/bin CONVERT_HF_TO_GGUF.py MODEL_DIR
 
-MODEL_DIR and what model_roundtrip writes of it go through llama.cpp's converter to fp32 GGUF files. Their tensors must be
-byte for byte the same, and greedy generation from them through llama.cpp must give the same tokens and log-probs. Then the
-log-probs of its tokens are compared with transformers' and `lie_cluster score`'s in float32, for several settings of
-llama.cpp. Needs torch, transformers, gguf and xllamacpp; run by hand.
+llama.cpp's converter turns MODEL_DIR and its copy by model_roundtrip into fp32 GGUF files. Their tensors must be
+bit-identical, and greedy generation by llama.cpp must give the same tokens and log-probs from both. Then the script
+compares the log-probs of these tokens with those of transformers and of `lie_cluster score` in float32, for several
+settings of llama.cpp. Needs torch, transformers, gguf and xllamacpp; run by hand.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ PROMPTS = ["The capital of France is", "def fibonacci(n):\n", "Let $x$ be a real
            "Question: Janet has 3 boxes of 12 eggs. How many eggs has she?\nAnswer:", "Das Wetter ist heute",
            "The theory of evolution explains", "#include <stdio.h>\nint main(void) {"]
 SETTINGS = {
-    "as it comes": {},
+    "defaults": {},
     "fp32 cache": dict(cache="F32"),
     "fp32 cache, no flash attention, no repacking": dict(cache="F32", flash_attn="DISABLED", no_repack=True),
 }
@@ -44,7 +44,7 @@ def roundtrip(bin_dir, model, out):
 
 
 def compare_files(a, b):
-    """Number of tensors that differ; metadata that differ are printed."""
+    """Returns the number of tensors that differ. Prints metadata that differ."""
     a, b = GGUFReader(a), GGUFReader(b)
     for key in sorted(a.fields.keys() | b.fields.keys()):
         values = [file.fields[key].contents() if key in file.fields else None for file in (a, b)]
@@ -59,7 +59,7 @@ def compare_files(a, b):
 
 
 def llama_cpp(path, prompts, new_tokens, flash_attn="AUTO", cache="F16", no_repack=False):
-    """Greedy tokens and their log-probs: [(ids, log-probs)]."""
+    """Returns greedy tokens and their log-probs: [(ids, log-probs)]."""
     import xllamacpp
     params = xllamacpp.CommonParams()
     params.model.path = path

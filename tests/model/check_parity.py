@@ -3,13 +3,15 @@
 
     check_parity.py BUILD_DIR/bin/lie_cluster MODEL_DIR FILE...
 
-Log-probs: texts of up to --max-tokens tokens from the files (of JSONL the longest text of each row) through `lie_cluster
-score` and through transformers; the largest difference must be at most --tolerance. Greedy generation: --new-tokens tokens
-after the first tokens of --prompts of the texts, through `lie_cluster generate` and transformers, must be equal token for
-token: by transformers' generate(), or with --forced by one forward pass over each of our sequences, in which every token
-must be the likeliest after those before it. With --bf16 log-probs alone, ours with products in bf16 (--device cpu-bf16)
-beside transformers with the model in bf16: ours must not lie farther from transformers in float32. Needs torch and
-transformers; run by hand.
+Log-probs: the script scores texts of up to --max-tokens tokens with `lie_cluster score` and with transformers. The texts
+are from the files; of a JSONL row, the longest text is used. The largest difference must be at most --tolerance.
+
+Greedy generation: `lie_cluster generate` and transformers generate --new-tokens tokens after the start of --prompts of the
+texts. The tokens must be equal. With --forced, transformers does not generate, but runs one forward pass over each of our
+sequences, in which every token must be the most likely one.
+
+With --bf16, the script compares only log-probs: ours with matmuls in bf16 (--device cpu-bf16), and those of transformers
+with the model in bf16. Ours must not differ more from transformers in float32. Needs torch and transformers; run by hand.
 """
 import argparse
 import json
@@ -23,7 +25,7 @@ import torch
 from transformers import AutoModelForCausalLM
 from tokenizers import Tokenizer
 
-LENGTHS = [60, 2000, 120, 400, 250, 900, 180, 60, 600, 120, 1400, 300, 80, 200, 100, 500]  # cut to these in turn
+LENGTHS = [60, 2000, 120, 400, 250, 900, 180, 60, 600, 120, 1400, 300, 80, 200, 100, 500]  # limits of successive texts
 
 
 def texts_of(path):
@@ -38,7 +40,7 @@ def texts_of(path):
 
 
 def rows(args, tokenizer):
-    """Token ids of --texts texts, those of one file after the other's, cut to LENGTHS."""
+    """Returns the token ids of --texts texts, from the files in turn, truncated to LENGTHS."""
     sources, found = [texts_of(path) for path in args.files], []
     while sources and len(found) < args.texts:
         for source in list(sources):
@@ -71,7 +73,7 @@ def log_softmax_of(model, ids):
 
 
 def log_probs_of(model, ids, part=256):
-    """Of each token after those before it; in parts, because of the memory of 2,000 rows of a large vocabulary."""
+    """Returns the log-prob of each token after the first. It works in parts to limit memory (2,000 rows of logits)."""
     with torch.no_grad():
         logits = model(torch.tensor([ids]), use_cache=False).logits[0, :-1]
     return torch.cat([torch.log_softmax(rows.double(), -1).gather(1, tokens[:, None])[:, 0]
@@ -79,7 +81,7 @@ def log_probs_of(model, ids, part=256):
 
 
 class Differences:
-    """Of log-probs, text by text."""
+    """Absolute differences of log-probs, by text."""
     def __init__(self, what):
         self.what, self.found = what, []
 
@@ -143,7 +145,7 @@ def check_log_probs(args, texts):
 
 
 def generated(args, model, prompts):
-    """Left-padded, one batch after the other; never ends before --new-tokens."""
+    """Generates in batches with left padding. The end of sequence is ignored, so all responses have --new-tokens tokens."""
     model.generation_config.eos_token_id = None
     start, found = time.time(), []
     for first in range(0, len(prompts), 16):
@@ -160,7 +162,7 @@ def generated(args, model, prompts):
 
 
 def forced(model, prompts, responses):
-    """What is likeliest after each prefix of our own sequences."""
+    """Returns the most likely token after each prefix of our sequences."""
     found = []
     for prompt, response in zip(prompts, responses):
         likeliest = log_softmax_of(model, prompt + response).argmax(-1)
@@ -194,13 +196,13 @@ def main():
     parser.add_argument("model")
     parser.add_argument("files", nargs="+")
     parser.add_argument("--texts", type=int, default=64)
-    parser.add_argument("--first", type=int, default=0, help="begin with this text, to check in parts")
+    parser.add_argument("--first", type=int, default=0, help="index of the first text, to check in parts")
     parser.add_argument("--max-tokens", type=int, default=2000)
     parser.add_argument("--tolerance", type=float, default=1e-4)
-    parser.add_argument("--double", action="store_true", help="compare both with transformers in float64, too")
-    parser.add_argument("--prompts", type=int, default=32, help="0: no generation")
+    parser.add_argument("--double", action="store_true", help="compare both also with transformers in float64")
+    parser.add_argument("--prompts", type=int, default=32, help="number of prompts; 0 for no generation")
     parser.add_argument("--new-tokens", type=int, default=200)
-    parser.add_argument("--threads", type=int, default=0, help="of both programs; 0: all cores")
+    parser.add_argument("--threads", type=int, default=0, help="threads of both programs; 0 for all cores")
     parser.add_argument("--forced", action="store_true")
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only-generation", action="store_true")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a model of random weights with the shape of a config.json, as transformers saves it in bf16, in shards of 1 GB:
+"""Writes a model with random weights and the shape of a config.json. transformers saves it in bf16, in shards of 1 GB:
 
     make_random_model.py configs/qwen3-0.6b TOKENIZER_DIR OUT_DIR [key=value ...]      (keys of config.json, as JSON)
 """

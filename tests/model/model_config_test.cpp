@@ -57,7 +57,7 @@ TEST(ModelConfig, LlamaHasNoQueryAndKeyNorm) {
   EXPECT_FALSE(config.tied_embeddings);
 }
 
-TEST(ModelConfig, Qwen2HasBiasesOfQueriesKeysAndValuesWhateverTheConfigSays) {
+TEST(ModelConfig, Qwen2HasQkvBiasesRegardlessOfTheConfig) {
   Json config = valid_config();
   config["architectures"] = {"Qwen2ForCausalLM"};
   config["attention_bias"] = false;
@@ -66,7 +66,7 @@ TEST(ModelConfig, Qwen2HasBiasesOfQueriesKeysAndValuesWhateverTheConfigSays) {
   EXPECT_FALSE(loaded(config).qk_norm);
 }
 
-TEST(ModelConfig, EndsAreThoseOfGenerationConfigThenThoseOfConfig) {
+TEST(ModelConfig, EndOfSequenceIdsOfGenerationConfigComeFirst) {
   EXPECT_THAT(load_model_config(kGolden / "llama_bf16_shards").end_of_sequence_ids,
               ElementsAre(3, 5));
   const TemporaryDirectory directory;
@@ -77,7 +77,7 @@ TEST(ModelConfig, EndsAreThoseOfGenerationConfigThenThoseOfConfig) {
   EXPECT_THAT(load_model_config(directory.path()).end_of_sequence_ids, ElementsAre(5, 3, 7));
 }
 
-TEST(ModelConfig, GenerationConfigIsKeptButForOtherEnds) {
+TEST(ModelConfig, GenerationConfigIsCopiedUnlessEndOfSequenceIdsDiffer) {
   const fs::path start = kGolden / "llama_bf16_shards";
   ModelConfig config = load_model_config(start);
   const TemporaryDirectory directory;
@@ -95,7 +95,7 @@ TEST(ModelConfig, GenerationConfigIsKeptButForOtherEnds) {
   EXPECT_FALSE(fs::exists(none.path() / "generation_config.json"));
 }
 
-TEST(ModelConfig, ReadsRopeThetaOfOlderFiles) {
+TEST(ModelConfig, ReadsRopeThetaAtTopLevel) {
   Json config = valid_config();
   config.erase("rope_parameters");
   config["rope_theta"] = 12345.0;
@@ -103,7 +103,7 @@ TEST(ModelConfig, ReadsRopeThetaOfOlderFiles) {
   EXPECT_EQ(loaded(config).rope_theta, 12345.0);
 }
 
-TEST(ModelConfig, FillsInTheDefaultsOfTheArchitecture) {
+TEST(ModelConfig, UsesTheDefaultsOfTheArchitecture) {
   Json config = valid_config();
   for (const char* key :
        {"head_dim", "num_key_value_heads", "tie_word_embeddings", "rope_parameters"}) {
@@ -119,7 +119,7 @@ TEST(ModelConfig, FillsInTheDefaultsOfTheArchitecture) {
   EXPECT_EQ(loaded(config).rope_theta, 10000.0);
 }
 
-TEST(ModelConfig, ComesBackAsItWasSaved) {
+TEST(ModelConfig, SavedConfigLoadsUnchanged) {
   ModelConfig config = load_model_config(kGolden / "llama_bf16_shards");
   config.rope_theta = 500000.5;
   config.begin_of_sequence_id = 7;
@@ -136,7 +136,7 @@ TEST(ModelConfig, ComesBackAsItWasSaved) {
   EXPECT_EQ(back.padding_id, config.padding_id);
 }
 
-TEST(ModelConfig, RefusesWhatWouldChangeTheResult) {
+TEST(ModelConfig, RejectsUnsupportedSettings) {
   EXPECT_THAT(error_with("architectures", {"MistralForCausalLM"}), HasSubstr("MistralForCausalLM"));
   EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}),
               HasSubstr("rope_scaling"));
@@ -161,37 +161,37 @@ const Json kLlama3Rope = {{"rope_type", "llama3"},
                           {"high_freq_factor", 4.0},
                           {"original_max_position_embeddings", 8192}};
 
-TEST(ModelConfig, ReadsLlama3RopeInBothSpellings) {
+TEST(ModelConfig, ReadsLlama3RopeInBothForms) {
   Json config = valid_config();
   config.erase("rope_parameters");
   config["rope_theta"] = 500000.0;
   config["rope_scaling"] = kLlama3Rope;
-  const ModelConfig old_spelling = loaded(config);
-  ASSERT_TRUE(old_spelling.llama3_rope);
-  EXPECT_EQ(*old_spelling.llama3_rope, (Llama3Rope{32, 1, 4, 8192}));
-  EXPECT_EQ(old_spelling.rope_theta, 500000.0);
+  const ModelConfig old_form = loaded(config);
+  ASSERT_TRUE(old_form.llama3_rope);
+  EXPECT_EQ(*old_form.llama3_rope, (Llama3Rope{32, 1, 4, 8192}));
+  EXPECT_EQ(old_form.rope_theta, 500000.0);
 
   config.erase("rope_theta");
   config.erase("rope_scaling");
   config["rope_parameters"] = kLlama3Rope;
   config["rope_parameters"]["rope_theta"] = 500000.0;
-  EXPECT_EQ(loaded(config).llama3_rope, old_spelling.llama3_rope);
+  EXPECT_EQ(loaded(config).llama3_rope, old_form.llama3_rope);
   EXPECT_EQ(loaded(config).rope_theta, 500000.0);
 
-  config["rope_parameters"]["type"] = "llama3";  // both names, one meaning
-  EXPECT_EQ(loaded(config).llama3_rope, old_spelling.llama3_rope);
+  config["rope_parameters"]["type"] = "llama3";  // both names may exist
+  EXPECT_EQ(loaded(config).llama3_rope, old_form.llama3_rope);
   config["rope_parameters"]["type"] = "default";
   EXPECT_THAT(error_of([&] { loaded(config); }), HasSubstr("rope_parameters"));
 }
 
-TEST(ModelConfig, AnEmptyRopeScalingIsNone) {
+TEST(ModelConfig, EmptyRopeScalingIsIgnored) {
   Json config = valid_config();
   config["rope_scaling"] = Json::object();
-  EXPECT_EQ(loaded(config).rope_theta, 1e6);  // rope_parameters counts
+  EXPECT_EQ(loaded(config).rope_theta, 1e6);  // from rope_parameters
   EXPECT_FALSE(loaded(config).llama3_rope);
 }
 
-TEST(ModelConfig, NamesWhatIsWrongWithLlama3Rope) {
+TEST(ModelConfig, ErrorsNameTheInvalidKeyOfLlama3Rope) {
   for (const char* key : {"factor", "low_freq_factor", "high_freq_factor"}) {
     Json rope = kLlama3Rope;
     rope.erase(key);
@@ -208,7 +208,7 @@ TEST(ModelConfig, NamesWhatIsWrongWithLlama3Rope) {
   EXPECT_THAT(error_with("rope_scaling", rope), HasSubstr("must be above"));
 }
 
-TEST(ModelConfig, Llama3RopeAndAttentionBiasComeBackAsTheyWereSaved) {
+TEST(ModelConfig, SavedLlama3RopeAndAttentionBiasLoadUnchanged) {
   ModelConfig config = load_model_config(kGolden / "qwen3");
   config.llama3_rope = Llama3Rope{32, 1, 4, 48};
   config.qkv_bias = config.output_bias = true;
@@ -220,7 +220,7 @@ TEST(ModelConfig, Llama3RopeAndAttentionBiasComeBackAsTheyWereSaved) {
   EXPECT_EQ(back.rope_theta, config.rope_theta);
 }
 
-TEST(ModelConfig, RefusesASlidingWindowInUseOnly) {
+TEST(ModelConfig, RejectsASlidingWindowOnlyIfALayerUsesIt) {
   Json config = valid_config();
   config.erase("layer_types");
   config["use_sliding_window"] = true;
@@ -230,7 +230,7 @@ TEST(ModelConfig, RefusesASlidingWindowInUseOnly) {
   EXPECT_THAT(error_of([&] { loaded(config); }), HasSubstr("use_sliding_window"));
 }
 
-TEST(ModelConfig, NamesTheKeyThatIsWrong) {
+TEST(ModelConfig, ErrorsNameTheInvalidKey) {
   EXPECT_THAT(error_with("hidden_size", nullptr), HasSubstr("\"hidden_size\" is missing"));
   EXPECT_THAT(error_with("vocab_size", -1), HasSubstr("\"vocab_size\" is -1"));
   EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("\"vocab_size\""));
@@ -243,7 +243,7 @@ TEST(ModelConfig, NamesTheKeyThatIsWrong) {
   EXPECT_THAT(error_with("tie_word_embeddings", 1), HasSubstr("true or false"));
 }
 
-TEST(ModelConfig, AHeadWidthThatFollowsFromOthersIsRefusedByTheirNames) {
+TEST(ModelConfig, ErrorsOfADerivedHeadWidthNameItsKeys) {
   Json config = valid_config();
   config["architectures"] = {"LlamaForCausalLM"};
   config.erase("head_dim");
@@ -251,7 +251,7 @@ TEST(ModelConfig, AHeadWidthThatFollowsFromOthersIsRefusedByTheirNames) {
               HasSubstr("\"head_dim\" 6 (\"hidden_size\" / \"num_attention_heads\") is not"));
 }
 
-TEST(ModelConfig, NamesThePlaceOfBrokenJson) {
+TEST(ModelConfig, ErrorsNameThePositionInInvalidJson) {
   const TemporaryDirectory directory;
   directory.write("config.json", "{\n  \"vocab_size\": 3,\n  oops\n}\n");
   EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }),
@@ -263,10 +263,10 @@ TEST(ModelConfig, NamesThePlaceOfBrokenJson) {
   EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "absent"); }),
               HasSubstr("absent: there is no such model directory"));
   EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "config.json"); }),
-              HasSubstr("config.json: is a file; name the directory"));
+              HasSubstr("config.json: is a file; give the directory"));
   std::filesystem::create_directory(directory.path() / "checkpoints");
   EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }),
-              HasSubstr("is a run's directory; name one of its models"));
+              HasSubstr("is a run directory; give one of its models"));
 }
 
 }  // namespace

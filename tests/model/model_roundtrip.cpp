@@ -1,4 +1,4 @@
-// model_roundtrip IN_DIR OUT_DIR: reads a Hugging Face model directory and writes it again.
+// model_roundtrip IN_DIR OUT_DIR: reads a Hugging Face model directory and writes it to OUT_DIR.
 #include <fmt/format.h>
 
 #include "common/base/error.h"

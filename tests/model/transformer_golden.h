@@ -1,4 +1,5 @@
-// Reads golden/transformer_<case>.golden, as golden/make_transformer_golden.py describes it.
+// Reads golden/transformer_<case>.golden. The format is described in
+// golden/make_transformer_golden.py.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@
 
 namespace lie::test {
 
-/// One file: the model's shape, the batch, and the tensors expected.
+/// The content of one file: the model's shape, the batch and the expected tensors.
 struct Golden {
   ModelConfig config;
   float temperature = 1;
@@ -46,22 +47,22 @@ inline void set_llama3(ModelConfig& config, const std::string& key, double value
 }
 
 inline void set_config(Golden& golden, const std::string& key, double value) {
-  const auto whole = static_cast<std::int64_t>(value);
+  const auto integer = static_cast<std::int64_t>(value);
   ModelConfig& c = golden.config;
-  if (key == "vocab_size") c.vocabulary = whole;
-  if (key == "hidden_size") c.width = whole;
-  if (key == "intermediate_size") c.ffn_width = whole;
-  if (key == "num_hidden_layers") c.layers = whole;
-  if (key == "num_attention_heads") c.heads = whole;
-  if (key == "num_key_value_heads") c.kv_heads = whole;
-  if (key == "head_dim") c.head_width = whole;
-  if (key == "max_position_embeddings") c.max_positions = whole;
+  if (key == "vocab_size") c.vocabulary = integer;
+  if (key == "hidden_size") c.width = integer;
+  if (key == "intermediate_size") c.ffn_width = integer;
+  if (key == "num_hidden_layers") c.layers = integer;
+  if (key == "num_attention_heads") c.heads = integer;
+  if (key == "num_key_value_heads") c.kv_heads = integer;
+  if (key == "head_dim") c.head_width = integer;
+  if (key == "max_position_embeddings") c.max_positions = integer;
   if (key == "rope_theta") c.rope_theta = value;
   if (key == "rms_norm_eps") c.rms_norm_eps = value;
-  if (key == "tied") c.tied_embeddings = whole != 0;
-  if (key == "qk_norm") c.qk_norm = whole != 0;
-  if (key == "qkv_bias") c.qkv_bias = whole != 0;
-  if (key == "output_bias") c.output_bias = whole != 0;
+  if (key == "tied") c.tied_embeddings = integer != 0;
+  if (key == "qk_norm") c.qk_norm = integer != 0;
+  if (key == "qkv_bias") c.qkv_bias = integer != 0;
+  if (key == "output_bias") c.output_bias = integer != 0;
   if (key.starts_with("llama3_")) set_llama3(c, key.substr(7), value);
   if (key == "temperature") golden.temperature = static_cast<float>(value);
 }
@@ -96,7 +97,7 @@ inline Golden read_golden(const std::string& name) {
   return golden;
 }
 
-/// Largest difference over the largest value expected.
+/// Returns the largest absolute difference divided by the largest expected absolute value.
 inline double relative_error(std::span<const float> got, std::span<const float> expected) {
   if (got.size() != expected.size()) return INFINITY;
   double worst = 0, largest = 0;

@@ -1,4 +1,4 @@
-// Forward and backward against transformers' models under PyTorch autograd in float64.
+// Compares forward and backward with transformers' models under PyTorch autograd in float64.
 #include <gtest/gtest.h>
 
 #include "model/transformer/transformer.h"
@@ -12,7 +12,7 @@ using test::Golden, test::read_golden, test::relative_error;
 
 class TransformerGolden : public testing::TestWithParam<const char*> {};
 
-TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsAgreeWithPyTorch) {
+TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsMatchPyTorch) {
   Golden golden = read_golden(GetParam());
   const auto operators = make_cpu_operators(2);
   const Weights weights = test::tiny_weights(golden.config, *operators);

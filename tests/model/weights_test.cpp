@@ -26,7 +26,7 @@ ModelConfig small_config() {
       {.vocabulary = 10, .width = 6, .ffn_width = 5, .heads = 2, .kv_heads = 1});
 }
 
-/// Where all weights of these tests lie.
+/// The operators whose memory holds all weights of these tests.
 Operators& cpu() {
   static const std::unique_ptr<Operators> operators = make_cpu_operators(1);
   return *operators;
@@ -46,7 +46,7 @@ std::vector<FloatTensor> tensors_of(const Weights& weights) {
   return tensors;
 }
 
-/// The error of loading small_config's weights from a file with these tensors.
+/// Returns the error of loading small_config's weights from a file with these tensors.
 std::string error_with(const std::vector<FloatTensor>& tensors, const ModelConfig& config) {
   const TemporaryDirectory directory;
   save_model_config(config, directory.path());
@@ -92,7 +92,7 @@ TEST(Weights, ParametersAreAlignedAndDoNotOverlap) {
   EXPECT_GE(Weights(small_config(), cpu()).flat().elements(), end);
 }
 
-TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
+TEST(Weights, AttentionBiasesFollowTheirMatricesAndStartAtZero) {
   ModelConfig config = small_config();
   config.qkv_bias = config.output_bias = true;
   const Weights weights = initial_weights(config, 7, cpu());
@@ -115,11 +115,11 @@ TEST(Weights, UntiedModelsHaveAHead) {
   EXPECT_EQ(parameter_layout(config).back().name, "lm_head.weight");
 }
 
-TEST(Weights, ReadsWhatTransformersWrote) { expect_golden("qwen3"); }
+TEST(Weights, ReadsModelsSavedByTransformers) { expect_golden("qwen3"); }
 
 TEST(Weights, ReadsShardsInBf16) { expect_golden("llama_bf16_shards"); }
 
-TEST(Weights, ComeBackAsTheyWereSaved) {
+TEST(Weights, SavedWeightsLoadUnchanged) {
   const Weights weights = initial_weights(small_config(), 7, cpu());
   const TemporaryDirectory directory;
   save_weights(weights, directory.path());
@@ -147,23 +147,24 @@ TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   EXPECT_NE(test::host(initial_weights(config, 2, cpu()))[0], test::host(weights)[0]);
 }
 
-TEST(Weights, AShardIsAPartOfTheWhole) {
-  const Weights whole = initial_weights(small_config(), 7, cpu());
+TEST(Weights, ShardsReadTheirRangeOfTheWeights) {
+  const Weights complete = initial_weights(small_config(), 7, cpu());
   const TemporaryDirectory directory;
-  save_weights(whole, directory.path());
-  const std::int64_t elements = whole.flat().elements();
+  save_weights(complete, directory.path());
+  const std::int64_t elements = complete.flat().elements();
   for (const FlatRange shard : {FlatRange{0, 100}, FlatRange{37, 555}, {elements - 50, 50}}) {
     Weights part(small_config(), cpu(), shard);
     read_weights(directory.path(), part);
-    EXPECT_TRUE(std::ranges::equal(test::host(part),
-                                   test::host(whole.flat().elements_at(shard.first, shard.count))));
+    EXPECT_TRUE(std::ranges::equal(
+        test::host(part), test::host(complete.flat().elements_at(shard.first, shard.count))));
   }
   const Weights head(small_config(), cpu(), FlatRange{0, 64});
   EXPECT_EQ(head.tensor("model.embed_tokens.weight").rows, 10);
-  EXPECT_THAT(error_of([&] { head.tensor("model.norm.weight"); }), HasSubstr("not lie whole"));
+  EXPECT_THAT(error_of([&] { head.tensor("model.norm.weight"); }),
+              HasSubstr("does not contain all"));
 }
 
-TEST(Weights, PiecesCoverARangeButForTheGaps) {
+TEST(Weights, PiecesCoverARangeExceptGaps) {
   const std::vector<Parameter> layout = parameter_layout(small_config());
   const std::int64_t elements = flat_elements(layout);
   for (const std::int64_t count : {1, 16, 100, 333}) {
@@ -178,7 +179,7 @@ TEST(Weights, PiecesCoverARangeButForTheGaps) {
   }
 }
 
-TEST(Weights, OfAnotherModelAreNotRead) {
+TEST(Weights, RejectsWeightsOfAnotherModel) {
   const TemporaryDirectory directory;
   save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
   ModelConfig config = small_config();
@@ -187,7 +188,7 @@ TEST(Weights, OfAnotherModelAreNotRead) {
   EXPECT_THAT(error_of([&] { read_weights(directory.path(), other); }), HasSubstr("config.json"));
 }
 
-TEST(Weights, NamesAMissingTensor) {
+TEST(Weights, ErrorsNameAMissingTensor) {
   const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   tensors.erase(tensors.begin() + 3);
@@ -195,7 +196,7 @@ TEST(Weights, NamesAMissingTensor) {
               HasSubstr("\"model.layers.0.self_attn.k_proj.weight\" is missing"));
 }
 
-TEST(Weights, NamesASurplusTensor) {
+TEST(Weights, ErrorsNameASurplusTensor) {
   const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   const std::vector<float> bias(32);
@@ -206,16 +207,16 @@ TEST(Weights, NamesASurplusTensor) {
   EXPECT_EQ(error_with(tensors, small_config()), "no error");
 }
 
-TEST(Weights, NamesAWrongShape) {
+TEST(Weights, ErrorsNameATensorOfIncorrectShape) {
   const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   tensors[2].shape = {6, 32};
   EXPECT_THAT(error_with(tensors, small_config()),
               HasSubstr("\"model.layers.0.self_attn.q_proj.weight\" has shape [6, 32], config.json "
-                        "asks for [32, 6]"));
+                        "requires [32, 6]"));
 }
 
-TEST(Weights, NamesAWrongDtype) {
+TEST(Weights, ErrorsNameATensorOfUnsupportedDtype) {
   const TemporaryDirectory directory;
   save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
   const auto path = directory.path() / "model.safetensors";
@@ -227,7 +228,7 @@ TEST(Weights, NamesAWrongDtype) {
               HasSubstr("\"model.embed_tokens.weight\" has dtype I32"));
 }
 
-TEST(Weights, ATiedModelMayHoldACopyOfTheEmbeddingAsHead) {
+TEST(Weights, TiedModelsMayContainACopyOfTheEmbeddingAsHead) {
   const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   tensors.push_back({"lm_head.weight", {10, 6}, host(weights, "model.embed_tokens.weight")});
@@ -253,14 +254,14 @@ TEST(Weights, ChecksTheIndexOfShards) {
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"one.safetensors"}})"),
               HasSubstr("\"a\" is not in"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"../one.safetensors"}})"),
-              HasSubstr("beside the index"));
+              HasSubstr("not a file name"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"two.safetensors"}})"),
               HasSubstr("two.safetensors"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{}})"), HasSubstr("empty"));
   EXPECT_THAT(error_with_index("[1]"), HasSubstr("weight_map"));
 }
 
-TEST(Weights, NoSuchParameterIsAnError) {
+TEST(Weights, RejectsUnknownParameterNames) {
   EXPECT_THAT(error_of([] { Weights(small_config(), cpu()).tensor("model.nothing"); }),
               HasSubstr("model.nothing"));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-/// A vocabulary of all bytes and `merges` random joins of two tokens.
+/// Returns a vocabulary of all bytes and `merges` random merges of two tokens.
 BpeSpec random_spec(std::uint64_t seed, std::size_t merges) {
   BpeSpec spec;
   const ByteMap byte_map;
@@ -38,7 +38,7 @@ BpeSpec random_spec(std::uint64_t seed, std::size_t merges) {
   return spec;
 }
 
-/// The definition: join the leftmost pair of lowest rank until there is none.
+/// Encodes by the definition: merges the leftmost pair of lowest rank until no pair is left.
 Ids by_definition(const BpeSpec& spec, const std::string& word) {
   std::map<std::string, std::int32_t> ids(spec.vocabulary.begin(), spec.vocabulary.end());
   std::map<std::pair<std::string, std::string>, std::size_t> ranks;
@@ -72,12 +72,12 @@ std::string random_word(std::uint64_t seed, std::uint32_t number, std::size_t le
   return word;
 }
 
-TEST(Bpe, MergesAsTheDefinitionSays) {
+TEST(Bpe, MergesAccordingToTheDefinition) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const BpeSpec spec = random_spec(seed, 60);
     const Bpe bpe(spec);
     for (std::uint32_t number = 0; number < 60; ++number) {
-      // Both sides of the length where the queue takes over from the scan.
+      // The lengths include both those for the scan and those for the queue.
       const std::string word = random_word(seed, number, number * 2);
       Ids ids;
       bpe.encode(word, ids);
@@ -86,14 +86,14 @@ TEST(Bpe, MergesAsTheDefinitionSays) {
   }
 }
 
-TEST(Bpe, AppendsToWhatIsThere) {
+TEST(Bpe, AppendsToExistingIds) {
   const Bpe bpe(random_spec(1, 10));
   Ids ids = {7};
   bpe.encode("z", ids);
   EXPECT_EQ(ids, (Ids{7, 'z'}));
 }
 
-TEST(Bpe, DropsBytesThatTheVocabularyLacks) {
+TEST(Bpe, DropsBytesOutsideTheVocabulary) {
   BpeSpec spec;
   spec.vocabulary = {{"a", 3}};
   Ids ids;
@@ -101,19 +101,19 @@ TEST(Bpe, DropsBytesThatTheVocabularyLacks) {
   EXPECT_EQ(ids, (Ids{3, 3}));
 }
 
-TEST(Bpe, AWholeWordIsNotMergedWhereMergesAreIgnored) {
+TEST(Bpe, IgnoreMergesEncodesAWordThatIsATokenAsThatToken) {
   BpeSpec spec = random_spec(1, 10);
   spec.vocabulary.emplace_back("\u0120xyz", 9999);
   Ids merged;
   Bpe(spec).encode(" xyz", merged);
   EXPECT_EQ(merged.size(), 4u);
   spec.ignore_merges = true;
-  Ids whole;
-  Bpe(spec).encode(" xyz", whole);
-  EXPECT_EQ(whole, (Ids{9999}));
+  Ids token_id;
+  Bpe(spec).encode(" xyz", token_id);
+  EXPECT_EQ(token_id, (Ids{9999}));
 }
 
-TEST(Bpe, AMillionBytesInOneWordComeBack) {
+TEST(Bpe, AWordOfAMillionBytesRoundTrips) {
   const BpeSpec spec = random_spec(3, 60);
   const std::string word = random_word(3, 0, 1'000'000);
   Ids ids;

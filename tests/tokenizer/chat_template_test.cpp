@@ -1,5 +1,5 @@
-// Chat templates of published models against transformers: golden/chat_templates.json, made by
-// golden/make_chat_templates.py. The templates themselves come with the engine.
+// Compares chat templates of published models with transformers, whose results are in
+// golden/chat_templates.json (golden/make_chat_templates.py). The templates come with the engine.
 #include "model/tokenizer/template/chat_template.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<ChatMessage> messages_of(const Json& json) {
   return messages;
 }
 
-/// What the template makes of a conversation; nothing where it refuses.
+/// Returns the rendered conversation, or none if the template rejects it.
 std::optional<std::string> rendered(const JinjaTemplate& jinja, const Json& messages, bool asked) {
   try {
     return jinja.render(messages_of(messages), asked, kTokens);
@@ -36,7 +36,7 @@ std::optional<std::string> expected(const Json& row, bool asked) {
   return text.get<std::string>() + (asked ? row.value("appended", "") : "");
 }
 
-TEST(ChatTemplates, OfPublishedModelsRenderAsTransformersDoes) {
+TEST(ChatTemplates, OfPublishedModelsRenderAsInTransformers) {
   const Json golden =
       read_json(fs::path(source_directory()) / "tests/tokenizer/golden/chat_templates.json");
   for (const auto& [name, rows] : golden["templates"].items()) {
@@ -62,7 +62,7 @@ TEST(ChatTemplates, ErrorsNameFileAndLine) {
             "M/chat_template.jinja, line 3: the chat template cannot be read: Unknown statement: "
             "endif");
   EXPECT_EQ(error_in("a\n\n{{ raise_exception('No ' + messages[0].role) }}"),
-            "M/chat_template.jinja, line 3: the chat template refuses the conversation: Jinja "
+            "M/chat_template.jinja, line 3: the chat template rejects the conversation: Jinja "
             "Exception: No user");
   const std::string unclosed = error_in("{# ");
   EXPECT_EQ(unclosed,
@@ -79,36 +79,36 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-TEST(ChatTemplates, NoneRunsForeverOrNestsWithoutEnd) {
-  const auto refused = [](const std::string& source, const std::string& why) {
+TEST(ChatTemplates, AreLimitedInStepsTextAndDepth) {
+  const auto expect_error = [](const std::string& source, const std::string& why) {
     const std::string error = error_in(source);
     EXPECT_NE(error.find(why), std::string::npos) << source.substr(0, 80) << ": " << error;
   };
-  refused("{% for i in range(1000000000) %}{% endfor %}", "range() beyond");
-  refused(repeated("{% for i in range(999) %}", 3) + repeated("{% endfor %}", 3), "steps");
-  refused(
+  expect_error("{% for i in range(1000000000) %}{% endfor %}", "range() beyond");
+  expect_error(repeated("{% for i in range(999) %}", 3) + repeated("{% endfor %}", 3), "steps");
+  expect_error(
       "{% set n = namespace(x='a') %}{% for i in range(99) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
       "bytes of text");
-  refused("{{ 'abc' * 1000000000000 }}", "repeated");
-  refused("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "too deep");
-  refused("{{ " + repeated("(", 5000), "nests more than");
-  refused("{{ " + repeated("not ", 5000) + "1 }}", "nests more than");
-  refused("{{ 1" + repeated(" + 1", 5000) + " }}", "nests more than");
-  refused(repeated("{% if 1 %}", 5000), "nests more than");
-  refused("{% if 0 %}" + repeated("{% elif 0 %}", 5000) + "{% endif %}", "nests more than");
-  refused(repeated("{% set a %}", 5000), "nests more than");
-  refused(std::string(2'000'000, ' '), "bytes, more than");
-  // A long template that does not nest is none of these.
+  expect_error("{{ 'abc' * 1000000000000 }}", "repeated");
+  expect_error("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "too deeply");
+  expect_error("{{ " + repeated("(", 5000), "nests more than");
+  expect_error("{{ " + repeated("not ", 5000) + "1 }}", "nests more than");
+  expect_error("{{ 1" + repeated(" + 1", 5000) + " }}", "nests more than");
+  expect_error(repeated("{% if 1 %}", 5000), "nests more than");
+  expect_error("{% if 0 %}" + repeated("{% elif 0 %}", 5000) + "{% endif %}", "nests more than");
+  expect_error(repeated("{% set a %}", 5000), "nests more than");
+  expect_error(std::string(2'000'000, ' '), "bytes, more than");
+  // A long template without deep nesting is within the limits.
   EXPECT_EQ(error_in(repeated("{% set a = [1, (2, 'x' ~ 'y')] %}{% if a %}{% endif %}", 1000)),
             "no error");
 }
 
-TEST(ChatTemplates, HaveADateOfTheirOwn) {
+TEST(ChatTemplates, HaveAFixedDate) {
   const JinjaTemplate jinja("{{ strftime_now('%Y-%m-%d %H:%M') }}", "");
   EXPECT_EQ(jinja.render({}, true, {}), "2024-07-26 12:00");
 }
 
-/// A model directory with one of the published templates and the tokens that it writes.
+/// A model directory with a published template and the special tokens of its text.
 class ModelWithTemplate : public testing::Test {
  protected:
   PromptTemplate model_template(const std::string& name, const std::vector<std::string>& tokens) {
@@ -143,7 +143,7 @@ TEST_F(ModelWithTemplate, AnswersEndWithTheTemplatesEndOfTurn) {
   EXPECT_EQ(mistral.answer(question_, "2"), "2</s>");
 }
 
-TEST_F(ModelWithTemplate, AnswersThatTheModelCouldNotLearnAreRefused) {
+TEST_F(ModelWithTemplate, RejectsAnswersThatDoNotContinueThePrompt) {
   const auto error = [&](const std::string& jinja, const std::string& content) {
     directory_.write("chat_template.jinja", jinja);
     const PromptTemplate prompts = prompt_template("model", directory_.path());
@@ -157,7 +157,7 @@ TEST_F(ModelWithTemplate, AnswersThatTheModelCouldNotLearnAreRefused) {
   EXPECT_NE(error(opens, "2").find("no text to learn"), std::string::npos);
 }
 
-TEST_F(ModelWithTemplate, ATemplateOfAListIsTheDefaultOne) {
+TEST_F(ModelWithTemplate, UsesTheDefaultTemplateOfAList) {
   directory_.write("tokenizer_config.json",
                    Json{{"chat_template",
                          {{{"name", "tool_use"}, {"template", "no"}},

@@ -1,5 +1,5 @@
-// Conversations as transformers renders them: golden/templates.json, made by
-// golden/make_templates.py.
+// Compares rendered conversations with transformers, whose results are in golden/templates.json
+// (golden/make_templates.py).
 #include "model/tokenizer/template/templates.h"
 
 #include <gtest/gtest.h>
@@ -19,13 +19,13 @@ std::vector<ChatMessage> messages_of(const Json& json) {
   return messages;
 }
 
-/// A model directory with a chat template.
+/// Writes a chat template into a directory and returns the directory.
 fs::path model_with(const TemporaryDirectory& scratch, const std::string& jinja) {
   scratch.write("chat_template.jinja", jinja);
   return scratch.path();
 }
 
-TEST(Templates, RenderAsTransformersDoes) {
+TEST(Templates, RenderAsInTransformers) {
   const Json golden = read_json(kGolden);
   for (const auto& [name, known] : golden.items()) {
     const PromptTemplate prompts = prompt_template(name, "");
@@ -40,16 +40,17 @@ TEST(Templates, RenderAsTransformersDoes) {
       const std::string prompt = prompts.prompt(messages);
       EXPECT_EQ(prompt, row["prompt"].get<std::string>()) << name;
       if (answer.empty()) continue;
-      // The line end behind ChatML's end of turn belongs to the next turn: no model writes it.
-      std::string whole = row["whole"];
-      if (whole.ends_with("<|im_end|>\n")) whole.pop_back();
-      if (name == "qwen3-no-thinking") continue;  // transformers leaves the empty thought to us
-      EXPECT_EQ(prompt + answer, whole) << name;
+      // The line end after ChatML's end of turn belongs to the next turn. No model writes it.
+      std::string expected = row["whole"];
+      if (expected.ends_with("<|im_end|>\n")) expected.pop_back();
+      // In transformers the caller adds the empty thought.
+      if (name == "qwen3-no-thinking") continue;
+      EXPECT_EQ(prompt + answer, expected) << name;
     }
   }
 }
 
-TEST(Templates, KnowAModelsOwn) {
+TEST(Templates, RecognizeTheTemplateOfAModel) {
   const Json golden = read_json(kGolden);
   for (const auto& [name, known] : golden.items()) {
     if (!known.contains("jinja")) continue;
@@ -62,21 +63,21 @@ TEST(Templates, KnowAModelsOwn) {
   }
 }
 
-TEST(Templates, RefuseOthersAndNameThoseThereAre) {
+TEST(Templates, RejectUnknownNamesAndListKnownOnes) {
   const std::string names = kPromptTemplates;
   EXPECT_EQ(error_of([] { prompt_template("alpaca", ""); }),
-            "prompt template \"alpaca\" is not known; there are " + names +
-                ", and model for the model's own");
+            "unknown prompt template \"alpaca\"; known are " + names +
+                ", and \"model\" for the model's own");
   const TemporaryDirectory scratch;
   const std::string bare = error_of([&] { prompt_template("model", scratch.path()); });
-  EXPECT_NE(bare.find("holds no chat template"), std::string::npos) << bare;
+  EXPECT_NE(bare.find("contains no chat template"), std::string::npos) << bare;
   EXPECT_NE(bare.find(names), std::string::npos) << bare;
   const std::string other =
       error_of([&] { prompt_template("model", model_with(scratch, "a\n{% nosuch %}")); });
   EXPECT_NE(other.find("chat_template.jinja"), std::string::npos) << other;
 }
 
-TEST(Templates, PlainAndOctothinker) {
+TEST(Templates, RenderPlainAndOctothinkerPrompts) {
   const std::vector<ChatMessage> one = {{"user", "1+1?"}};
   EXPECT_EQ(prompt_template("plain", "").prompt(one), "1+1?");
   const std::string octo = prompt_template("octothinker", "").prompt(one);

@@ -18,7 +18,7 @@ const std::filesystem::path kGolden =
 
 Json golden() { return read_json(kGolden / "llama/tokenizer.json"); }
 
-/// Writes both files and loads the tokenizer; the error's message, or nothing.
+/// Writes both files and returns the error of loading the tokenizer.
 std::string error_of_files(const std::string& tokenizer, const std::string& config = "{}") {
   const TemporaryDirectory directory;
   directory.write("tokenizer.json", tokenizer);
@@ -26,14 +26,14 @@ std::string error_of_files(const std::string& tokenizer, const std::string& conf
   return error_of([&] { Tokenizer::load(directory.path()); });
 }
 
-/// The error of loading the golden tokenizer with the value at a JSON pointer replaced.
+/// Returns the error of loading the golden tokenizer with the value at a JSON pointer replaced.
 std::string error_with(const std::string& pointer, const Json& value) {
   Json json = golden();
   json[Json::json_pointer(pointer)] = value;
   return error_of_files(json.dump());
 }
 
-TEST(TokenizerJson, ReadsEveryPart) {
+TEST(TokenizerJson, ReadsAllSections) {
   const TokenizerSpec spec = read_tokenizer_spec(kGolden / "flags");
   EXPECT_EQ(spec.normalization, Normalization::kNfc);
   ASSERT_EQ(spec.pre_tokenizer.size(), 2u);
@@ -47,14 +47,14 @@ TEST(TokenizerJson, ReadsEveryPart) {
   EXPECT_FALSE(spec.end_of_sequence.has_value());
 }
 
-TEST(TokenizerJson, ReadsTheBeginOfTextOfLlama) {
+TEST(TokenizerJson, ReadsTheBeginOfTextTokenOfLlama) {
   const TokenizerSpec spec = read_tokenizer_spec(kGolden / "llama");
   EXPECT_EQ(spec.prefix.size(), 1u);
   EXPECT_TRUE(spec.suffix.empty());
   EXPECT_TRUE(spec.bpe.ignore_merges);
 }
 
-TEST(TokenizerJson, ReadsMergesOfBothSpellings) {
+TEST(TokenizerJson, ReadsMergesInBothForms) {
   Json json = golden();
   for (Json& merge : json["model"]["merges"]) {
     merge = merge[0].get<std::string>() + " " + merge[1].get<std::string>();
@@ -65,7 +65,7 @@ TEST(TokenizerJson, ReadsMergesOfBothSpellings) {
             read_tokenizer_spec(kGolden / "llama").bpe.merges);
 }
 
-TEST(TokenizerJson, RefusesOtherKindsByName) {
+TEST(TokenizerJson, RejectsUnsupportedKindsByName) {
   EXPECT_THAT(error_with("/normalizer", {{"type", "Lowercase"}}),
               HasSubstr("normalizer.type: found \"Lowercase\""));
   EXPECT_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}}),
@@ -84,7 +84,7 @@ TEST(TokenizerJson, RefusesOtherKindsByName) {
               HasSubstr("behavior"));
 }
 
-TEST(TokenizerJson, NamesWhatIsMalformed) {
+TEST(TokenizerJson, ErrorsNameTheMalformedKey) {
   EXPECT_THAT(error_of_files("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(error_of_files("{"), HasSubstr("tokenizer.json: not valid JSON at line 1"));
   EXPECT_THAT(error_with("/model/vocab", nullptr),
@@ -110,22 +110,22 @@ TEST(TokenizerJson, TheUnknownTokenMustBeInTheVocabulary) {
   EXPECT_THAT(error_with("/model/unk_token", 3), HasSubstr("model.unk_token"));
 }
 
-TEST(TokenizerJson, ATokenMayNotStandTwice) {
+TEST(TokenizerJson, RejectsDuplicateTokensAndKeys) {
   std::string text = golden().dump();
   text.replace(text.find("\"vocab\":{") + 9, 0, "\"!\":7,");
   EXPECT_THAT(error_of_files(text), HasSubstr("token \"!\" appears twice"));
   EXPECT_THAT(error_of_files(R"({"model": 1, "model": 2})"), HasSubstr("\"model\" appears twice"));
 }
 
-TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {
-  const Json whole = read_json(kGolden / "unknown/tokenizer.json");
-  EXPECT_EQ(error_of_files(whole.dump()), "no error");
+TEST(TokenizerJson, AcceptsTheDecoderOfModelsConvertedFromGguf) {
+  const Json original = read_json(kGolden / "unknown/tokenizer.json");
+  EXPECT_EQ(error_of_files(original.dump()), "no error");
   const auto error_with_steps = [&](const Json& steps) {
-    Json json = whole;
+    Json json = original;
     json["decoder"]["decoders"] = steps;
     return error_of_files(json.dump());
   };
-  const Json steps = whole["decoder"]["decoders"];
+  const Json steps = original["decoder"]["decoders"];
   Json changed = steps;
   changed.push_back({{"type", "Strip"}});
   EXPECT_THAT(error_with_steps(changed), HasSubstr("decoder: found"));
@@ -134,7 +134,7 @@ TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {
   EXPECT_THAT(error_with_steps(changed), HasSubstr("decoder: found"));
   EXPECT_THAT(error_with_steps(Json::array()), HasSubstr("decoder: found"));
   for (const char* token : {"<0x0A>", "\u2581", "two words"}) {
-    Json json = whole;
+    Json json = original;
     json["added_tokens"][1]["content"] = token;
     EXPECT_THAT(error_of_files(json.dump()), HasSubstr("is not of the byte-level alphabet"));
   }

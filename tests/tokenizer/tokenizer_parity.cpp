@@ -1,7 +1,7 @@
-// tokenizer_parity DIR IN OUT: encodes the texts of IN and decodes them again, for
-// golden/check_parity.py. IN: per text a 4-byte length and the bytes. OUT: per text the ids without
-// and with special tokens, then the decoded text with and without special tokens; each as a 4-byte
-// count and the items.
+// tokenizer_parity DIR IN OUT: encodes the texts of IN and decodes the ids, for
+// golden/check_parity.py. IN holds for each text a 4-byte length and the bytes. OUT holds for each
+// text the ids without and with special tokens, then the decoded text with and without special
+// tokens. Each of these is a 4-byte count and the items.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -40,12 +40,13 @@ std::string text_of(const Json& row) {
 
 using Ids = std::vector<std::int32_t>;
 
-/// One tokenizer beside what the Hugging Face library answered (golden/make_golden.py).
+/// Compares a tokenizer with the results of the Hugging Face library (golden/make_golden.py).
 class GoldenTokenizer : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(directory_of(GetParam()) / "tokenizer.json")) {
-      GTEST_SKIP() << directory_of(GetParam()) << " is not here (LIE_SHARED_DATA points to it)";
+      GTEST_SKIP() << directory_of(GetParam())
+                   << " does not exist (LIE_SHARED_DATA sets its parent)";
     }
     golden_ = read_json(kGolden / "cases.json")[GetParam()];
   }
@@ -53,7 +54,7 @@ class GoldenTokenizer : public testing::TestWithParam<const char*> {
   Json golden_;
 };
 
-TEST_P(GoldenTokenizer, GivesTheIdsOfTheLibrary) {
+TEST_P(GoldenTokenizer, EncodesLikeTheLibrary) {
   const Tokenizer tokenizer = load();
   for (const Json& row : golden_["texts"]) {
     const std::string text = text_of(row);
@@ -63,14 +64,14 @@ TEST_P(GoldenTokenizer, GivesTheIdsOfTheLibrary) {
   }
 }
 
-TEST_P(GoldenTokenizer, GivesTheSameIdsAgainOutOfItsCache) {
+TEST_P(GoldenTokenizer, EncodesCachedWordsToTheSameIds) {
   const Tokenizer tokenizer = load();
   for (const Json& row : golden_["texts"]) tokenizer.encode(text_of(row));
   for (const Json& row : golden_["texts"])
     EXPECT_EQ(tokenizer.encode(text_of(row)), row["ids"].get<Ids>()) << row;
 }
 
-TEST_P(GoldenTokenizer, DecodesAsTheLibrary) {
+TEST_P(GoldenTokenizer, DecodesLikeTheLibrary) {
   const Tokenizer tokenizer = load();
   for (const Json& row : golden_["texts"]) {
     const Ids ids = row["ids"];
@@ -79,7 +80,7 @@ TEST_P(GoldenTokenizer, DecodesAsTheLibrary) {
   }
 }
 
-TEST_P(GoldenTokenizer, KnowsEveryToken) {
+TEST_P(GoldenTokenizer, FindsEveryToken) {
   const Tokenizer tokenizer = load();
   EXPECT_EQ(tokenizer.vocabulary_size(), golden_["vocabulary_size"].get<std::int64_t>());
   for (std::size_t i = 0; i < golden_["every_id_decoded"].size(); ++i) {
@@ -100,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, GoldenTokenizer,
 
 Tokenizer count_pairs() { return Tokenizer::load(directory_of("count_pairs")); }
 
-TEST(CountPairsTokenizer, GivesEachElementOneToken) {
+TEST(CountPairsTokenizer, EncodesEachElementAsOneToken) {
   const Tokenizer tokenizer = count_pairs();
   EXPECT_EQ(tokenizer.encode("7+20=27 no\n").size(), 6u);
   EXPECT_EQ(tokenizer.encode("7+4=11 yes 1\n").size(), 6u);
@@ -111,7 +112,7 @@ TEST(CountPairsTokenizer, GivesEachElementOneToken) {
   EXPECT_EQ(tokenizer.encode("7 1 20 10 17 4 target 11:\n").size(), 14u);
 }
 
-TEST(CountPairsTokenizer, BringsAnyTextBack) {
+TEST(CountPairsTokenizer, RoundTripsAnyText) {
   const Tokenizer tokenizer = count_pairs();
   for (const std::string text :
        {"7 1 20 target 11:\n", "héllo 中文 \t\r\n <|endoftext|> 39 40 127"}) {
@@ -119,13 +120,13 @@ TEST(CountPairsTokenizer, BringsAnyTextBack) {
   }
 }
 
-TEST(CountPairsTokenizer, KnowsItsEndOfSequence) {
+TEST(CountPairsTokenizer, HasAnEndOfSequenceId) {
   const Tokenizer tokenizer = count_pairs();
   EXPECT_EQ(tokenizer.end_of_sequence_id(), 256);
   EXPECT_EQ(tokenizer.vocabulary_size(), 299);
 }
 
-TEST(CountPairsTokenizer, ItsOnlySpecialTokenIsTheEndOfSequence) {
+TEST(CountPairsTokenizer, HasOnlyTheEndOfSequenceAsSpecialToken) {
   const Tokenizer tokenizer = count_pairs();
   for (std::int32_t id = 0; id < 299; ++id) {
     EXPECT_EQ(tokenizer.decode(Ids{id}, true), id == 256 ? "" : tokenizer.decode(Ids{id}, false));
@@ -133,11 +134,11 @@ TEST(CountPairsTokenizer, ItsOnlySpecialTokenIsTheEndOfSequence) {
   EXPECT_EQ(tokenizer.decode(Ids{256}, false), "<|endoftext|>");
 }
 
-TEST(Tokenizer, IdsWithoutATokenDecodeToNothing) {
+TEST(Tokenizer, SkipsIdsWithoutATokenInDecode) {
   EXPECT_EQ(count_pairs().decode(Ids{55, -1, 299, 319, 1 << 30, 43}), "7+");
 }
 
-TEST(Tokenizer, ThreadsShareIt) {
+TEST(Tokenizer, EncodesConcurrentlyInSeveralThreads) {
   const Tokenizer tokenizer = Tokenizer::load(directory_of("qwen"));
   const std::string text = "The quick brown fox doesn't jump 12345 times over $\\frac{4}{5}$.";
   const Ids expected = tokenizer.encode(text);

@@ -13,7 +13,7 @@ std::string repeated(int count) {
   return out;
 }
 
-TEST(Utf8, LeavesValidTextAlone) {
+TEST(Utf8, DoesNotChangeValidText) {
   for (const std::string text : {"", "abc", "h\u00e9llo \u4e2d\u6587 \U0001f600",
                                  "\u0080\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"}) {
     EXPECT_TRUE(is_valid_utf8(text));
@@ -21,18 +21,18 @@ TEST(Utf8, LeavesValidTextAlone) {
   }
 }
 
-TEST(Utf8, ReplacesEachMaximalBrokenPartOnce) {
+TEST(Utf8, ReplacesEachMaximalInvalidSubpartOnce) {
   // The examples of the Unicode standard, tables 3-8 to 3-11.
   EXPECT_EQ(repair_utf8("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41"), repeated(8) + "A");
   EXPECT_EQ(repair_utf8("\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41"), repeated(8) + "A");
   EXPECT_EQ(repair_utf8("\xf4\x91\x92\x93\xff\x41\x80\xbf\x42"),
             repeated(5) + "A" + repeated(2) + "B");
   EXPECT_EQ(repair_utf8("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41"), repeated(4) + "A");
-  for (const char* broken : {"\xc3", "a\xe4\xb8", "12345678\xf0\x9f\x98", "\x80"})
-    EXPECT_FALSE(is_valid_utf8(broken));
+  for (const char* invalid : {"\xc3", "a\xe4\xb8", "12345678\xf0\x9f\x98", "\x80"})
+    EXPECT_FALSE(is_valid_utf8(invalid));
 }
 
-TEST(Utf8, WalksCodePoints) {
+TEST(Utf8, StepsThroughCodePoints) {
   const std::string text = "a\u00e9\u4e2d\U0001f600";
   EXPECT_EQ(utf8_decode(text, 0), 0x61u);
   EXPECT_EQ(utf8_decode(text, 1), 0xe9u);

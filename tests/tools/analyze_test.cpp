@@ -96,11 +96,11 @@ fs::path run_of_many_files(const std::string& name) {
 }
 
 TEST(Check, SaysThatARunIsSoundAndWhatWasRead) {
-  const Outcome outcome = lie_analyze("--check " + run_of_many_files("sound").string());
+  const Outcome outcome = lie_analyze("--check " + run_of_many_files("intact").string());
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "trajectories: 6 files")) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "metrics.jsonl: 13 lines")) << outcome.output;
-  EXPECT_TRUE(holds(outcome.output, "\nsound\n")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "\nintact\n")) << outcome.output;
 }
 
 TEST(Check, NamesEveryDamagedOrMissingFileWithWhatIsLost) {

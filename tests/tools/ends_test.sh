@@ -109,7 +109,7 @@ for value in nan 1e999 -1 x; do
     ends bad "$option: expected a" "lie_cluster generate $model rows.jsonl $option=$value"
   done
 done
-ends bad 'which no 64-bit integer holds' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
+ends bad 'which does not fit into 64 bits' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
 ends 0 '' "lie_verify 'Übung 1/fünf Zeilen.jsonl'"
 
 # Runs that are none, and reports that cannot be written.
@@ -119,7 +119,7 @@ for command in --digest --check ''; do
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
 cp -r run theirs && ln -sf /dev/full theirs/report.html # a colleague's, where nothing can be written
-ends bad '--html names another place, --no-html none' 'lie_analyze theirs'
+ends bad 'choose another file with --html, or none with --no-html' 'lie_analyze theirs'
 grep -q '^  accuracy ' out || fail "no table where there is no report"
 mkdir begun && cp run/config.yaml begun
 ends bad 'no step is logged in full and no checkpoint saved yet' 'lie_analyze --digest begun'

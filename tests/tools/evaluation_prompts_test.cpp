@@ -64,7 +64,7 @@ TEST_F(EvaluationPrompts, ThatHaveANumberForTheRightChoiceAreSaid) {
   testing::internal::CaptureStderr();
   read({directory_.write("arc.jsonl", row + "B\"}\n" + row + "2\"}\n")});
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
-                "arc.jsonl: 1 of 2 rows have a number for the right choice"),
+                "arc.jsonl: 1 of 2 rows give the correct choice as a number"),
             std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 // lie_cluster init writes a config that train takes as it is.
-#include "tools/cluster/init_command.h"
+#include "tools/cluster/init.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(Init, SaysWhatRowsLack) {
       error_of([&] { config_of("{\"a\": 1, \"gold\": 2}\n"); }),
       HasSubstr("rows.jsonl:1: found no field that looks like a prompt; the row has a, gold"));
   EXPECT_THAT(error_of([&] { config_of("{\"prompt\": \"x\"}\n"); }),
-              HasSubstr("found no field that looks like the right answer; the row has prompt"));
+              HasSubstr("found no field that looks like the gold answer; the row has prompt"));
 }
 
 TEST_F(Init, BadRowsAreSkippedAndCounted) {

@@ -171,7 +171,7 @@ refuses 'holds no run' "$BIN/lie_replay" score "$WORK"
 refuses 'holds a run of another config (optimizer.learning_rate' "$BIN/lie_replay" train "$WORK/whole" \
   --run-directory "$WORK/again" --set optimizer.learning_rate=1e-5
 refuses 'holds a run of another config (run.replay_of' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/killed"
-refuses 'lie_replay train goes on with it' "$BIN/lie_cluster" train "$WORK/again/config.yaml"
+refuses 'resume it with lie_replay train' "$BIN/lie_cluster" train "$WORK/again/config.yaml"
 
 # A log that says other than its run's settings give is found out.
 cp -r "$WORK/whole" "$WORK/edited"

@@ -38,7 +38,7 @@ expect_stop() {  # directory, words
   [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
   local last within
   last="$(last_step "$1")" within=", within step $((last + 1)), whose groups so far are kept"
-  grep -qE "stopped at step $last$2($within)?; start the same command again to go on" "$log" || { cat "$log"; fail "$2: not said"; }
+  grep -qE "stopped at step $last$2($within)?; start the same command again to resume" "$log" || { cat "$log"; fail "$2: not said"; }
   [ "$last" = 0 ] || [ -d "$1/checkpoints/step-$(printf %06d "$last")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at step $last"; }
   if grep -q "$within" "$log"; then inside=$((inside + 1)); fi
   stopped=$((stopped + 1))

@@ -81,15 +81,15 @@ TEST(RecoverLog, KeepsStepsThatAllLearnersCompletedAndClosesTheFiles) {
   EXPECT_FALSE(is_closed(directory / segment_name(0, 2)));
   EXPECT_EQ(recover(directory, 2), 4);
   expect_steps(directory, 4);
-  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("kill-whole", 4));
+  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("kill-expected", 4));
 }
 
 TEST(RecoverLog, ResumedRunWritesItsOwnSegment) {
-  const fs::path directory = fresh_directory("goes-on");
+  const fs::path directory = fresh_directory("resumed");
   write_killed(directory, 0, 3, 3);
   const std::int64_t last = recover(directory, 0);
   write_closed(directory, {last, 6});
-  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("goes-on-whole", 6));
+  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("resumed-expected", 6));
 }
 
 TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
@@ -181,7 +181,7 @@ TEST(RecoverLog, ResultIsTheSameAfterAKillBetweenFileChanges) {
   write_closed(killed, {0, 2});
   write_killed(killed, 2, 5, 4);
   write_killed(killed, 5, 5, 5);  // started, without a step yet
-  const fs::path recovered = fresh_directory("states-whole");
+  const fs::path recovered = fresh_directory("states-recovered");
   fs::copy(killed, recovered, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
   ASSERT_EQ(recover(recovered, 2), 4);
   const auto before = contents(killed);

@@ -43,7 +43,7 @@ bool has_common_of_names(const expr::Expr& e) {
   return (common && expr::has_names(e)) || expr::any_arg(e, has_common_of_names);
 }
 
-Outcome judge(const json& row) {
+Outcome code_of(const json& row) {
   if (row["expect"] == "normalize") return normalized(row);
   const std::string latex = bare(row["latex"].get<std::string>());
   VerifierOptions options;
@@ -76,7 +76,7 @@ TEST(Latex2Sympy, RowsHaveTheValueThatSympyGaveThem) {
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int right = 0, refused = 0, whole_numbers = 0;
   for (const json& row : rows) {
-    const Outcome outcome = judge(row);
+    const Outcome outcome = code_of(row);
     whole_numbers += outcome.whole_numbers ? 1 : 0;
     if (outcome.whole_numbers) continue;
     right += outcome.right ? 1 : 0;

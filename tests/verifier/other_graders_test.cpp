@@ -31,7 +31,7 @@ VerifierOptions options_of(const json& row) {
   return options;
 }
 
-TEST(OtherGraders, TheirPairsAreDecidedAsTheyDecideThem) {
+TEST(OtherGraders, AgreesOnTheirPairs) {
   const auto rows = rows_of(shared_data() / "verifier" / "other_grader_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int pairs = 0, agreed = 0;

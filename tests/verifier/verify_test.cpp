@@ -26,7 +26,7 @@ TEST(Verify, TuplesKeepTheirOrderAndSetsDoNot) {
   EXPECT_EQ(boxed("\\{1, 2\\}", "\\{2,1\\}"), VerdictCode::kEqual);
 }
 
-TEST(Verify, SaysWhyThereIsNoVerdict) {
+TEST(Verify, ReportsTheReasonOfAFailure) {
   EXPECT_EQ(verify("5", "the answer is 5").code, VerdictCode::kNoAnswer);
   EXPECT_EQ(verify("5", "<think>\\boxed{5}</think> so 5").code, VerdictCode::kNoAnswer);
   for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
@@ -48,7 +48,7 @@ TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
   EXPECT_TRUE(verify("1,3", "\\boxed{1.3}", options).correct());
 }
 
-TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
+TEST(Verify, ADollarSignAloneDoesNotMakeALenientGoldProse) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
   EXPECT_TRUE(verify("\\$32,\\!348", "It costs \\boxed{32348}.", options).correct());
@@ -58,7 +58,7 @@ TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
 }
 
 // Verdicts of Math-Verify 0.9's default on the same texts.
-TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
+TEST(Verify, ALenientAnchorReachesNumbersOnItsLineAndMathematicsAfterIt) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
   const auto code = [&](std::string_view response) { return verify("80", response, options).code; };

@@ -115,7 +115,7 @@ void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRa
   const Weights all = initial_weights(config, 1, operators);
   const Weights held = shard ? Weights(config, operators, shard) : all.copy();
   Transformer policy(held);
-  if (shard) policy.take_weights(all.flat());
+  if (shard) policy.set_weights(all.flat());
   ASSERT_TRUE(share_policy({group, 1, "gpu"}, policy));
   const auto learners = solo_collective();
   WeightSender sender(&group, *learners);
@@ -123,7 +123,7 @@ void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRa
   const Buffer more = operators.allocate(1, all.flat().cols, DType::kFloat32);
   operators.copy(all.flat(), more.view());
   operators.add(more.view(), shard ? all.flat() : held.flat());
-  shard ? policy.take_weights(all.flat()) : policy.weights_changed();
+  shard ? policy.set_weights(all.flat()) : policy.weights_changed();
   publish(sender, group, 1, logits(config, policy, operators));
   sender.finish();
 }

@@ -58,7 +58,7 @@ void multiply_values(const TilePages& pages, const TileRowsOf& weights, float* s
 void add_matmul_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
                       float* sums);
 
-/// The same functions without the matrix unit.
+/// Vector-code versions of the functions above, without the matrix unit.
 void multiply_keys_in_vectors(const TilePages& pages, const TileRowsOf& x, float* sums,
                               std::int64_t stride);
 void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weights, float* sums,

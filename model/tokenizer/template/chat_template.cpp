@@ -12,14 +12,14 @@
 namespace lie {
 namespace {
 
-constexpr std::string_view kProbe = "an answer that no template contains";
+constexpr std::string_view kProbeAnswer = "an answer that no template contains";
 
 Json tokenizer_config(const fs::path& model_directory) {
   const fs::path path = model_directory / "tokenizer_config.json";
   return fs::exists(path) ? read_json(path) : Json::object();
 }
 
-/// The template of a list of named ones, as older tokenizer configs have it.
+/// Returns the template named "default" from a list, the form of older tokenizer configs.
 std::string default_of(const Json& named) {
   for (const Json& one : named) {
     if (one.is_object() && one.value("name", Json()) == "default" && one.contains("template") &&
@@ -30,14 +30,14 @@ std::string default_of(const Json& named) {
   return "";
 }
 
-/// A token as a text, or as an object with its content.
+/// Returns the text of a token, which is a string or an object with "content".
 std::string token_text(const Json& token) {
   if (token.is_string()) return token;
   const auto content = token.is_object() ? token.find("content") : token.end();
   return content != token.end() && content->is_string() ? content->get<std::string>() : "";
 }
 
-/// bos_token and its like, as transformers passes them to the template.
+/// Returns bos_token and similar tokens, which transformers passes to the template as variables.
 JinjaVariables named_tokens(const Json& config) {
   JinjaVariables tokens;
   for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
@@ -49,7 +49,7 @@ JinjaVariables named_tokens(const Json& config) {
   return tokens;
 }
 
-/// All added tokens of a model.
+/// Returns the texts of all added tokens of a model.
 std::vector<std::string> added_tokens(const fs::path& model_directory) {
   std::vector<std::string> texts;
   for (const auto& [name, text] : named_tokens(tokenizer_config(model_directory))) {
@@ -64,7 +64,8 @@ std::vector<std::string> added_tokens(const fs::path& model_directory) {
   return texts;
 }
 
-/// The leftmost of `tokens` in a text, of those the longest; empty without one.
+/// Returns the leftmost of `tokens` in a text, and the longest if several begin there. Returns an
+/// empty string if the text contains none.
 std::string first_token(std::string_view text, const std::vector<std::string>& tokens) {
   std::pair<std::size_t, std::string> first = {std::string_view::npos, ""};
   for (const std::string& token : tokens) {
@@ -113,11 +114,11 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
   if (follows) answer.erase(0, asked.size());
   if (!follows || answer.find(trimmed(content)) == std::string::npos) {
     fail(
-        "{}: the chat template renders this answer otherwise than it asks for one: behind the "
-        "prompt there is no text to learn; set sft.prompt_template to a template by name",
+        "{}: the chat template renders this answer differently from the prompt, so there is no "
+        "text to learn after the prompt; set sft.prompt_template to a named template",
         place_);
   }
-  // What stands behind the end of turn belongs to the next turn: no model writes it.
+  // The text after the end of turn belongs to the next turn. No model writes it.
   const std::size_t end = end_of_turn_.empty() ? std::string::npos : answer.rfind(end_of_turn_);
   if (end != std::string::npos) answer.resize(end + end_of_turn_.size());
   return answer;
@@ -125,10 +126,10 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
 
 std::string ChatTemplate::find_end_of_turn(const fs::path& model_directory) const {
   const std::vector<ChatMessage> question = {{"user", "a question"}};
-  const std::string text = rendered_answer(question, kProbe);
-  const std::size_t at = text.rfind(kProbe);
+  const std::string text = rendered_answer(question, kProbeAnswer);
+  const std::size_t at = text.rfind(kProbeAnswer);
   if (at == std::string::npos) return "";
-  return first_token(std::string_view(text).substr(at + kProbe.size()),
+  return first_token(std::string_view(text).substr(at + kProbeAnswer.size()),
                      added_tokens(model_directory));
 }
 

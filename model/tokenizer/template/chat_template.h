@@ -1,4 +1,4 @@
-// A model's own chat template: what its directory says of it, and prompts and answers by it.
+// The chat template of a model directory, and the prompts and answers that it renders.
 #pragma once
 
 #include <filesystem>
@@ -13,33 +13,35 @@
 
 namespace lie {
 
-/// What a model directory holds.
+/// A chat template and the file that contains it.
 struct ChatTemplateFile {
   std::filesystem::path path;  // chat_template.jinja, or tokenizer_config.json
   std::string text;            // Jinja
 };
 
-/// The chat template of a model directory: chat_template.jinja, or of tokenizer_config.json the
-/// text or the one named "default". Nothing without one.
+/// Returns the chat template of a model directory, or none if it has none. It is
+/// chat_template.jinja, or the chat_template of tokenizer_config.json. In a list of templates, it
+/// is the one named "default".
 std::optional<ChatTemplateFile> find_chat_template(const std::filesystem::path& model_directory);
 
-/// A chat template that is run as Jinja, as transformers' apply_chat_template does without tools.
+/// A chat template that is rendered by a Jinja engine. The results equal those of transformers'
+/// apply_chat_template without tools.
 class ChatTemplate {
  public:
-  /// Throws Error naming the file if the template cannot be read or refuses the plainest
-  /// conversation.
+  /// Throws Error that names the file if the template cannot be parsed, or if it cannot render a
+  /// conversation of one question and one answer.
   ChatTemplate(const ChatTemplateFile& file, const std::filesystem::path& model_directory);
 
-  /// A conversation up to where the model's answer begins.
+  /// Returns the text of a conversation up to the start of the model's answer.
   std::string prompt(std::span<const ChatMessage> messages) const;
 
-  /// What follows prompt(messages) when the assistant's turn with this content is rendered, up to
-  /// its end of turn. Throws Error if the template renders an answer otherwise than it asks for
-  /// one (drops its thought, or opens a thought in the prompt): there is then no text that the
-  /// model could learn to write behind that prompt.
+  /// Returns the text that follows prompt(messages) in the conversation with this answer, up to its
+  /// end of turn. Throws Error if the rendered conversation does not begin with prompt(messages) or
+  /// lacks the content, since no text could then be learned as the continuation of the prompt. This
+  /// happens if the template drops a thought or opens one in the prompt.
   std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
 
-  /// The first special token behind an assistant's content; empty without one.
+  /// Returns the first special token after an assistant's content, or an empty string.
   const std::string& end_of_turn() const { return end_of_turn_; }
 
  private:

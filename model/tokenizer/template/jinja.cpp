@@ -24,24 +24,25 @@ namespace {
 
 using jinja::statement_ptr, jinja::statements, jinja::value;
 
-// The longest published templates have 30 kB, nest 12 deep and render a conversation in 10,000
-// steps.
+// The largest published templates have 30 kB and a depth of 12, and take 10,000 steps for a
+// conversation.
 constexpr std::size_t kMaxTemplateBytes = 1 << 20;
-constexpr int kMaxNesting = 400;              // brackets, operators and blocks in one another
-constexpr std::int64_t kMaxSteps = 200'000;   // statements, operands and passes of loops
-constexpr std::int64_t kStepsOfPass = 10;     // of a loop: the engine copies all variables
-constexpr std::int64_t kMaxBytes = 64 << 20;  // of all texts that come up while rendering
+constexpr int kMaxNesting = 400;              // of brackets, operators and blocks
+constexpr std::int64_t kMaxSteps = 200'000;   // statements, operands and loop iterations
+constexpr std::int64_t kStepsOfPass = 10;     // per iteration, as the engine copies all variables
+constexpr std::int64_t kMaxBytes = 64 << 20;  // of all texts computed in one rendering
 constexpr std::int64_t kMaxRange = 20'000;    // numbers in range()
 constexpr std::intptr_t kMaxStackBytes = 2 << 20;
-constexpr std::time_t kNow = 1'721'995'200;  // 2024-07-26 12:00 UTC
+constexpr std::time_t kFixedTime = 1'721'995'200;  // 2024-07-26 12:00 UTC
 
-/// Where nobody else looks: no template can write a name with a blank.
+/// The name of the variable that holds the meter. No template can access it, since names in Jinja
+/// contain no blanks.
 constexpr const char* kMeterName = "the meter";
 
-/// What one rendering has used; it travels in the context as a variable.
+/// The resources used by one rendering. It is passed along as a variable of the context.
 struct Meter : jinja::value_t {
   std::int64_t steps = 0, bytes = 0;
-  std::intptr_t stack = 0;  // address where rendering began
+  std::intptr_t stack = 0;  // a stack address at the start of rendering
 
   std::string type() const override { return "Meter"; }
   jinja::hasher unique_hash() const noexcept override { return {}; }
@@ -49,16 +50,16 @@ struct Meter : jinja::value_t {
 
   void charge_bytes(std::int64_t count) {
     bytes += count;
-    if (bytes > kMaxBytes) fail("more than {} bytes of text come up", kMaxBytes);
+    if (bytes > kMaxBytes) fail("rendering exceeds {} bytes of text", kMaxBytes);
   }
   void charge_steps(std::int64_t count) {
     steps += count;
-    if (steps > kMaxSteps) fail("more than {} steps are taken", kMaxSteps);
+    if (steps > kMaxSteps) fail("rendering exceeds {} steps", kMaxSteps);
   }
   void check_depth() const {
     const char here = 0;
     if (std::abs(stack - reinterpret_cast<std::intptr_t>(&here)) > kMaxStackBytes) {
-      fail("macros or blocks nest too deep");
+      fail("macros or blocks nest too deeply");
     }
   }
 };
@@ -67,15 +68,15 @@ Meter& meter_of(jinja::context& context) {
   return static_cast<Meter&>(*context.get_val(kMeterName));
 }
 
-/// What a text takes; the engine holds it in pieces.
+/// Returns the memory of a text, which the engine stores as a list of pieces.
 std::int64_t text_bytes(const value& v) {
   if (!jinja::is_val<jinja::value_string>(v)) return 0;
   return static_cast<std::int64_t>(v->val_str.length() +
                                    sizeof(jinja::string_part) * v->val_str.parts.size());
 }
 
-/// Stands around a node and meters it: a step, the entries of lists, which loops may pass, and
-/// texts.
+/// Wraps a node and charges its cost: one step, the entries of lists over which loops may iterate,
+/// and the bytes of texts.
 struct Metered : jinja::expression {
   statement_ptr inner;
   explicit Metered(statement_ptr node) : inner(std::move(node)) { pos = inner->pos; }
@@ -97,11 +98,11 @@ struct Constant : jinja::expression {
   value execute_impl(jinja::context&) const override { return held; }
 };
 
-/// `*`, which repeats texts: their bytes are charged before they are made.
-struct Product : jinja::expression {
+/// The operator `*`, which can repeat a text. The bytes are charged before they are allocated.
+struct Multiplication : jinja::expression {
   jinja::token op;
   statement_ptr left, right;
-  explicit Product(jinja::binary_expression& node)
+  explicit Multiplication(jinja::binary_expression& node)
       : op(node.op), left(std::move(node.left)), right(std::move(node.right)) {
     pos = node.pos;
   }
@@ -119,7 +120,7 @@ struct Product : jinja::expression {
   }
 };
 
-/// A name. The engine's own node copies its table of functions at each look-up.
+/// A name. It replaces the engine's node, which copies its table of functions at each lookup.
 struct Name : jinja::identifier {
   explicit Name(const identifier& node) : identifier(node.val) { pos = node.pos; }
   value execute_impl(jinja::context& context) const override {
@@ -147,7 +148,7 @@ void meter_all(statements& nodes) {
   for (statement_ptr& node : nodes) meter(node);
 }
 
-/// Calls `visit` if the node is a T.
+/// Calls `visit` if the node is a T, and returns whether it is.
 template <typename T, typename Visit>
 bool visit_as(jinja::statement& node, const Visit& visit) {
   T* const typed = dynamic_cast<T*>(&node);
@@ -165,9 +166,9 @@ bool prepare_statement(jinja::statement& node) {
          visit_as<jinja::for_statement>(
              node,
              [](auto& n) {
-               auto* const chosen = dynamic_cast<jinja::select_expression*>(n.iterable.get());
-               meter(chosen != nullptr ? chosen->lhs : n.iterable);
-               if (chosen != nullptr) meter(chosen->test);
+               auto* const filtered = dynamic_cast<jinja::select_expression*>(n.iterable.get());
+               meter(filtered != nullptr ? filtered->lhs : n.iterable);
+               if (filtered != nullptr) meter(filtered->test);
                meter_all(n.body);
                meter_all(n.default_block);
              }) ||
@@ -254,7 +255,8 @@ bool prepare_operation(jinja::statement& node) {
          });
 }
 
-/// Puts meters into the tree where work and texts can grow: bodies, operands, values that are set.
+/// Inserts meters into the tree where work or texts can grow: in bodies, operands and assigned
+/// values.
 void prepare(statement_ptr& node) {
   if (!node) return;
   prepare_statement(*node) || prepare_literal(*node) || prepare_call(*node) ||
@@ -263,7 +265,7 @@ void prepare(statement_ptr& node) {
     node = std::make_unique<Name>(*name);
   } else if (auto* binary = dynamic_cast<jinja::binary_expression*>(node.get());
              binary != nullptr && binary->op.value == "*") {
-    node = std::make_unique<Product>(*binary);
+    node = std::make_unique<Multiplication>(*binary);
   }
 }
 
@@ -276,25 +278,26 @@ value bounded_range(const jinja::func_args& args) {
   return jinja::global_builtins().at("range")(args);
 }
 
-/// strftime_now, at kNow in UTC.
+/// The function strftime_now, which formats kFixedTime in UTC.
 value fixed_date(const jinja::func_args& args) {
   args.ensure_vals<jinja::value_string>();
   const std::string format = args.get_pos(0)->as_string().str();
   std::tm now{};
-  gmtime_r(&kNow, &now);
+  gmtime_r(&kFixedTime, &now);
   std::array<char, 256> text;
   const std::size_t length = std::strftime(text.data(), text.size(), format.c_str(), &now);
   return jinja::mk_val<jinja::value_string>(std::string(text.data(), length));
 }
 
-/// How deep the parser and then the tree nest: what has opened and not closed, and the operators
-/// of the expression at hand, each of which may hold the rest.
+/// Computes an upper bound of the parser's recursion depth and the tree's depth. It counts open
+/// brackets and blocks, and the operators of the current expression, since each operator may
+/// contain the rest of it.
 class Nesting {
  public:
-  void take(const jinja::token& token) {
-    if (is_block_word_) take_block(token.value);
+  void add(const jinja::token& token) {
+    if (is_block_word_) add_block_word(token.value);
     is_block_word_ = token.t == Kind::open_statement;
-    take_expression(token);
+    add_to_expression(token);
     if (token.t == Kind::equals) is_set_block_ = false;
     if (token.t != Kind::close_statement && token.t != Kind::close_expression) return;
     if (std::exchange(is_set_block_, false)) blocks_.push_back(1);
@@ -308,18 +311,18 @@ class Nesting {
  private:
   using Kind = jinja::token;
 
-  void take_block(const std::string& word) {
-    is_set_block_ = word == "set";  // until an equals sign says otherwise
+  void add_block_word(const std::string& word) {
+    is_set_block_ = word == "set";  // an equals sign resets it
     if (word.starts_with("end")) {
       if (!blocks_.empty() && word != "endgeneration") blocks_.pop_back();
     } else if (word == "elif") {
-      if (!blocks_.empty()) ++blocks_.back();  // nests in the branch before
+      if (!blocks_.empty()) ++blocks_.back();  // each elif nests in the previous branch
     } else if (is_one_of(word, {"if", "for", "macro", "call", "filter"})) {
       blocks_.push_back(1);
     }
   }
 
-  void take_expression(const jinja::token& token) {
+  void add_to_expression(const jinja::token& token) {
     const int outside = opened_.empty() ? 0 : opened_.back() + 1;
     switch (token.t) {
       case Kind::open_paren:
@@ -333,23 +336,23 @@ class Nesting {
         break;
       case Kind::comma: depth_ = outside; break;
       default:
-        if (operates(token)) ++depth_;
+        if (is_operator(token)) ++depth_;
     }
   }
 
   static bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
     return std::ranges::find(words, word) != words.end();
   }
-  static bool operates(const jinja::token& token) {
+  static bool is_operator(const jinja::token& token) {
     return (token.t >= Kind::call_operator && token.t <= Kind::unary_operator) ||
            token.t == Kind::pipe || token.t == Kind::dot ||
            (token.t == Kind::identifier &&
             is_one_of(token.value, {"not", "and", "or", "if", "else", "is", "in"}));
   }
 
-  int depth_ = 0;            // of the expression at hand
+  int depth_ = 0;            // of the current expression
   std::vector<int> opened_;  // depth outside of each open bracket
-  std::vector<int> blocks_;  // branches of each open block
+  std::vector<int> blocks_;  // number of branches of each open block
   bool is_block_word_ = false, is_set_block_ = false;
 };
 
@@ -357,7 +360,7 @@ std::int64_t line_of(std::string_view source, std::size_t position) {
   return 1 + std::ranges::count(source.substr(0, position), '\n');
 }
 
-/// What the engine says of itself, without its pictures of the place.
+/// Returns the engine's error message without its excerpt of the template.
 std::string reason_of(std::string text) {
   const std::size_t error = text.rfind("\nError: ");
   if (error != std::string::npos) {
@@ -378,8 +381,8 @@ std::string parse_problem(const jinja::lexer_result& lexed, std::size_t tokens) 
   return "";
 }
 
-/// The engine does not tell the place of every error: it is behind the fewest tokens that give the
-/// same.
+/// Returns the position of a parse error, which the engine does not always report. It is the end of
+/// the shortest sequence of tokens that causes the same error.
 std::size_t place_of(const std::string& problem, const jinja::lexer_result& lexed) {
   std::size_t low = 0;
   std::size_t high = lexed.tokens.size();
@@ -409,7 +412,7 @@ jinja::lexer_result lexed(const std::string& source, const std::string& place) {
 jinja::program parsed(const jinja::lexer_result& tokens, const std::string& place) {
   Nesting nesting;
   for (const jinja::token& token : tokens.tokens) {
-    nesting.take(token);
+    nesting.add(token);
     if (!nesting.is_too_deep()) continue;
     fail("{}, line {}: the chat template nests more than {} deep", place,
          line_of(tokens.source, token.pos), kMaxNesting);
@@ -422,7 +425,7 @@ jinja::program parsed(const jinja::lexer_result& tokens, const std::string& plac
   }
 }
 
-/// "line 7" of the engine's report; empty where it says none.
+/// Returns "line 7" or similar from the engine's report, or an empty string.
 std::string line_in(std::string_view report) {
   const std::size_t begin = report.find(" at line ");
   if (begin == std::string_view::npos) return "";
@@ -475,7 +478,7 @@ std::string JinjaTemplate::render(std::span<const ChatMessage> messages, bool ad
     return jinja::render_string_parts(jinja::runtime::gather_string_parts(parts));
   } catch (const std::exception& error) {
     const std::string line = line_in(error.what());
-    fail("{}{}{}: the chat template refuses the conversation: {}", program_->place,
+    fail("{}{}{}: the chat template rejects the conversation: {}", program_->place,
          line.empty() ? "" : ", ", line, reason_of(error.what()));
   }
 }

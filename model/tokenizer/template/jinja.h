@@ -1,5 +1,5 @@
-// Chat templates in Jinja, run by llama.cpp's engine (common/jinja): jinja.cpp alone knows it.
-// Without the engine jinja_missing.cpp refuses every template.
+// Chat templates in Jinja, rendered by llama.cpp's engine (common/jinja). Only jinja.cpp depends on
+// the engine. Without the engine, jinja_missing.cpp rejects every template.
 #pragma once
 
 #include <map>
@@ -11,25 +11,26 @@
 
 namespace lie {
 
-/// What a template finds by name besides the messages: bos_token and the like.
+/// The variables of a template besides the messages, such as bos_token.
 using JinjaVariables = std::map<std::string, std::string>;
 
-/// A template ready to be rendered. Thread-safe.
+/// A parsed template. Thread-safe.
 ///
-/// A template is a program from elsewhere: rendering ends, within bounds of loop passes, text and
-/// depth that published templates stay far below. The same text comes out of every run: the clock
-/// that strftime_now reads stands at 26 July 2024, the date that Llama 3's template falls back to.
+/// A template is a program from an untrusted source. Rendering is therefore limited in steps, text
+/// and depth, far above the needs of published templates. Every run renders the same text, since
+/// strftime_now always returns 26 July 2024, the default date of Llama 3's template.
 class JinjaTemplate {
  public:
-  /// `place` names the template's file in errors. Throws Error with file and line if it is no
-  /// Jinja, or Jinja that the engine does not know.
+  /// `place` names the template's file in errors. Throws Error with file and line if `source` is
+  /// not valid Jinja or uses features that the engine does not support.
   JinjaTemplate(const std::string& source, std::string place);
   ~JinjaTemplate();
   JinjaTemplate(JinjaTemplate&&) noexcept;
   JinjaTemplate& operator=(JinjaTemplate&&) noexcept;
 
-  /// The text of a conversation; `add_generation_prompt` appends where the assistant's turn begins.
-  /// Throws Error with file and line if the template refuses the conversation or exceeds a bound.
+  /// Returns the text of a conversation. With `add_generation_prompt` it ends with the start of the
+  /// assistant's turn. Throws Error with file and line if the template rejects the conversation or
+  /// exceeds a limit.
   std::string render(std::span<const ChatMessage> messages, bool add_generation_prompt,
                      const JinjaVariables& variables) const;
 

@@ -1,4 +1,4 @@
-// Stands in for jinja.cpp where the engine is not there (cmake/Jinja.cmake).
+// Replaces jinja.cpp in a build without the Jinja engine (cmake/Jinja.cmake).
 #include "common/base/error.h"
 #include "model/tokenizer/template/jinja.h"
 
@@ -8,8 +8,8 @@ struct JinjaTemplate::Program {};
 
 JinjaTemplate::JinjaTemplate(const std::string&, std::string place) {
   fail(
-      "{}: this chat template is not among those known by name, and this program was built without "
-      "the Jinja engine: run scripts/setup.sh and build again, or set data.prompt_template",
+      "{}: this chat template is not one of the named templates, and this program was built "
+      "without the Jinja engine: run scripts/setup.sh and build again, or set data.prompt_template",
       place);
 }
 JinjaTemplate::~JinjaTemplate() = default;

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBlank = " \t\n\r\f\v";
+constexpr std::string_view kWhiteSpace = " \t\n\r\f\v";
 constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kEmptyThought = "<think>\n\n</think>\n\n";
 
@@ -31,14 +31,14 @@ std::string chatml_turn(std::string_view role, std::string_view content) {
   return fmt::format("<|im_start|>{}\n{}<|im_end|>\n", role, content);
 }
 
-/// What Qwen3's template keeps of an earlier answer: not its thought.
+/// Returns an earlier answer without its thought, as Qwen3's template renders it.
 std::string_view without_thought(std::string_view content) {
   const std::size_t end = content.rfind(kThinkEnd);
   if (end == std::string_view::npos) return content;
   return without_leading(content.substr(end + kThinkEnd.size()), "\n");
 }
 
-/// The text between <think> and the first </think> of an answer; empty without one.
+/// Returns the text between <think> and the first </think> of an answer, or an empty string.
 std::string_view thought_of(std::string_view content) {
   const std::size_t end = content.find(kThinkEnd);
   if (end == std::string_view::npos) return "";
@@ -58,7 +58,7 @@ std::string chatml_prompt(std::span<const ChatMessage> messages) {
   return text + "<|im_start|>assistant\n";
 }
 
-/// chatml, with this system message where the conversation has none of its own.
+/// Renders chatml, with this system message if the conversation has none.
 std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
   std::string text;
   if (messages.front().role != "system") text = chatml_turn("system", system);
@@ -97,13 +97,14 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
   std::string text = "<|begin_of_text|>";
   for (const ChatMessage& m : messages) {
     text += fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n{}<|eot_id|>", m.role,
-                        trimmed(m.content, kBlank));
+                        trimmed(m.content, kWhiteSpace));
   }
   return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
 }
 
-/// "Complex template" of arXiv:2506.20512. The chat_template of the tokenizer that the LIE runs had
-/// is not published; Llama models expect their first token, so it is included here.
+/// Renders the "complex template" of arXiv:2506.20512. The chat template of the tokenizer used in
+/// the LIE paper's runs is not published. The first token is included here, since Llama models
+/// expect it.
 std::string octothinker_prompt(std::span<const ChatMessage> messages) {
   return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
          "and the Assistant solves it. The assistant first thinks about the reasoning process in "
@@ -113,9 +114,9 @@ std::string octothinker_prompt(std::span<const ChatMessage> messages) {
          joined_contents(messages) + "\nAssistant:";
 }
 
-std::string same_answer(std::string_view content) { return std::string(content); }
+std::string unchanged_answer(std::string_view content) { return std::string(content); }
 std::string trimmed_answer(std::string_view content) {
-  return std::string(trimmed(content, kBlank));
+  return std::string(trimmed(content, kWhiteSpace));
 }
 std::string qwen3_answer(std::string_view content) {
   return fmt::format("<think>\n{}\n</think>\n\n{}", thought_of(content),
@@ -125,36 +126,37 @@ std::string qwen3_no_thinking_answer(std::string_view content) {
   return std::string(without_leading(without_thought(content), "\n"));
 }
 
-/// Chat templates are recognised by the SHA-256 of their text, white space around it left out.
-struct Known {
+/// A template with a name. A model's chat template is recognized by the SHA-256 of its text without
+/// surrounding white space.
+struct NamedTemplate {
   std::string_view name;
   std::string (*prompt)(std::span<const ChatMessage>);
   std::string (*answer)(std::string_view content);
   std::string_view end_of_turn;
-  std::string_view jinja_sha256;  // of the chat template that it renders; empty: of none
+  std::string_view jinja_sha256;  // of the equivalent chat template, if there is one
 };
 
-constexpr std::array<Known, 9> kKnown = {{
-    {"plain", plain_prompt, same_answer, "", ""},
+constexpr std::array<NamedTemplate, 9> kNamedTemplates = {{
+    {"plain", plain_prompt, unchanged_answer, "", ""},
     {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
      "87a2728cb8dc9fe424d624542f6060ec05a1d285ebbec578bb078900e33396b5"},
     {"qwen3-no-thinking", qwen3_no_thinking_prompt, qwen3_no_thinking_answer, "<|im_end|>", ""},
-    {"octothinker", octothinker_prompt, same_answer, "", ""},
-    {"chatml", chatml_prompt, same_answer, "<|im_end|>",
+    {"octothinker", octothinker_prompt, unchanged_answer, "", ""},
+    {"chatml", chatml_prompt, unchanged_answer, "<|im_end|>",
      "fcf7a096fe99a48fd9ad2b250bf9237e96e8f48bffec1c7ea4d3f225176cd40e"},
-    {"smollm2", smollm2_prompt, same_answer, "<|im_end|>",
+    {"smollm2", smollm2_prompt, unchanged_answer, "<|im_end|>",
      "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"},
-    {"qwen2.5", qwen2_5_prompt, same_answer, "<|im_end|>", ""},
-    {"qwen2.5-math", qwen2_5_math_prompt, same_answer, "<|im_end|>", ""},
+    {"qwen2.5", qwen2_5_prompt, unchanged_answer, "<|im_end|>", ""},
+    {"qwen2.5-math", qwen2_5_math_prompt, unchanged_answer, "<|im_end|>", ""},
     {"llama3", llama3_prompt, trimmed_answer, "<|eot_id|>",
      "ba03a121d097859c7b5b9cd03af99aafe95275210d2876f642ad9929a150f122"},
 }};
 
-const Known& known(std::string_view name) {
-  const auto found =
-      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == name; });
-  if (found != kKnown.end()) return *found;
-  fail("prompt template \"{}\" is not known; there are {}, and model for the model's own", name,
+const NamedTemplate& named_template(std::string_view name) {
+  const auto found = std::find_if(kNamedTemplates.begin(), kNamedTemplates.end(),
+                                  [&](const NamedTemplate& k) { return k.name == name; });
+  if (found != kNamedTemplates.end()) return *found;
+  fail("unknown prompt template \"{}\"; known are {}, and \"model\" for the model's own", name,
        fmt::join(template_names(), ", "));
 }
 
@@ -162,12 +164,12 @@ PromptTemplate model_template(const fs::path& directory) {
   const std::optional<ChatTemplateFile> file = find_chat_template(directory);
   if (!file) {
     fail(
-        "{}: holds no chat template (chat_template.jinja, or a text in tokenizer_config.json); set "
-        "data.prompt_template to one of {}",
+        "{}: contains no chat template (chat_template.jinja, or chat_template in "
+        "tokenizer_config.json); set data.prompt_template to one of {}",
         directory.string(), fmt::join(template_names(), ", "));
   }
-  const std::string sha256 = sha256_hex(trimmed(file->text, kBlank));
-  for (const Known& k : kKnown) {
+  const std::string sha256 = sha256_hex(trimmed(file->text, kWhiteSpace));
+  for (const NamedTemplate& k : kNamedTemplates) {
     if (k.jinja_sha256 == sha256) return {std::string(k.name)};
   }
   return {"model", std::make_shared<const ChatTemplate>(*file, directory)};
@@ -177,7 +179,7 @@ PromptTemplate model_template(const fs::path& directory) {
 
 std::vector<std::string> template_names() {
   std::vector<std::string> names;
-  for (const Known& k : kKnown) names.emplace_back(k.name);
+  for (const NamedTemplate& k : kNamedTemplates) names.emplace_back(k.name);
   return names;
 }
 
@@ -186,22 +188,22 @@ bool has_chat_template(const fs::path& model_directory) {
 }
 
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
-  return own ? own->prompt(messages) : known(name).prompt(messages);
+  return own ? own->prompt(messages) : named_template(name).prompt(messages);
 }
 
 std::string PromptTemplate::answer(std::span<const ChatMessage> messages,
                                    std::string_view content) const {
   if (own) return own->answer(messages, content);
-  return known(name).answer(content).append(known(name).end_of_turn);
+  return named_template(name).answer(content).append(named_template(name).end_of_turn);
 }
 
 std::string_view PromptTemplate::end_of_turn() const {
-  return own ? own->end_of_turn() : known(name).end_of_turn;
+  return own ? own->end_of_turn() : named_template(name).end_of_turn;
 }
 
 PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
   return name == "model" ? model_template(model_directory)
-                         : PromptTemplate{std::string(known(name).name)};
+                         : PromptTemplate{std::string(named_template(name).name)};
 }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// Prompt templates: the text around chat messages.
+// Prompt templates, which add the text around chat messages.
 #pragma once
 
 #include <filesystem>
@@ -13,40 +13,41 @@
 
 namespace lie {
 
-/// Names that prompt_template knows besides "model":
-///   plain              the contents, an empty line between them
-///   qwen3              Qwen3's chat template; a base model's, too
-///   qwen3-no-thinking  the same with thinking switched off: an empty <think> block is given
+/// Returns the names that prompt_template accepts besides "model":
+///   plain              the contents, separated by empty lines
+///   qwen3              the chat template of Qwen3, also of its base models
+///   qwen3-no-thinking  qwen3 with thinking switched off by an empty <think> block in the prompt
 ///   octothinker        the OctoThinker paper's "complex" template for Llama base models
-///   chatml             <|im_start|>role ... <|im_end|>, without a system message of its own
-///   smollm2            chatml with SmolLM2-Instruct's system message where none is given
-///   qwen2.5            chatml with Qwen2.5-Instruct's system message where none is given
-///   qwen2.5-math       chatml with Qwen2.5-Math's: to reason step by step and box the answer
-///   llama3             Llama 3's headers, with <|begin_of_text|> (no date, no system message)
+///   chatml             <|im_start|>role ... <|im_end|>, without a default system message
+///   smollm2            chatml with SmolLM2-Instruct's default system message
+///   qwen2.5            chatml with Qwen2.5-Instruct's default system message
+///   qwen2.5-math       chatml with Qwen2.5-Math's default (reason step by step, box the answer)
+///   llama3             Llama 3's headers with <|begin_of_text|>, without date and system message
 std::vector<std::string> template_names();
 
-/// A template that renders prompts, and what a fine-tuning target looks like under it.
+/// A template that renders prompts and fine-tuning targets.
 struct PromptTemplate {
   std::string name;
-  std::shared_ptr<const ChatTemplate> own = nullptr;  // the model's, where it has no name here
+  std::shared_ptr<const ChatTemplate> own = nullptr;  // the model's, unless it has a name above
 
-  /// The text of a conversation that ends with a user's turn, up to where the model's answer
-  /// begins.
+  /// Returns the text of a conversation that ends with a user's turn, up to the start of the
+  /// model's answer.
   std::string prompt(std::span<const ChatMessage> messages) const;
-  /// The assistant's turn with this content that the model should write behind prompt(messages),
-  /// including the template's end-of-turn token; without such a token, end of sequence must follow.
-  /// Throws Error if the model's own template has no such text (ChatTemplate::answer).
+  /// Returns the text that the model should write after prompt(messages): this content and the
+  /// template's end-of-turn token. If there is no such token, end of sequence must follow. Throws
+  /// Error if the model's own template has no such text (ChatTemplate::answer).
   std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
-  /// The token that ends answer(); empty without one.
+  /// Returns the token that ends answer(), or an empty string.
   std::string_view end_of_turn() const;
 };
 
-/// Whether the directory holds a chat template, known or not.
+/// Returns whether the directory has a chat template, named above or not.
 bool has_chat_template(const std::filesystem::path& model_directory);
 
-/// The template of that name. "model": the chat template in `model_directory`, by its name where it
-/// is known to be one of those above, otherwise run as it is. Throws Error naming the known
-/// templates for any other name, and where the directory holds no template or one that fails.
+/// Returns the template of that name. "model" is the chat template in `model_directory`. If it is
+/// identical to one of those above, it is returned under that name, otherwise it is rendered as
+/// Jinja. Throws Error that lists the names for an unknown name or a directory without template,
+/// and Error if the template is invalid.
 PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory);
 
 }  // namespace lie

@@ -12,7 +12,8 @@ from .shapes import SHAPES
 
 def _parser():
     parser = make_parser("export", __doc__)
-    parser.add_argument("runs", nargs="+", type=pathlib.Path, metavar="RUN_DIR", help="run directories of lie_cluster train")
+    parser.add_argument("runs", nargs="+", type=pathlib.Path, metavar="RUN_DIR",
+                        help="run directories of lie_cluster train")
     parser.add_argument("--output", type=output_file, required=True, help="FILE.parquet, or FILE.jsonl")
     parser.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
     parser.add_argument("--as", "--shape", dest="shape", choices=SHAPES, default="responses",
@@ -21,16 +22,18 @@ def _parser():
     parser.add_argument("--columns", type=lambda text: text.split(","), default=[],
                         help="only responses: step,reward,response,...")
     parser.add_argument("--best", type=number(int, 0), default=1,
-                        help="only sft and messages: this many right responses of each group, those of highest reward; 0: all")
+                        help="only sft and messages: this many right responses of each group, those of highest reward; "
+                        "0: all")
     parser.add_argument("--messages", action="store_true",
                         help="only sft and pairs: chat messages, from the run's data files; without it texts, the prompt's "
                         "with the template around it")
     parser.add_argument("--steps", type=number_range("--steps"), help="only these: 5-10, 5-, -10 or 7; default: all")
-    parser.add_argument("--kind", choices=("train", "eval", "all"), default="train", help="groups of training, of evaluation, "
-                        "or both")
+    parser.add_argument("--kind", choices=("train", "eval", "all"), default="train",
+                        help="groups of training, of evaluation, or both")
     parser.add_argument("--least-accuracy", type=number(float, 0, 1), default=0.0,
                         help="only groups with at least this share of right responses")
-    parser.add_argument("--most-accuracy", type=number(float, 0, 1), default=1.0, help="only groups with at most this share")
+    parser.add_argument("--most-accuracy", type=number(float, 0, 1), default=1.0,
+                        help="only groups with at most this share")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="where the run's data and tokenizer are now: data.* and model.path; may be repeated")
     return parser

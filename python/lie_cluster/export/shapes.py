@@ -133,7 +133,8 @@ class Problems(Shape):
     def __init__(self, options, runs):
         super().__init__(options)
         self._asked = {}  # by prompt and gold: a row without its counts, then the responses, then the right ones
-        self.example = self._row({"data_source": "", "prompt": _MESSAGES, "gold": "", "reference_length": 1.0, "index": 0}, 1, 0)
+        some = {"data_source": "", "prompt": _MESSAGES, "gold": "", "reference_length": 1.0, "index": 0}
+        self.example = self._row(some, 1, 0)
 
     @staticmethod
     def _row(asked, responses, right):

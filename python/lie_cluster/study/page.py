@@ -32,8 +32,8 @@ def _picture(result, span, colour):
         return f"{200 * (min(max(value, low), high) - low) / (high - low):.1f}"
     mean = result.final_mean(ACCURACY)
     band = float(place(mean.high)) - float(place(mean.low))
-    dots = "".join(f'<circle fill="{colour}" cx="{place(value)}" cy="11" r="2.5"><title>seed {seed}: {value:.3f}</title></circle>'
-                   for seed, value in result.accuracies().items())
+    dots = "".join(f'<circle fill="{colour}" cx="{place(value)}" cy="11" r="2.5"><title>seed {seed}: {value:.3f}</title>'
+                   "</circle>" for seed, value in result.accuracies().items())
     return (f'<svg viewBox="-6 0 212 22" style="width:212px"><path class="axis" d="M0 11H200"/><rect fill="{colour}" '
             f'opacity=".25" x="{place(mean.low)}" y="5" width="{band:.1f}" height="12"/>'
             f'<path stroke="{colour}" stroke-width="2" d="M{place(mean.value)} 3V19"/>{dots}</svg>')

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes expected.json beside each config.json here: what transformers makes of the published shapes, without memory.
+"""Writes an expected.json for each config.json here: the shapes in transformers, computed without allocating memory.
 
     make_expected.py      (needs torch and transformers; the files are in the repository)
 
-parameters: their number; layer: shape of each tensor of a layer, the same in all layers; others: of the rest;
-inverse_frequencies: radians per position of the rotary embedding, float32.
+Keys: `parameters`, their number; `layer`, the shape of each tensor of a layer, which is equal in all layers; `others`,
+the shapes of all other tensors; `inverse_frequencies`, radians per position of the rotary embedding in float32.
 """
 import glob
 import json

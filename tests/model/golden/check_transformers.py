@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks by hand that transformers and LIE Cluster read each other's model directories:
+"""Checks that transformers and LIE Cluster read each other's model directories:
 
     check_transformers.py BUILD_DIR/bin/model_roundtrip
 
-Each model goes transformers -> save_pretrained -> our load -> our save -> from_pretrained; parameters must come back
-bit for bit, logits too, and the configs must agree. Needs torch and transformers.
+Each model passes through save_pretrained, model_roundtrip and from_pretrained. Parameters and logits must be
+bit-identical, and the configs must agree. Needs torch and transformers; run by hand.
 """
 import os
 import subprocess

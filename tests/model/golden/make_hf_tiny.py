@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes hf_tiny/: two tiny models as transformers 5 saves them, and some of their values as JSON.
+"""Writes hf_tiny/: two tiny models, saved by transformers 5, and some of their values as JSON.
 
     make_hf_tiny.py      (needs torch and transformers; the files are in the repository)
 """
@@ -16,7 +16,7 @@ SHAPE = dict(vocab_size=24, hidden_size=12, intermediate_size=20, num_hidden_lay
 
 
 def values(model):
-    """The first and the last element and the sum of every tensor."""
+    """Returns the first element, the last element and the sum of every tensor."""
     named = {name: tensor.detach().double().flatten() for name, tensor in model.named_parameters()}
     return {name: [v[0].item(), v[-1].item(), v.sum().item()] for name, v in named.items()}
 

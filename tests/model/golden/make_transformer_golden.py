@@ -6,7 +6,7 @@ Writes transformer_<case>.golden: text lines, an empty line, then little-endian 
   tokens / starts / rows / targets <integers>
   tensor <name> <count>            log_probs, entropies, d_log_probs, d_entropies, then d:<parameter> per parameter
 (transformers itself computes norms, angles and softmax in float32 even in a float64 model.)
-Weights are not stored: both sides make them from the parameter's name (see values()).
+Weights are not stored, since both sides derive them from the parameter's name (see values()).
 """
 
 import sys
@@ -19,7 +19,7 @@ from transformers import (LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCa
 SHAPE = dict(vocab_size=45, hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
              num_key_value_heads=2, head_dim=16, max_position_embeddings=64, rope_theta=10000.0,
              rms_norm_eps=1e-6)
-# Of the eight rotations of a head one stays, two are blended, the others are slowed.
+# Of the eight frequencies of a head, one is unchanged, two are interpolated, the others are divided by the factor.
 LLAMA3 = dict(factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=48)
 CASES = {
     "qwen3_tied": (Qwen3Config, Qwen3ForCausalLM, dict(tie_word_embeddings=True)),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares our tokenizer with the Hugging Face library on much varied text, and counts differences:
+"""Compares our tokenizer with the Hugging Face library on many varied texts, and counts differences:
 
     check_parity.py BUILD_DIR/bin/tokenizer_parity [--data SHARED_DATA] [--megabytes 24] [TOKENIZER_DIR ...]
 
-Without directories: the real tokenizers under SHARED_DATA/tokenizers and the small ones of kinds.py. Needs tokenizers
-and pyarrow.
+Without directories, it uses the real tokenizers under SHARED_DATA/tokenizers and the small ones of kinds.py. Needs
+tokenizers and pyarrow.
 """
 import argparse
 import glob
@@ -36,7 +36,7 @@ def character(rng):
 
 
 def mixed(rng, added):
-    """Words of many scripts with blanks, marks, digits and added tokens between."""
+    """Returns words of many scripts, separated by blanks, marks, digits and added tokens."""
     parts = []
     for _ in range(rng.randint(1, 60)):
         kind = rng.random()
@@ -79,7 +79,7 @@ def parquet(data, limit):
 
 
 def corpus(data, megabytes, added, each_code_point, seed=0):
-    """Texts as bytes; about `megabytes` in all. A third is real, the rest made."""
+    """Returns texts as bytes, about `megabytes` in total. A third is real text, the rest is generated."""
     rng = random.Random(seed)
     share = megabytes * 1_000_000 // 8
     stdlib = sysconfig.get_paths()["stdlib"]
@@ -142,7 +142,7 @@ def check(program, name, directory, data, megabytes):
             strings = [text.decode("utf-8", errors="replace") for text in batch]
             plain = theirs.encode_batch_fast(strings, add_special_tokens=False)
             for text, string, ours, a in zip(batch, strings, run_ours(program, directory, batch), plain):
-                # what the post-processor adds does not depend on the text: every 20th is enough
+                # the tokens that the post-processor adds do not depend on the text, so every 20th text suffices
                 special = theirs.encode(string).ids if total % 20 == 0 else ours[1]
                 expected = (a.ids, special, theirs.decode(a.ids, skip_special_tokens=False), theirs.decode(a.ids))
                 total += len(text)

@@ -1,4 +1,4 @@
-"""Small tokenizers of the kinds that LIE Cluster reads, made by training on a few sentences."""
+"""Small tokenizers of all kinds that LIE Cluster reads, trained on a few sentences."""
 import json
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -6,7 +6,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 QWEN_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
                 r"|\s+(?!\S)|\s+")
 LLAMA_PATTERN = QWEN_PATTERN.replace(r"\p{N}|", r"\p{N}{1,3}|")
-# GPT-4o's: tells upper from lower case and marks from letters
+# the pattern of GPT-4o, which distinguishes upper from lower case and marks from letters
 CASE_PATTERN = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
                 r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 
@@ -44,8 +44,8 @@ def bos(tokenizer, token):
 
 
 def with_unknown(fuse):
-    """A vocabulary without some bytes, as SmolLM2's: they become the unknown token. The decoder is the one that
-    transformers writes for a model that came as GGUF."""
+    """Returns a tokenizer whose vocabulary lacks some bytes, like SmolLM2's. These become the unknown token. The decoder
+    is the one that transformers writes for models converted from GGUF."""
     tokenizer = Tokenizer(models.BPE(unk_token="<|endoftext|>", fuse_unk=fuse, byte_fallback=True))
     tokenizer.pre_tokenizer = byte_level(True)
     tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Replace("\u2581", " "),
@@ -58,7 +58,7 @@ def with_unknown(fuse):
 
 
 def kinds():
-    """Name -> tokenizer."""
+    """Returns all tokenizers by name."""
     made = {}
     qwen = trained(pre_tokenizers.Sequence([split(QWEN_PATTERN), byte_level(False)]), normalizers.NFC())
     qwen.add_special_tokens(["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
@@ -66,7 +66,7 @@ def kinds():
     made["qwen"] = qwen
 
     llama = trained(pre_tokenizers.Sequence([split(LLAMA_PATTERN), byte_level(False)]), ignore_merges=True)
-    # with ignore_merges a whole word may be a token that no merges make
+    # with ignore_merges, a word may be a token that no merges produce
     spec = json.loads(llama.to_str())
     for word in ("Ġunmergeable", "zzzz", "Ġ中文中文"):
         spec["model"]["vocab"][word] = len(spec["model"]["vocab"])

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes chat_templates.json: conversations as transformers' apply_chat_template renders them by the chat templates of
+"""Writes chat_templates.json: conversations that transformers' apply_chat_template renders with the chat templates of
 published models.
 
     make_chat_templates.py .deps/jinja-VERSION/models/templates [NAME.jinja ...]     (needs transformers)
 
-The templates come with llama.cpp (MIT; each by its model's makers), which scripts/setup.sh unpacks; the names below are
-rendered, or those given. Per template one row a conversation: `plain`, rendered without generation prompt, and `asked`
-with it, as what is appended where it only appends; null where the template refuses the conversation. bos_token and
-eos_token are <|bos|> and <|eos|>, and the clock stands at 26 July 2024, as in model/tokenizer/template/jinja.h.
+The templates come with llama.cpp (MIT; each by the authors of its model), which scripts/setup.sh unpacks. The script
+renders the given templates, or else those named below. Each conversation gives one row per template: `plain` is the text
+without generation prompt, and `asked` the text with it. If the generation prompt is only appended, `appended` replaces
+`asked`. A text is null if the template rejects the conversation. bos_token and eos_token are <|bos|> and <|eos|>, and the
+clock is fixed at 26 July 2024, as in model/tokenizer/template/jinja.h.
 """
 import datetime
 import json

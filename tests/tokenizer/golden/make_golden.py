@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the golden files of tests/tokenizer: small tokenizers of every kind, and the ids of the Hugging Face library.
+"""Writes the golden files of tests/tokenizer: small tokenizers of each kind, and the ids of the Hugging Face library.
 
     make_golden.py SHARED_DATA      (needs tokenizers; the files are in the repository)
 
-<kind>/tokenizer.json come from kinds.py. cases.json: for each tokenizer, for each text its ids without and with special
-tokens and the decoded text; texts are UTF-8, or hexadecimal bytes where they are not. The tokenizers "qwen3" and "llama3"
-are the real ones under SHARED_DATA/tokenizers.
+<kind>/tokenizer.json are the tokenizers of kinds.py. cases.json holds, for each tokenizer and each text, the ids without
+and with special tokens and the decoded text. Texts are UTF-8, or hexadecimal bytes if they are not valid UTF-8. The
+tokenizers "qwen3" and "llama3" are the real ones under SHARED_DATA/tokenizers.
 """
 import json
 import os
@@ -36,7 +36,7 @@ LOOKED_UP = ["<|endoftext|>", "<|begin_of_text|>", "\u0120the", "the", "\u010a",
 
 
 def entry(text):
-    """How a text stands in the file, and what the library is given for it."""
+    """Returns a text in the form of the file, and in the form that the library receives."""
     if isinstance(text, bytes):
         return {"bytes": text.hex()}, text.decode("utf-8", errors="replace")
     return {"text": text}, text

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes templates.json: conversations as transformers' apply_chat_template renders them.
+"""Writes templates.json: conversations rendered by transformers' apply_chat_template.
 
     make_templates.py SHARED_DATA [SMOLLM2_DIRECTORY]      (needs transformers; the file is in the repository)
 
-Chat templates: those of the real Qwen3 and Llama 3 tokenizers under SHARED_DATA/tokenizers, SmolLM2-Instruct's (read from
-the directory, or kept from the present templates.json) and plain ChatML. For each: `jinja`, its text, and for each
-conversation the prompt; where a conversation ends with an assistant's turn, `prompt` is of what stands before it and `whole`
-of all of it.
+The chat templates are those of the real Qwen3 and Llama 3 tokenizers under SHARED_DATA/tokenizers, SmolLM2-Instruct's
+(from the directory, or else from the existing templates.json) and plain ChatML. For each of them the file holds its text
+`jinja` and the prompt of each conversation. If a conversation ends with an assistant's turn, `prompt` is the text before
+that turn, and `whole` the text of the conversation.
 """
 import json
 import os
@@ -44,7 +44,7 @@ def render(tokenizer, template, messages, **options):
 
 
 def cases(tokenizer, template, system=None, **options):
-    """system: the message that the conversations without one of their own are given before they are rendered."""
+    """`system` is the message that is added to conversations without a system message."""
     rows = []
     for conversation in CONVERSATIONS:
         given = system and conversation[0]["role"] != "system"
