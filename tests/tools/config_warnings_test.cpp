@@ -25,16 +25,16 @@ struct ConfigWarnings : testing::Test {
   std::vector<Prompt> prompts;
 };
 
-TEST_F(ConfigWarnings, ASoundConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty()); }
+TEST_F(ConfigWarnings, AGoodConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty()); }
 
-TEST_F(ConfigWarnings, GroupsWithoutDifferences) {
+TEST_F(ConfigWarnings, GroupsWithoutDifferencesLearnNothing) {
   config.rollout.sampling.temperature = 0;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.temperature is 0")));
   config.tickets.samples_per_prompt = 1;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.samples_per_prompt is 1")));
 }
 
-TEST_F(ConfigWarnings, PlainTextForAChatModel) {
+TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
   TemporaryDirectory model;
   std::filesystem::copy(config.model.path, model.path(), std::filesystem::copy_options::recursive);
   config.model.path = model.path();
@@ -45,12 +45,12 @@ TEST_F(ConfigWarnings, PlainTextForAChatModel) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-TEST_F(ConfigWarnings, PromptsThatWouldBeCutAreCounted) {
+TEST_F(ConfigWarnings, TruncatedPromptsAreCounted) {
   config.rollout.max_prompt_tokens = 5;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts")));
 }
 
-TEST_F(ConfigWarnings, StaleResponsesUnderANarrowClip) {
+TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   config.tickets.max_staleness = 2;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),
                                             HasSubstr("as narrow as 0.0004"))));
@@ -64,7 +64,7 @@ TEST_F(ConfigWarnings, StaleResponsesUnderANarrowClip) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
-TEST_F(ConfigWarnings, KeysThatOthersKeepFromAnyEffect) {
+TEST_F(ConfigWarnings, KeysWithoutEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
   config.policy_loss.tis_cap = 2;
@@ -79,7 +79,7 @@ TEST_F(ConfigWarnings, KeysThatOthersKeepFromAnyEffect) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.budgets")));
 }
 
-TEST_F(ConfigWarnings, ProductsInBf16WithoutAMatrixUnit) {
+TEST_F(ConfigWarnings, Bf16MatmulsWithoutAMatrixUnit) {
   config.model.device = "cpu-bf16";
   if (has_matrix_unit()) {
     EXPECT_THAT(warnings(), IsEmpty());

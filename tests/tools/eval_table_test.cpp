@@ -9,7 +9,8 @@
 namespace lie::evaluation {
 namespace {
 
-/// A problem whose samples are right as told; each has a right and a wrong answer class.
+/// Returns a problem whose samples are correct as given. Correct and incorrect samples have one
+/// answer class each.
 GradedProblem problem(const std::string& source, const std::vector<bool>& right) {
   GradedProblem graded;
   graded.data_source = source;
@@ -68,7 +69,7 @@ TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
   EXPECT_EQ(table.rows[0].budgets[0].second.low, expected.low);
 }
 
-TEST(EvalTable, TextAndJsonSayTheSame) {
+TEST(EvalTable, TextAndJsonHoldTheSameValues) {
   const Table table = make_table(problems(), kOptions, 1);
   const std::string text = table_text(table);
   EXPECT_NE(text.find("mean of sources         4        8    75.0 [50.0, 100.0]"),

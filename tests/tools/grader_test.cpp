@@ -7,7 +7,7 @@
 namespace lie::evaluation {
 namespace {
 
-TEST(ChoiceLetter, IsFoundAsModelsWriteIt) {
+TEST(ChoiceLetter, IsFoundInCommonSpellings) {
   for (const char* answer : {"B", "(B)", "b", " B ", "\\text{B}", "\\textbf{(B)}\\ 42", "B.",
                              "B. 42", "(B) 42", "\\mathbf{B}", "B) the second", "**B**",
                              "\\text{(B) 42}", "B: x", "\\left(B\\right)", "\\mathrm{B}"}) {
@@ -15,7 +15,7 @@ TEST(ChoiceLetter, IsFoundAsModelsWriteIt) {
   }
 }
 
-TEST(ChoiceLetter, IsNotReadIntoOtherAnswers) {
+TEST(ChoiceLetter, IsAbsentFromOtherAnswers) {
   for (const char* answer :
        {"", "42", "Always", "K", "B = 3", "b + 1", "\\beta", "BC", "b^2", "B_1"}) {
     EXPECT_EQ(choice_letter(answer), std::nullopt) << answer;
@@ -31,7 +31,7 @@ TEST(DigitKeys, AreCountedWhereOtherKeysAreLetters) {
   EXPECT_EQ(count_digit_keys(prompts), 1);
 }
 
-TEST(ChoiceByPattern, IsFoundAsThePublishedPatternsDo) {
+TEST(ChoiceByPattern, IsFoundByThePublishedPatterns) {
   for (const char* response :
        {"**ANSWER: B**", "Final Answer: (b)", "**Final Answer:** **B)** 42", "answer：B",
         "So the correct answer is B.", "The answer is: (B)", "Hence option (B) is correct.",
@@ -42,7 +42,7 @@ TEST(ChoiceByPattern, IsFoundAsThePublishedPatternsDo) {
   }
 }
 
-TEST(ChoiceByPattern, IsNotReadIntoWords) {
+TEST(ChoiceByPattern, IsNotFoundInWords) {
   for (const char* response : {"", "The answer is a prime", "answer: Because", "The answer is 4.",
                                "option B is wrong", "choose between them", "the answer is clear",
                                "f(A) grows", "B is tempting", "answer is K"}) {
@@ -50,7 +50,7 @@ TEST(ChoiceByPattern, IsNotReadIntoWords) {
   }
 }
 
-/// Token ids are the characters of the text.
+/// Returns a group of responses whose token ids are the characters of the text.
 RolloutGroup answers(const std::string& gold, const std::vector<std::string>& texts) {
   RolloutGroup group;
   group.ticket.purpose = Purpose::kEvaluate;
@@ -68,9 +68,9 @@ RolloutGroup answers(const std::string& gold, const std::vector<std::string>& te
 
 std::string as_text(std::span<const std::int32_t> ids) { return {ids.begin(), ids.end()}; }
 
-TEST(Grader, CutsResponsesAtEachBudgetAndVerifiesAgain) {
+TEST(Grader, VerifiesResponsesCutAtEachBudget) {
   Grader grader({}, as_text, {5, 10, 12, 100});
-  // Right at first, then the answer is changed.
+  // The response is correct at first, then changes its answer.
   const auto samples = grader.grade(grader.score(answers("2", {"\\boxed{2} no, \\boxed{3}"})));
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_FALSE(samples[0].right);
@@ -78,7 +78,7 @@ TEST(Grader, CutsResponsesAtEachBudgetAndVerifiesAgain) {
   EXPECT_EQ(samples[0].right_at, (std::vector<char>{0, 1, 1, 0}));
 }
 
-TEST(Grader, TakesALetterForAChoiceAndForNothingElse) {
+TEST(Grader, AcceptsALetterForChoiceGoldsOnly) {
   Grader grader({}, as_text, {100});
   const auto right = [&](const char* gold, const char* text) {
     return grader.grade(grader.score(answers(gold, {text}))).at(0).right;
@@ -91,7 +91,7 @@ TEST(Grader, TakesALetterForAChoiceAndForNothingElse) {
   EXPECT_TRUE(right("42", "\\boxed{B. 42}")) << "what the option says is an answer";
 }
 
-TEST(Grader, LooksForALetterOutsideOfTheBoxWhereItMay) {
+TEST(Grader, FindsALetterOutsideTheBoxOnlyIfAllowed) {
   Grader grader({}, as_text, {14, 100}, {}, /*choice_patterns=*/true);
   const auto sample = [&](const char* gold, const char* text) {
     return grader.grade(grader.score(answers(gold, {text}))).at(0);
@@ -105,7 +105,7 @@ TEST(Grader, LooksForALetterOutsideOfTheBoxWhereItMay) {
   EXPECT_EQ(sample("B", "Who knows?").verdict, VerdictCode::kNoAnswer);
 }
 
-TEST(Grader, GivesEqualAnswersOneClass) {
+TEST(Grader, EqualAnswersShareAClass) {
   Grader grader({}, as_text, {});
   const auto samples = grader.grade(grader.score(
       answers("1/2", {"\\boxed{\\frac12}", "\\boxed{0.5}", "\\boxed{3}", "none", "\\boxed{1/2}"})));

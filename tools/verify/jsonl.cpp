@@ -68,8 +68,8 @@ std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   return batch;
 }
 
-void verify_batch(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
-                  int threads) {
+void verify_all(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
+                int threads) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < batch.size(); i = next++)
