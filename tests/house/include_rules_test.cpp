@@ -40,7 +40,7 @@ const std::map<std::string, std::set<std::string>> kLibrariesOfFolder = {
     {"tools", {"CLI", "nlohmann", "posix"}},
 };
 
-// First part of an include path, or the whole name, to the library it belongs to.
+// Maps the first component of an include path, or the full name, to its library.
 const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"yaml-cpp", "yaml-cpp"},
                                                        {"nlohmann", "nlohmann"},
@@ -117,7 +117,7 @@ lie::Graph floor_plan() {
 
 std::vector<Include> all_includes() { return lie::includes_below(lie::program_folders()); }
 
-// Returns the library that a header belongs to; empty for the project's own and C++'s.
+// Returns the library of a header. Empty for headers of the project and of C++.
 std::string library_of(const std::string& path) {
   const auto by_name = kLibraries.find(path);
   if (by_name != kLibraries.end()) return by_name->second;
@@ -137,7 +137,7 @@ TEST(House, EveryFolderIncludesOnlyWhatTheFloorPlanAllows) {
   }
 }
 
-TEST(House, TheFloorPlanHasNoFolderAndNoArrowThatTheSourcesLack) {
+TEST(House, TheFloorPlanHasNoUnusedEntries) {
   lie::Graph unused = floor_plan();
   for (const Include& include : all_includes())
     unused[folder_of(include.file)].erase(folder_of(include.path));
@@ -149,7 +149,7 @@ TEST(House, TheFloorPlanHasNoFolderAndNoArrowThatTheSourcesLack) {
   }
 }
 
-TEST(House, NoFolderHoldsMoreUnitsThanAReaderCanOverlook) {
+TEST(House, FoldersHaveAtMostSixteenUnits) {
   const auto all = units_by_folder();
   ASSERT_GT(all.size(), 30U);
   for (const auto& [folder, units] : all)
@@ -167,7 +167,7 @@ TEST(House, EveryLibraryIsIncludedOnlyInItsFolders) {
 
 TEST(House, EveryIncludedHeaderIsKnown) {
   for (const Include& include : all_includes()) {
-    // A header for C callers includes C's own names.
+    // Headers for C callers include the C standard headers by their C names.
     const bool c_standard = include.path == "stddef.h" || include.path == "stdlib.h";
     const bool standard = c_standard || include.path.find_first_of("./") == std::string::npos;
     EXPECT_TRUE(lie::is_ours(include.path) || standard || !library_of(include.path).empty())
@@ -176,7 +176,7 @@ TEST(House, EveryIncludedHeaderIsKnown) {
   }
 }
 
-TEST(House, NoFileNamesAHomeFolder) {
+TEST(House, NoFileContainsAPathInAHomeDirectory) {
   for (const char* top : {"common", "verifier", "rewards", "model", "actors", "learner", "tools",
                           "tests", "configs", "scripts", "cmake", "slurm", "assets"}) {
     for (const auto& entry :
