@@ -61,7 +61,8 @@ class Actor {
   /// Requests some responses more than there are free slots, so that no slot stays empty while the
   /// next request is under way.
   std::optional<Assignment> receive_assignment() {
-    const TicketRequest request{.room = generator_.free_slots(), .spare = generator_.slots() / 2};
+    const TicketRequest request{.free_slots = generator_.free_slots(),
+                                .spare = generator_.slots() / 2};
     if (can_generate()) return parts_.tickets.try_receive(request);
     return clock_.waiting([&] { return parts_.tickets.receive(request); });
   }

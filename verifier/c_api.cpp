@@ -43,7 +43,9 @@ int lie_verify_pair(const char* gold, size_t gold_bytes, const char* response,
 }
 
 const char* lie_verdict_name(int code) {
-  return code < 0 || code > 6 ? "unknown" : lie::name(static_cast<lie::VerdictCode>(code)).data();
+  return code < 0 || code >= static_cast<int>(lie::kVerdictCount)
+             ? "unknown"
+             : lie::name(static_cast<lie::VerdictCode>(code)).data();
 }
 
 void lie_verifier_release_thread(void) { lie::release_thread_caches(); }

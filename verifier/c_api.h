@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* Judges one response. Text is UTF-8 and need not end in zero.
+/* Verifies one response. Text is UTF-8 and need not end in zero.
 
    rules: NULL for the defaults, else zero-terminated "rule=value" lines as `lie_verify --rules`
    lists them, such as "mode=lenient\ndecimal_places=4".
@@ -16,7 +16,8 @@ extern "C" {
    be NULL.
 
    Returns 0 equal, 1 unequal, 2 no answer, 3 unparsable answer, 4 unparsable gold, 5 out of budget,
-   6 undecided; -1 if a rule cannot be set, and then `extracted` says why. */
+   6 undecided, 7 copied (never without a prompt); -1 if a rule cannot be set, and then `extracted`
+   says why. */
 int lie_verify_pair(const char* gold, size_t gold_bytes, const char* response,
                     size_t response_bytes, const char* rules, char* extracted, size_t capacity);
 

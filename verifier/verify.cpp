@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/text/scan.h"
 #include "verifier/equal/compare.h"
+#include "verifier/equal/copied.h"
 #include "verifier/equal/literal.h"
 #include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
@@ -21,7 +23,7 @@ using expr::Expr, extract::Candidate, scalar::Tri;
 
 constexpr std::int64_t kStepsPerCandidate = 20;
 
-// One side of a pair: its text, and what was read in it, which may be no tree yet.
+// One side of a pair: its text, and its literal or tree once they are read.
 struct Side {
   std::string text;
   std::optional<equal::Literal> literal;
@@ -35,15 +37,33 @@ class Pair {
   Pair(const VerifierOptions& options, bool explains)
       : options_(options), explains_(explains), budget_(options), arena_(budget_) {}
 
-  Verdict decide(std::string_view gold, std::string_view response) {
+  Verdict decide(std::string_view gold, std::string_view response, std::string_view prompt) {
     decide_reward_or_lenient(gold, response);
+    if (options_.refuse_copied && !prompt.empty() && verdict_.correct())
+      refuse_copied(gold, prompt);
     verdict_.steps = budget_.spent();
     return std::move(verdict_);
   }
 
  private:
+  // Lenient mode accepts what reward mode accepts, and more.
   void decide_reward_or_lenient(std::string_view gold, std::string_view response) {
-    if (options_.mode == ExtractionMode::kLenient) return lenient(gold, response);
+    const bool lenient_mode = options_.mode == ExtractionMode::kLenient;
+    const bool boxes_first = options_.boxed_priority == 0 && options_.choices.empty() &&
+                             response.find('\\') != std::string_view::npos &&
+                             response.find("</answer>") == std::string_view::npos;
+    if (!lenient_mode || boxes_first) from_box(gold, response);
+    if (lenient_mode && !verdict_.correct()) lenient(gold, response);
+  }
+
+  void refuse_copied(std::string_view gold, std::string_view prompt) {
+    const Side right = parsed(side(extract::from_gold(gold, options_)));
+    const Side given = parsed(side(verdict_.extracted));
+    if (equal::is_copied({right.text, right.tree}, {given.text, given.tree}, prompt))
+      set(VerdictCode::kCopied, "an expression of the prompt with operations to carry out");
+  }
+
+  void from_box(std::string_view gold, std::string_view response) {
     std::vector<Candidate> boxes = extract::from_boxes(response, options_);
     if (boxes.empty())
       return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
@@ -74,7 +94,7 @@ class Pair {
     return out;
   }
 
-  // Takes the first candidate that is mathematics or a choice; where none is, `best` is the first
+  // Accepts the first candidate that parses or is a choice. Where none does, `best` is the first
   // one with its error.
   extract::Taker taker(Side& best) {
     return [this, &best](Candidate candidate) {
@@ -88,7 +108,7 @@ class Pair {
     };
   }
 
-  // Plain numbers need no tree as long as nothing else is compared with them.
+  // Plain numbers need no tree while they are compared with plain numbers.
   Side read(Side side) {
     side.literal = equal::read_literal(side.text);
     return side.literal ? std::move(side) : parsed(std::move(side));
@@ -150,7 +170,7 @@ class Pair {
         "neither equality nor difference could be shown within the precision");
   }
 
-  // "(C) 12" is C, and 12; two letters must agree.
+  // The option "(C) 12" equals C, and 12. Two letters must agree.
   void compare_options(const Side& right, const Side& given) {
     if (verdict_.correct() || right.choice || given.choice) return;
     const auto gold = extract::read_option(right.text), answer = extract::read_option(given.text);
@@ -158,6 +178,10 @@ class Pair {
     if (gold && answer && gold->letter != answer->letter) return;
     Side wanted = side(gold ? gold->value : right.text);
     Side found = side(answer ? answer->value : given.text);
+    // A letter alone may be written small.
+    const std::string_view letter = trimmed(given.text);
+    if (gold && wanted.text.empty() && letter.size() == 1 && to_upper(letter[0]) == gold->letter)
+      return set(VerdictCode::kEqual, "the same option");
     if (gold && answer && (wanted.text.empty() || found.text.empty()))
       return set(VerdictCode::kEqual, "the same option");
     if (wanted.text.empty() || found.text.empty()) return;
@@ -166,8 +190,8 @@ class Pair {
     if (!verdict_.correct()) verdict_ = std::move(before);
   }
 
-  // A gold with one brace too many or too few at its end, as data sets have them. Answers are not
-  // repaired.
+  // Repairs a gold with one brace too many or too few at its end, as data sets have them. Answers
+  // are not repaired.
   void repair(Side& gold) {
     std::int64_t open = 0;
     for (std::size_t i = 0; i < gold.text.size(); ++i) {
@@ -196,7 +220,7 @@ class Pair {
     return !a.empty() && a == latex::without_spacing(given.text);
   }
 
-  // Text that is no mathematics must match word for word.
+  // Text that does not parse must match word for word.
   void unparsed(const Side& right, const Side& given) {
     if (same_text(right, given))
       return set(VerdictCode::kEqual, "the same text, which is no mathematics");
@@ -227,12 +251,14 @@ class Pair {
 
 }  // namespace
 
-Verdict verify(std::string_view gold, std::string_view response, const VerifierOptions& options) {
-  return Pair(options, false).decide(gold, response);
+Verdict verify(std::string_view gold, std::string_view response, const VerifierOptions& options,
+               std::string_view prompt) {
+  return Pair(options, false).decide(gold, response, prompt);
 }
 
-Verdict explain(std::string_view gold, std::string_view response, const VerifierOptions& options) {
-  return Pair(options, true).decide(gold, response);
+Verdict explain(std::string_view gold, std::string_view response, const VerifierOptions& options,
+                std::string_view prompt) {
+  return Pair(options, true).decide(gold, response, prompt);
 }
 
 void release_thread_caches() { flint_cleanup(); }

@@ -1,4 +1,4 @@
-// Is this answer right? The one call that rewards, lie_verify and the Python module make.
+// The entry point of the verifier, which rewards, lie_verify and the Python module call.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace lie {
 
-/// What the verifier found, and why.
+/// The decision about a response, and its reason.
 struct Verdict {
   VerdictCode code = VerdictCode::kNoAnswer;
-  std::string extracted;  // the answer as found in the response; empty with kNoAnswer
-  std::string reason;     // one sentence: the rule that decided, or position and cause of an error
+  std::string extracted;  // the answer found in the response; empty with kNoAnswer
+  std::string reason;  // one sentence: the rule that decided, or the position and cause of an error
   std::string gold_form;  // parsed forms, filled by explain() only
   std::string answer_form;
   std::int64_t steps = 0;  // budget spent, the same on every machine
@@ -24,15 +24,16 @@ struct Verdict {
 
 /// Compares the answer found in `response` with `gold` (an answer, or a text with a box or math
 /// environment). Deterministic, thread-safe, never throws on any input, bounded by the options'
-/// budgets.
+/// budgets. With a `prompt`, an answer that copies an unevaluated expression of it is kCopied
+/// (option refuse_copied).
 Verdict verify(std::string_view gold, std::string_view response,
-               const VerifierOptions& options = {});
+               const VerifierOptions& options = {}, std::string_view prompt = {});
 
-/// verify() with both parsed forms.
+/// Returns the verdict of verify() with both parsed forms.
 Verdict explain(std::string_view gold, std::string_view response,
-                const VerifierOptions& options = {});
+                const VerifierOptions& options = {}, std::string_view prompt = {});
 
-/// Frees FLINT's caches of the calling thread; call it before a thread that verified ends.
+/// Frees FLINT's caches of the calling thread. Call it before a thread that verified ends.
 void release_thread_caches();
 
 }  // namespace lie

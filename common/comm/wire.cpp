@@ -30,7 +30,7 @@ void fields(auto& io, Ticket& t) {
   io(t.samples, t.prompt, t.part, t.planned);
 }
 
-void fields(auto& io, TicketRequest& r) { io(r.room, r.spare); }
+void fields(auto& io, TicketRequest& r) { io(r.free_slots, r.spare); }
 void fields(auto& io, Assignment& a) {
   io.choice(a.kind, Assignment::Kind::kFinish);
   io(a.tickets);
@@ -50,7 +50,7 @@ void fields(auto& io, RolloutGroup& g) {
 void fields(auto& io, NamedNumber& n) { io(n.name, n.value); }
 void fields(auto& io, Coverage& c) { io(c.distinct_ngrams, c.ngrams, c.largest_repeat); }
 void fields(auto& io, Score& s) {
-  io.choice(s.verdict, VerdictCode::kUndecided);
+  io.choice(s.verdict, kLastVerdict);
   io(s.verify_seconds, s.target_length, s.rewards, s.numbers, s.coverage, s.extracted);
 }
 

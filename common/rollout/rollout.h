@@ -71,7 +71,7 @@ struct Ticket {
 struct TicketRequest {
   /// Number of responses that could begin now. 0: the actor only checks for new weights. The
   /// coordinator then answers at once, perhaps without a ticket.
-  std::int64_t room = 0;
+  std::int64_t free_slots = 0;
   std::int64_t spare = 0;  // responses that the actor would queue to begin as others finish
 };
 

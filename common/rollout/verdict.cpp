@@ -11,6 +11,7 @@ std::string_view name(VerdictCode code) {
     case VerdictCode::kUnparsableGold: return "unparsable_gold";
     case VerdictCode::kOutOfBudget: return "out_of_budget";
     case VerdictCode::kUndecided: return "undecided";
+    case VerdictCode::kCopied: return "copied";
   }
   return "unknown";
 }

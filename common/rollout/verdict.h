@@ -14,13 +14,16 @@ enum class VerdictCode : std::uint8_t {
   kUnparsableAnswer = 3,
   kUnparsableGold = 4,
   kOutOfBudget = 5,
-  kUndecided = 6,  // must stay the last one
+  kUndecided = 6,
+  kCopied = 7,
 };
 
-inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(VerdictCode::kUndecided) + 1;
+inline constexpr VerdictCode kLastVerdict = VerdictCode::kCopied;
 
-/// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget"
-/// or "undecided". These names appear in the output of lie_verify and in the metrics
+inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(kLastVerdict) + 1;
+
+/// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
+/// "undecided" or "copied". These names appear in the output of lie_verify and in the metrics
 /// verdict_<name>_share.
 std::string_view name(VerdictCode code);
 

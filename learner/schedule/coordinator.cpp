@@ -129,11 +129,11 @@ bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> after_la
     Assignment answer{Assignment::Kind::kTickets, dispatcher_.next(waiting)};
     if (answer.tickets.empty()) {
       const bool is_last = dispatcher_.all_handed_out() && after_last;
-      if (!is_last && waiting.request.room > 0) continue;
+      if (!is_last && waiting.request.free_slots > 0) continue;
       if (is_last) answer.kind = *after_last;
       informed_[static_cast<std::size_t>(waiting.actor)] = is_last;
     }
-    has_answered = has_answered || waiting.request.room > 0;
+    has_answered = has_answered || waiting.request.free_slots > 0;
     parts_.ticket_queue.answer(waiting.actor, std::move(answer));
   }
   return has_answered;

@@ -18,7 +18,7 @@ void Dispatcher::add(std::deque<Ticket> tickets) {
 }
 
 std::vector<Ticket> Dispatcher::next(const WaitingActor& waiting) {
-  if (waiting.request.room == 0) return {};
+  if (waiting.request.free_slots == 0) return {};
   for (HandOut& tickets : tickets_ | std::views::values) {
     if (!may_hand_out(tickets)) continue;
     auto next = tickets.next(waiting.actor, waiting.request, may_begin(tickets),

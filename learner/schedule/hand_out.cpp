@@ -56,7 +56,7 @@ std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins,
   std::int64_t& share = share_[static_cast<std::size_t>(actor)];
   // Near the end of the phase, samples beyond the free slots could begin earlier on other actors.
   std::int64_t slots =
-      request.room + std::min(request.spare, samples_left_ / (2 * std::ssize(share_)));
+      request.free_slots + std::min(request.spare, samples_left_ / (2 * std::ssize(share_)));
   while (!done() && share > 0 && (begins || is_within_group())) {
     const std::int64_t samples = samples_for(share, slots);
     if (!handed.empty() && samples > slots) break;

@@ -31,7 +31,7 @@ class Script : public TicketClient {
   const std::vector<std::int64_t>& free_slots() const { return free_slots_; }
 
  private:
-  void ask(TicketRequest request) override { free_slots_.push_back(request.room); }
+  void send_request(TicketRequest request) override { free_slots_.push_back(request.free_slots); }
   Assignment wait_answer() override {
     Assignment next = std::move(script_.at(0));
     script_.pop_front();

@@ -176,7 +176,8 @@ class SimulatedStep {
   void take_tickets(int number, SimulatedActor& actor) {
     const std::int64_t room = given_.slots - std::ssize(actor.running) - std::ssize(actor.waiting);
     if (room <= 0 || out_.done()) return;
-    for (const Ticket& ticket : out_.next(number, {.room = room, .spare = given_.slots / 2})) {
+    for (const Ticket& ticket :
+         out_.next(number, {.free_slots = room, .spare = given_.slots / 2})) {
       const auto [first, count] = ticket.asked();
       for (std::int32_t sample = first; sample < first + count; ++sample) {
         actor.waiting.push_back(

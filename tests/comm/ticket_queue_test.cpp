@@ -44,7 +44,7 @@ void serve(TicketQueue& ticket_queue, int actors) {
     wait_until([&] { return !(waiting = ticket_queue.waiting_actors()).empty(); });
     const auto [actor, request] = waiting.front();
     const bool more = handed_out < kTickets;
-    ticket_queue.answer(actor, more ? next_tickets(handed_out, request.room) : finish());
+    ticket_queue.answer(actor, more ? next_tickets(handed_out, request.free_slots) : finish());
     if (!more) ++ended;
   }
 }
@@ -76,7 +76,7 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
 std::vector<std::pair<int, std::int64_t>> waiting_actors_of(TicketQueue& ticket_queue) {
   std::vector<std::pair<int, std::int64_t>> waiting;
   for (const auto& [actor, request] : ticket_queue.waiting_actors()) {
-    waiting.emplace_back(actor, request.room);
+    waiting.emplace_back(actor, request.free_slots);
   }
   return waiting;
 }

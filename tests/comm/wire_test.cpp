@@ -77,7 +77,7 @@ TEST(Wire, RoundTripIsByteIdentical) {
   const Bytes assignment = pack(two);
   EXPECT_EQ(pack(unpack<Assignment>(assignment)), assignment);
   EXPECT_EQ(unpack<Assignment>(assignment).tickets[1].group, 4);
-  EXPECT_EQ(unpack<TicketRequest>(pack(TicketRequest{.room = 17})).room, 17);
+  EXPECT_EQ(unpack<TicketRequest>(pack(TicketRequest{.free_slots = 17})).free_slots, 17);
   const Bytes rollouts = pack(std::vector{example_rollout(1), example_rollout(2)});
   EXPECT_EQ(pack(unpack<std::vector<RolloutGroup>>(rollouts)), rollouts);
   const Bytes scored = pack(std::vector{example_scored(1), ScoredGroup{}});

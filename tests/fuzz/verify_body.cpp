@@ -16,7 +16,7 @@ void verify_body(std::string_view input) {
   const std::string boxed = "\\boxed{" + std::string(response) + "}";
   const VerdictCode code = verify(gold, boxed, options).code;
   require(code == verify(gold, boxed, options).code);
-  // The short way by literals decides as the trees do.
+  // The shortcut by literals decides as the trees do.
   options.identical_text = false;
   require(verify(gold, boxed, options).code == explain(gold, boxed, options).code);
   options.mode = ExtractionMode::kLenient;

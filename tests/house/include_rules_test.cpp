@@ -18,10 +18,10 @@
 namespace {
 
 namespace fs = std::filesystem;
+using lie::folder_of;
 using lie::Include;
+using lie::units_by_folder;
 
-// A unit is a header with its source, or either alone. A stub that stands in for a missing backend
-// belongs to the unit that it replaces.
 constexpr std::size_t kMaxUnits = 16;
 
 // Third-party libraries besides fmt, which every folder may include. The longest matching folder
@@ -86,8 +86,6 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"immintrin.h", "posix"},
                                                        {"cpuid.h", "posix"}};
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 const std::set<std::string>& libraries_of(const std::string& file) {
   std::string folder = folder_of(file);
   while (!kLibrariesOfFolder.contains(folder)) folder = folder_of(folder);
@@ -126,23 +124,6 @@ std::string library_of(const std::string& path) {
   const auto by_folder = kLibraries.find(path.substr(0, path.find('/')));
   return by_folder != kLibraries.end() && path.find('/') != std::string::npos ? by_folder->second
                                                                               : "";
-}
-
-std::string without_ending(std::string unit, const std::string& ending) {
-  if (unit.ends_with(ending)) unit.resize(unit.size() - ending.size());
-  return unit;
-}
-
-std::string unit_of(const fs::path& file) {
-  return without_ending(without_ending(file.stem().string(), "_stub"), "_missing");
-}
-
-// Returns the folders of the program, each with its units.
-std::map<std::string, std::set<std::string>> units_by_folder() {
-  std::map<std::string, std::set<std::string>> units;
-  for (const std::string& file : lie::sources_below(lie::program_folders()))
-    units[folder_of(file)].insert(unit_of(file));
-  return units;
 }
 
 TEST(House, EveryFolderIncludesOnlyWhatTheFloorPlanAllows) {

@@ -17,7 +17,8 @@ TEST(AccuracyReward, OnlyAcceptedAnswersAreRewarded) {
   EXPECT_EQ(accuracy_reward(VerdictCode::kEqual), 1.0F);
   for (const VerdictCode code :
        {VerdictCode::kUnequal, VerdictCode::kNoAnswer, VerdictCode::kUnparsableAnswer,
-        VerdictCode::kUnparsableGold, VerdictCode::kOutOfBudget, VerdictCode::kUndecided}) {
+        VerdictCode::kUnparsableGold, VerdictCode::kOutOfBudget, VerdictCode::kUndecided,
+        VerdictCode::kCopied}) {
     EXPECT_EQ(accuracy_reward(code), 0.0F);
   }
 }

@@ -63,7 +63,7 @@ Subject subject_of(const std::vector<fs::path>& directories) {
   return subject;
 }
 
-TEST(LieAnalyze, DigestIsTheSameForTheSameRunAndDiffersForAnother) {
+TEST(LieAnalyze, DigestIsEqualForEqualRunsAndDiffersForOthers) {
   const fs::path a = example("digest-a"), b = example("digest-b");
   const fs::path c = example("digest-c", {.steps = 12, .planned = 12, .seed = 2});
   const Outcome first = lie_analyze("--digest " + a.string());
@@ -87,7 +87,7 @@ void flip_a_bit(const fs::path& path, std::size_t byte) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// Of two learners with three segments each, and with checksums in its metrics.
+/// Writes a run of two learners with three segments each, and with checksums in its metrics.
 fs::path run_of_many_files(const std::string& name) {
   const fs::path run =
       example(name, {.steps = 12, .planned = 12, .segment_steps = 4, .learners = 2});
@@ -95,12 +95,12 @@ fs::path run_of_many_files(const std::string& name) {
   return run;
 }
 
-TEST(Check, SaysThatARunIsSoundAndWhatWasRead) {
-  const Outcome outcome = lie_analyze("--check " + run_of_many_files("sound").string());
+TEST(Check, ReportsAnIntactRunAndWhatWasRead) {
+  const Outcome outcome = lie_analyze("--check " + run_of_many_files("intact").string());
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "trajectories: 6 files")) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "metrics.jsonl: 13 lines")) << outcome.output;
-  EXPECT_TRUE(holds(outcome.output, "\nsound\n")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "\nintact\n")) << outcome.output;
 }
 
 TEST(Check, NamesEveryDamagedOrMissingFileWithWhatIsLost) {
@@ -124,18 +124,19 @@ TEST(Check, NamesEveryDamagedOrMissingFileWithWhatIsLost) {
   }
 }
 
-TEST(Check, WhatALiveRunIsWritingIsNoFault) {
+TEST(Check, FilesBeingWrittenAreNoFault) {
   const fs::path run = run_of_many_files("check-live");
   const auto cut = [&](const fs::path& path, std::size_t bytes) {
     fs::resize_file(path, fs::file_size(path) - bytes);
   };
   cut(run / "metrics.jsonl", 20);
   EXPECT_TRUE(check_run(run).faults.empty()) << text_of(check_run(run));
-  cut(run / "trajectories" / "learner-000-segment-000008.h5", 20);  // not live: it is in the index
+  cut(run / "trajectories" / "learner-000-segment-000008.h5",
+      20);  // in the index, so it is not being written
   EXPECT_EQ(check_run(run).faults.size(), 1U);
 }
 
-TEST(Check, LinesOfOlderBuildsHaveNoChecksumsWhichIsSaid) {
+TEST(Check, NotesLinesOfOlderBuildsWithoutChecksums) {
   const fs::path run = run_of_many_files("check-older");
   write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\n");
   const Validity found = check_run(run);
@@ -143,7 +144,7 @@ TEST(Check, LinesOfOlderBuildsHaveNoChecksumsWhichIsSaid) {
   EXPECT_TRUE(holds(text_of(found), "metrics.jsonl: has no checksums"));
 }
 
-TEST(LieAnalyze, TellsWhatIsWrongInOneLine) {
+TEST(LieAnalyze, ReportsErrorsInOneLine) {
   const fs::path empty = fresh("empty");
   fs::create_directories(empty);
   for (const std::string& arguments :
@@ -172,7 +173,7 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
 }
 
-TEST(LieAnalyze, ShowsCoverageOfFurtherNAndWhereACountIsEstimated) {
+TEST(LieAnalyze, ShowsCoverageOfFurtherNAndNotesEstimates) {
   const fs::path run = example("coverage");
   std::string metrics = read_file(run / "metrics.jsonl");
   for (const int step : {8, 9, 10, 11, 12}) {
@@ -193,7 +194,7 @@ TEST(LieAnalyze, ShowsCoverageOfFurtherNAndWhereACountIsEstimated) {
   EXPECT_FALSE(holds(lie_analyze(example("exact").string()).output, "is an estimate"));
 }
 
-TEST(LieAnalyze, ShowsTheSourcesOfEvaluationsThatHaveSeveral) {
+TEST(LieAnalyze, ShowsAccuracyBySourceIfThereAreSeveral) {
   const fs::path run = example("sources");
   std::string metrics = read_file(run / "metrics.jsonl");
   for (const auto& [step, amc] : {std::pair{0, 0.25}, {10, 0.75}}) {
@@ -215,13 +216,13 @@ TEST(LieAnalyze, ShowsTheSourcesOfEvaluationsThatHaveSeveral) {
   EXPECT_FALSE(holds(lie_analyze(example("one-source").string()).output, "mean over sources"));
 }
 
-TEST(LieAnalyze, ARunInProgressSaysHowFarItIs) {
+TEST(LieAnalyze, ReportsTheProgressOfAnUnfinishedRun) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));
   EXPECT_TRUE(holds(lie_analyze("--digest " + run.string()).output, "weights none"));
 }
 
-TEST(LieAnalyze, ARunThatHasOnlyItsConfigIsReported) {
+TEST(LieAnalyze, ReportsARunThatHasOnlyAConfig) {
   const fs::path run = fresh("begun");
   fs::create_directories(run);
   write_file_atomically(run / "config.yaml", "run:\n  steps: 40\n");
@@ -230,7 +231,7 @@ TEST(LieAnalyze, ARunThatHasOnlyItsConfigIsReported) {
   EXPECT_TRUE(holds(outcome.output, "no training step is complete yet")) << outcome.output;
 }
 
-TEST(LieAnalyze, WithoutMetricsFileCurvesComeFromTheTrajectories) {
+TEST(LieAnalyze, ComputesCurvesFromTrajectoriesWithoutMetricsFile) {
   const fs::path with = example("with"),
                  without = example("without", {.steps = 12, .planned = 12, .metrics = false});
   const analyze::Run a = load_run(with), b = load_run(without);
@@ -242,7 +243,7 @@ TEST(LieAnalyze, WithoutMetricsFileCurvesComeFromTheTrajectories) {
   }
 }
 
-TEST(LieAnalyze, ADamagedMetricsFileIsNamedWithItsLine) {
+TEST(LieAnalyze, NamesTheDamagedLineOfAMetricsFile) {
   const fs::path run = example("damaged");
   write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\nnot json\n");
   const Outcome outcome = lie_analyze(run.string());
@@ -260,7 +261,7 @@ TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
   EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
 }
 
-TEST(Chart, WhatIsNoNumberIsLeftOutAndAChartWithoutPointsToo) {
+TEST(Chart, OmitsNonFinitePointsAndEmptyCharts) {
   Chart chart;
   chart.series.push_back({"line", 0, false, {{1, NAN, 0, 0}}});
   EXPECT_EQ(render(chart), "");
@@ -270,7 +271,7 @@ TEST(Chart, WhatIsNoNumberIsLeftOutAndAChartWithoutPointsToo) {
   EXPECT_EQ(render(chart), "");
 }
 
-TEST(Chart, LongCurvesKeepTheirEndsAndExtremesAtTheSameStepsInAllRuns) {
+TEST(Chart, ThinnedCurvesKeepEndsAndExtremesAtTheSameStepsInAllRuns) {
   Chart chart;
   for (int run = 0; run < 2; ++run) {
     chart.series.push_back({"run", run, false, {}, run});
@@ -289,14 +290,14 @@ TEST(Chart, LongCurvesKeepTheirEndsAndExtremesAtTheSameStepsInAllRuns) {
   EXPECT_TRUE(holds(html.substr(0, second), "[77778,8]")) << "where the other run is largest";
 }
 
-TEST(Html, TextOfARunStaysText) {
+TEST(Html, TextOfARunIsEscaped) {
   EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
   EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
   EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
   EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
 }
 
-TEST(Html, AfterEightColoursTheDashTells) {
+TEST(Html, RunsBeyondEightColorsDifferByDash) {
   EXPECT_EQ(colour_class(2), "c3");
   EXPECT_EQ(colour_class(10), "c3 d2");
   EXPECT_EQ(colour_class(18), "c3 d3");
@@ -309,7 +310,7 @@ TEST(Report, TextOfResponsesIsEscaped) {
   EXPECT_FALSE(holds(html, "1 < 2"));
 }
 
-TEST(Report, ChoosesResponsesOfFirstAndLastStepRightAndWrong) {
+TEST(Report, ChoosesCorrectAndIncorrectResponsesOfTheFirstAndLastStep) {
   const analyze::Run run = load_run(example("choose"));
   const auto chosen = chosen_responses(run, 6);
   ASSERT_EQ(chosen.size(), 6U);
@@ -318,7 +319,7 @@ TEST(Report, ChoosesResponsesOfFirstAndLastStepRightAndWrong) {
   EXPECT_NE(run.samples.verdict[chosen[2]] == 0, run.samples.verdict[chosen[3]] == 0);
 }
 
-TEST(Curves, SeedsGiveMeanAndInterval) {
+TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
   const Subject subject = subject_of({example("seed-1", {.steps = 3, .planned = 3, .seed = 1}),
                                       example("seed-2", {.steps = 3, .planned = 3, .seed = 2}),
                                       example("seed-3", {.steps = 3, .planned = 3, .seed = 3})});
@@ -330,7 +331,7 @@ TEST(Curves, SeedsGiveMeanAndInterval) {
   EXPECT_LT(curve[1].value.low, curve[1].value.value);
 }
 
-TEST(Curves, IntervalsOverSeedsEndWhereSharesDo) {
+TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {
   Subject subject{"seeds", std::vector<analyze::Run>(2)};
   subject.runs[0].curves = {{"accuracy", {{1, 0.1}, {2, 0.9}}}, {"grad_norm", {{1, 0.1}}}};
   subject.runs[1].curves = {{"accuracy", {{1, 0.3}, {2, 1.0}}}, {"grad_norm", {{1, 2.1}}}};
@@ -344,7 +345,7 @@ TEST(Curves, IntervalsOverSeedsEndWhereSharesDo) {
   EXPECT_GT(norm[0].value.high, 10);
 }
 
-TEST(SideBySide, PairsTheSamePromptsBySourceAndDropsOthers) {
+TEST(SideBySide, PairsEqualPromptsBySourceAndDropsOthers) {
   const ExampleRun shape{.steps = 10, .planned = 10};
   ExampleRun other = shape;
   other.seed = 2;
@@ -387,7 +388,7 @@ TEST(Evaluation, ShowsAverageWithIntervalBySourceAndTheBudgetCurve) {
   EXPECT_FALSE(holds(html, "maj@k")) << "no values";
 }
 
-TEST(Evaluation, ATableOfAnotherKindIsNamed) {
+TEST(Evaluation, RejectsATableOfAnotherKind) {
   const fs::path directory = example("no-table");
   write_file_atomically(directory / "table.json", R"({"rows": [{"data_source": 3}]})");
   const Outcome outcome = lie_analyze(directory.string());
@@ -396,7 +397,7 @@ TEST(Evaluation, ATableOfAnotherKindIsNamed) {
       << outcome.output;
 }
 
-TEST(LieAnalyze, AFineTuningHasItsPage) {
+TEST(LieAnalyze, ReportsAFineTuningRun) {
   const fs::path run = fresh("sft");
   fs::create_directories(run);
   write_file_atomically(run / "config.yaml",

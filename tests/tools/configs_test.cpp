@@ -13,7 +13,7 @@
 #include "model/config/model_config.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/cluster/sft_command.h"
+#include "tools/cluster/sft.h"
 #include "tools/eval/eval_config.h"
 #include "tools/run/config/train_config.h"
 
@@ -32,7 +32,7 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
 
 TrainConfig train_config(const std::string& name) { return load_train_config(kConfigs / name, {}); }
 
-TEST(Configs, TrainingOnesLoadAndHaveADirectoryEach) {
+TEST(Configs, TrainingConfigsLoadAndHaveDistinctDirectories) {
   std::map<std::string, fs::path> directories;
   for (const char* folder : {".", "paper", "paper/ablations"}) {
     const auto configs = configs_in(folder);
@@ -46,14 +46,14 @@ TEST(Configs, TrainingOnesLoadAndHaveADirectoryEach) {
   EXPECT_GE(directories.size(), 36u);
 }
 
-TEST(Configs, EvaluationAndFineTuningOnesLoad) {
+TEST(Configs, EvaluationAndFineTuningConfigsLoad) {
   for (const fs::path& path : configs_in("paper/eval")) evaluation::load_eval_config(path, {});
   for (const char* folder : {"count_pairs", "paper/sft"}) {
     for (const fs::path& path : configs_in(folder)) check_sft_config(path);
   }
 }
 
-TEST(Configs, TheGsm8kTrialsLoad) {
+TEST(Configs, Gsm8kTrialsLoad) {
   for (const char* name : {"gspo_lie", "lie_right_groups", "lie_overlong", "lie_dynamic"}) {
     const TrainConfig config = train_config(fmt::format("gsm8k/{}.yaml", name));
     EXPECT_TRUE(config.reward.of<LengthRewardOptions>().enabled) << name;
@@ -66,7 +66,7 @@ TEST(Configs, TheGsm8kTrialsLoad) {
   }
 }
 
-TEST(Configs, EveryRowOfTheStudiesIsTheDemoUnderKeysThatExist) {
+TEST(Configs, EveryStudyRowOverridesExistingKeysOfTheDemo) {
   const std::set<std::string> described = {"table", "paper", "against"};
   for (const char* file : {"study/rows.yaml", "study/staleness.yaml"}) {
     std::map<std::string, std::vector<std::string>> overrides;  // by row
@@ -83,7 +83,7 @@ TEST(Configs, EveryRowOfTheStudiesIsTheDemoUnderKeysThatExist) {
   }
 }
 
-TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
+TEST(Configs, ReadmeConfigLoadsAndFitsItsModel) {
   const std::string readme = read_file(fs::path(source_directory()) / "README.md");
   const std::string fence = "```yaml\n";
   const auto begin = readme.find(fence) + fence.size();
@@ -96,7 +96,7 @@ TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
   EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
 }
 
-/// The words in backquotes of a row's last column that are keys by their form.
+/// Returns the words in backquotes in a row's last column that have the form of keys.
 std::vector<std::string> keys_of_row(const std::string& row) {
   static const std::regex key("`([a-z_]+(\\.[a-z0-9_]+)+)`");
   std::vector<std::string> keys;
@@ -107,7 +107,7 @@ std::vector<std::string> keys_of_row(const std::string& row) {
   return keys;
 }
 
-TEST(Configs, TheTableForThoseFromVerlAndTrlNamesKeysThatExist) {
+TEST(Configs, MigrationTableNamesExistingKeys) {
   std::istringstream page(
       read_file(fs::path(source_directory()) / "docs/reference/keys-of-other-frameworks.md"));
   TrainConfig config;
@@ -125,7 +125,7 @@ TEST(Configs, TheTableForThoseFromVerlAndTrlNamesKeysThatExist) {
   EXPECT_GE(rows, 40);
 }
 
-TEST(Configs, WithoutEvaluationsNothingOfThemIsChecked) {
+TEST(Configs, EvaluationKeysAreUncheckedWithoutEvaluations) {
   const fs::path small = fs::path(source_directory()) / "tests/tools/small.yaml";
   const auto with = [&](const char* every) {
     return error_of([&] {
@@ -137,7 +137,7 @@ TEST(Configs, WithoutEvaluationsNothingOfThemIsChecked) {
   EXPECT_EQ(with("0"), "no error");
 }
 
-TEST(Configs, AnNOfTheMetricsThatStandsTwiceIsRefused) {
+TEST(Configs, RejectsADuplicateMetricNgram) {
   const fs::path small = fs::path(source_directory()) / "tests/tools/small.yaml";
   const std::string error = error_of([&] {
     load_train_config(small, std::vector<std::string>{"coverage.metric_ngrams=[2,6,2]"});

@@ -1,4 +1,5 @@
-// Which tokens end a response: model files, prompt template, and the keys that override both.
+// The tokens that end a response come from model files, the prompt template, and the keys that
+// override both.
 #include "tools/run/input/end_tokens.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr;
 
-/// A model directory, its weights left out; tokens are those of the golden Qwen tokenizer:
+/// A model directory without weights. Its tokens are those of the golden Qwen tokenizer:
 /// <|endoftext|> 420, <|im_start|> 421, <|im_end|> 422, <think> 423.
 class EndTokenFiles : public testing::Test {
  protected:
@@ -47,13 +48,13 @@ class EndTokenFiles : public testing::Test {
   Json config_;
 };
 
-TEST_F(EndTokenFiles, AreTheModelsAndTheTemplates) {
+TEST_F(EndTokenFiles, AreThoseOfModelAndTemplate) {
   EXPECT_THAT(ends("plain").ids, ElementsAre(420));
   EXPECT_THAT(ends("qwen3").ids, ElementsAre(420, 422));
   EXPECT_EQ(ends("qwen3").text, "end at <|endoftext|> (420), <|im_end|> (422)");
 }
 
-TEST_F(EndTokenFiles, EverySourceCountsAndEachTokenOnce) {
+TEST_F(EndTokenFiles, CombineAllSourcesWithoutDuplicates) {
   set_generation_end({422, 420});
   set_tokenizer_end("<think>");
   EXPECT_THAT(ends("qwen3").ids, ElementsAre(422, 420, 423));
@@ -61,13 +62,13 @@ TEST_F(EndTokenFiles, EverySourceCountsAndEachTokenOnce) {
   EXPECT_THAT(ends("qwen3").ids, ElementsAre(421, 420, 423, 422));
 }
 
-TEST_F(EndTokenFiles, ModelWithoutAnyIsSaid) {
+TEST_F(EndTokenFiles, ReportsAModelWithoutEndTokens) {
   set_config_end(nullptr);
   EXPECT_THAT(ends("plain").ids, ElementsAre());
   EXPECT_THAT(ends("plain").text, HasSubstr("no token ends them"));
 }
 
-TEST_F(EndTokenFiles, KeysOverrideAllOthers) {
+TEST_F(EndTokenFiles, ConfigKeysOverrideAllSources) {
   RolloutOptions options;
   options.end_of_sequence_tokens = {"<think>"};
   EXPECT_THAT(ends("qwen3", options).ids, ElementsAre(423));
@@ -75,7 +76,7 @@ TEST_F(EndTokenFiles, KeysOverrideAllOthers) {
   EXPECT_THAT(ends("qwen3", options).ids, ElementsAre(421, 423));
 }
 
-TEST_F(EndTokenFiles, UnknownTokensAreNamed) {
+TEST_F(EndTokenFiles, UnknownTokensAreErrors) {
   RolloutOptions options;
   options.end_of_sequence_tokens = {"<|eot_id|>"};
   EXPECT_THAT(error("qwen3", options),

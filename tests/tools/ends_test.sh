@@ -119,7 +119,7 @@ for command in --digest --check ''; do
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
 cp -r run theirs && ln -sf /dev/full theirs/report.html # a colleague's, where nothing can be written
-ends bad '--html names another place, --no-html none' 'lie_analyze theirs'
+ends bad 'choose another file with --html, or none with --no-html' 'lie_analyze theirs'
 grep -q '^  accuracy ' out || fail "no table where there is no report"
 mkdir begun && cp run/config.yaml begun
 ends bad 'no step is logged in full and no checkpoint saved yet' 'lie_analyze --digest begun'

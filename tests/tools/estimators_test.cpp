@@ -1,4 +1,4 @@
-// Against golden/estimators.json, which golden/make_estimators.py makes with other means.
+// Compares with golden/estimators.json, which golden/make_estimators.py computes independently.
 #include "tools/eval/estimators.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ const Json& golden() {
   return kGolden;
 }
 
-TEST(Estimators, PassAtKIsTheShareOfSubsetsWithARightSample) {
+TEST(Estimators, PassAtKIsTheShareOfSubsetsWithACorrectSample) {
   for (const Json& row : golden()["pass_at_k"]) {
     EXPECT_NEAR(pass_at_k(row["n"], row["right"], row["k"]), row["value"].get<double>(), 1e-12)
         << row;
@@ -46,7 +46,7 @@ TEST(Intervals, WilsonAndNormalQuantile) {
   }
 }
 
-TEST(Intervals, BootstrapAgreesWithOtherDrawsToItsNoise) {
+TEST(Intervals, BootstrapAgreesWithOtherDrawsWithinNoise) {
   for (const Json& row : golden()["bootstrap"]) {
     const std::vector<std::vector<double>> strata = row["strata"];
     const Bootstrap how{.resamples = 20000, .confidence = row["confidence"], .seed = 3};
@@ -62,7 +62,7 @@ TEST(Intervals, BootstrapAgreesWithOtherDrawsToItsNoise) {
   }
 }
 
-TEST(Intervals, OfNothingSeenIsTheShareItself) {
+TEST(Intervals, IntervalWithoutTrialsIsTheShareItself) {
   EXPECT_DOUBLE_EQ(wilson(0, 10).low, 0);
   const Estimate none = wilson(0.5, 0);
   EXPECT_EQ(none.low, 0.5);

@@ -9,27 +9,28 @@
 namespace lie::evaluation {
 namespace {
 
-/// A problem whose samples are right as told; each has a right and a wrong answer class.
-JudgedProblem problem(const std::string& source, const std::vector<bool>& right) {
-  JudgedProblem judged;
-  judged.data_source = source;
+/// Returns a problem whose samples are correct as given. Correct and incorrect samples have one
+/// answer class each.
+GradedProblem problem(const std::string& source, const std::vector<bool>& right) {
+  GradedProblem graded;
+  graded.data_source = source;
   for (const bool is_right : right) {
-    JudgedSample sample;
+    GradedSample sample;
     sample.right = is_right;
     sample.verdict = is_right ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
     sample.tokens = is_right ? 10 : 30;
     sample.truncated = !is_right;
     sample.right_at = {static_cast<char>(is_right)};
-    judged.samples.push_back(sample);
-    judged.answer_class.push_back(is_right ? 0 : -1);
+    graded.samples.push_back(sample);
+    graded.answer_class.push_back(is_right ? 0 : -1);
   }
-  return judged;
+  return graded;
 }
 
 const TableOptions kOptions{.budgets = {20}, .ks = {1, 2, 4}, .resamples = 200};
 
-const std::vector<JudgedProblem>& problems() {
-  static const std::vector<JudgedProblem> kProblems = {
+const std::vector<GradedProblem>& problems() {
+  static const std::vector<GradedProblem> kProblems = {
       problem("b", {true, false}), problem("b", {false, false}), problem("b", {true, true}),
       problem("a", {true, true})};
   return kProblems;
@@ -59,7 +60,7 @@ TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
 }
 
 TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
-  const std::vector<JudgedProblem> single = {problem("a", {true}), problem("a", {true})};
+  const std::vector<GradedProblem> single = {problem("a", {true}), problem("a", {true})};
   const Table table = make_table(single, kOptions, 1);
   ASSERT_EQ(table.rows.size(), 2u);  // one source: no mean of sources
   const Estimate expected = wilson(1.0, 2, 0.95);
@@ -68,7 +69,7 @@ TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
   EXPECT_EQ(table.rows[0].budgets[0].second.low, expected.low);
 }
 
-TEST(EvalTable, TextAndJsonSayTheSame) {
+TEST(EvalTable, TextAndJsonHoldTheSameValues) {
   const Table table = make_table(problems(), kOptions, 1);
   const std::string text = table_text(table);
   EXPECT_NE(text.find("mean of sources         4        8    75.0 [50.0, 100.0]"),

@@ -12,7 +12,7 @@ namespace {
 
 class EvaluationPrompts : public testing::Test {
  protected:
-  /// A file of rows with or without a data source, in order.
+  /// Writes a file of rows with or without a data source, in order.
   std::string file(const std::string& name, const std::vector<std::string>& sources) {
     std::string rows;
     for (const std::string& source : sources) {
@@ -23,7 +23,7 @@ class EvaluationPrompts : public testing::Test {
     return directory_.write(name, rows).string();
   }
 
-  /// "amc 3": source and problem row.
+  /// Returns source and problem row: "amc 3".
   std::vector<std::string> read(const std::vector<std::string>& files, std::int64_t limit = 0) {
     std::vector<std::string> prompts;
     for (const Prompt& prompt :
@@ -39,17 +39,17 @@ class EvaluationPrompts : public testing::Test {
 
 using Prompts = std::vector<std::string>;
 
-TEST_F(EvaluationPrompts, OfOneFileAreItsRows) {
+TEST_F(EvaluationPrompts, RowsOfOneFileKeepTheirNumbers) {
   EXPECT_EQ(read({file("math.jsonl", {"amc", "", "amc"})}), (Prompts{"amc 0", " 1", "amc 2"}));
   EXPECT_EQ(read({}), Prompts{});
 }
 
-TEST_F(EvaluationPrompts, OfSeveralFilesAreNumberedThroughSoThatNoTwoAreSampledAlike) {
+TEST_F(EvaluationPrompts, RowsOfSeveralFilesHaveDistinctNumbers) {
   EXPECT_EQ(read({file("a.jsonl", {"amc", "amc"}), file("b.jsonl", {"amc", "aime"})}),
             (Prompts{"amc 0", "amc 1", "amc 2", "aime 3"}));
 }
 
-TEST_F(EvaluationPrompts, NumbersCountTheRowsThatAreNotAsked) {
+TEST_F(EvaluationPrompts, NumbersCountUnusedRows) {
   options_.skip_bad_rows = true;
   const std::string first = directory_.write("a.jsonl",
                                              "{\"prompt\":\"p\",\"gold\":\"1\"}\n"
@@ -58,17 +58,17 @@ TEST_F(EvaluationPrompts, NumbersCountTheRowsThatAreNotAsked) {
   EXPECT_EQ(read({first, file("b.jsonl", {"x", "x"})}, 1), (Prompts{"a 0", "x 3"}));
 }
 
-TEST_F(EvaluationPrompts, ThatHaveANumberForTheRightChoiceAreSaid) {
+TEST_F(EvaluationPrompts, WarnsOfNumbersForTheCorrectChoice) {
   options_.choices_field = "options";
   const std::string row = R"({"prompt": "?", "options": ["x", "y"], "gold": ")";
   testing::internal::CaptureStderr();
   read({directory_.write("arc.jsonl", row + "B\"}\n" + row + "2\"}\n")});
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
-                "arc.jsonl: 1 of 2 rows have a number for the right choice"),
+                "arc.jsonl: 1 of 2 rows give the correct choice as a number"),
             std::string::npos);
 }
 
-TEST_F(EvaluationPrompts, OfSeveralFilesAllHaveASource) {
+TEST_F(EvaluationPrompts, EveryPromptOfSeveralFilesHasASource) {
   EXPECT_EQ(read({file("aime.jsonl", {"", "amc"}), file("math500.jsonl", {""})}),
             (Prompts{"aime 0", "amc 1", "math500 2"}));
   const std::string one = file("one/test.jsonl", {""}), other = file("other/test.jsonl", {""});

@@ -1,5 +1,5 @@
-// Made-up run directories: responses whose length grows over the steps, so that a report has
-// something to show and a test knows what it must show.
+// Synthetic run directories: the length of responses grows over the steps, so that a report has
+// something to show and a test knows the values.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 namespace lie {
 
 struct ExampleRun {
-  std::int64_t steps = 40;  // complete ones
+  std::int64_t steps = 40;  // complete steps
   std::int64_t planned = 40;
   double first_length = 22;  // mean, tokens
   double last_length = 90;
   std::uint32_t seed = 1;
   std::int32_t groups = 16, samples = 16;
   std::int32_t longest = 130;      // tokens, the limit of a response
-  std::int64_t segment_steps = 0;  // a checkpoint's rhythm: steps a file; 0: all in one
-  std::int64_t learners = 1;       // that share the groups of a step
+  std::int64_t segment_steps = 0;  // steps of a file, as between checkpoints; 0: all in one
+  std::int64_t learners = 1;       // they share the groups of a step
   bool metrics = true, checkpoint = true;
 };
 
@@ -92,7 +92,7 @@ inline GroupRecord make_group(const ExampleRun& run, std::mt19937& random, std::
   return record;
 }
 
-/// The quantities that example metrics have; enough for every section of the report.
+/// The metrics of the example run, enough for every section of the report.
 inline std::string metrics_line(const ExampleRun& run, const StepRecord& record) {
   double n = 0, right = 0, tokens = 0, distinct = 0, ratio = 0, length = 0, redundancy = 0, cut = 0;
   double eval_n = 0, eval_right = 0;
@@ -186,7 +186,7 @@ inline StepRecord make_step(const ExampleRun& run, std::mt19937& random, std::in
   return record;
 }
 
-/// Step 0 is learner 0's alone.
+/// Writes step 0, which only learner 0 logs.
 inline StepRecord share_of(const StepRecord& record, std::int64_t learner, std::int64_t learners) {
   StepRecord share{.step = record.step, .groups = {}};
   for (const GroupRecord& group : record.groups) {
@@ -196,7 +196,7 @@ inline StepRecord share_of(const StepRecord& record, std::int64_t learner, std::
   return share;
 }
 
-/// Steps [first, last] of all learners; returns their metrics.
+/// Writes steps [first, last] of all learners. Returns their metrics.
 inline std::string write_segment(const std::filesystem::path& trajectories, const ExampleRun& run,
                                  std::mt19937& random, std::int64_t first, std::int64_t last) {
   std::vector<std::unique_ptr<TrajectoryWriter>> writers;

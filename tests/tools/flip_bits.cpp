@@ -1,6 +1,7 @@
 // flip_bits RUN_DIR COUNT [SEED]: flips single bits in the files of a run, each file in turn, and
-// restores them. Each flip must be noticed by check_run(), or be in a trajectory file whose every
-// value then reads as before. Exit status 1 and a line for each that is neither.
+// restores them. check_run() must notice each flip, unless it is in a trajectory file of which
+// every value reads as before. Prints a line for each flip that is neither, and exits with status
+// 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ std::vector<fs::path> files_of(const fs::path& run) {
   return files;
 }
 
-/// A digest of all that can be read of a trajectory file.
+/// Returns a digest of all that can be read from a trajectory file.
 std::string values_of(const fs::path& path) try {
   const lie::SegmentReader file(path);
   lie::Sha256 hash;

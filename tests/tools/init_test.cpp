@@ -1,5 +1,5 @@
-// lie_cluster init writes a config that train takes as it is.
-#include "tools/cluster/init_command.h"
+// lie_cluster init writes a config that train accepts unchanged.
+#include "tools/cluster/init.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Init : testing::Test {
   std::string text;
 };
 
-TEST_F(Init, NamesTheFieldsThatRowsHave) {
+TEST_F(Init, FindsTheFieldNamesOfTheRows) {
   config_of("{\"question\": \"1 2 target 3:\", \"solution\": \"5\", \"source\": \"mine\"}\n");
   const TrainConfig config = loaded();
   EXPECT_EQ(config.data.prompt_field, "question");
@@ -38,7 +38,7 @@ TEST_F(Init, NamesTheFieldsThatRowsHave) {
   EXPECT_EQ(config.run.steps, 1);
 }
 
-TEST_F(Init, WithoutReferenceLengthsTheLengthRewardIsOffAndSaysHowToMeasureThem) {
+TEST_F(Init, SwitchesOffTheLengthRewardWithoutReferenceLengths) {
   config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\"}\n");
   EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
   EXPECT_THAT(text, HasSubstr("lie_cluster reference-lengths"));
@@ -47,7 +47,7 @@ TEST_F(Init, WithoutReferenceLengthsTheLengthRewardIsOffAndSaysHowToMeasureThem)
   EXPECT_TRUE(loaded().reward.of<LengthRewardOptions>().enabled);
 }
 
-TEST_F(Init, TheLongestPromptFitsAndAllFitsTheModel) {
+TEST_F(Init, LimitsFitTheLongestPromptAndTheModel) {
   std::string longest = "1";
   for (int i = 0; i < 60; ++i) longest += " 2";
   config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n{\"prompt\": \"" + longest + "\", \"gold\": 5}\n");
@@ -56,7 +56,7 @@ TEST_F(Init, TheLongestPromptFitsAndAllFitsTheModel) {
   EXPECT_EQ(rollout.max_prompt_tokens + rollout.sampling.max_response_tokens, 256);
 }
 
-TEST_F(Init, UnderATemplateRowsAreAskedForABoxAndTheLongestPromptCountsThat) {
+TEST_F(Init, WithAChatTemplatePromptsRequestABoxAndTheLimitIncludesIt) {
   namespace fs = std::filesystem;
   const fs::path model = scratch.path() / "model";
   fs::copy(kModel, model);
@@ -75,23 +75,23 @@ TEST_F(Init, UnderATemplateRowsAreAskedForABoxAndTheLongestPromptCountsThat) {
   EXPECT_EQ(config_of_prompt("1 2 in a \\\\boxed{}").data.prompt_suffix, "");
 }
 
-TEST_F(Init, TheFirstRowWithAPromptAndAnAnswerNamesTheFields) {
+TEST_F(Init, TheFirstRowWithPromptAndAnswerDeterminesTheFields) {
   config_of("{\"a\": 1}\n{\"question\": \"1 2\", \"gold\": 5}\n");
   EXPECT_EQ(loaded().data.prompt_field, "question");
   EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped"));
 }
 
-TEST_F(Init, NamesWithQuotesAndSpacesSurvive) {
+TEST_F(Init, FieldNamesWithQuotesAndSpacesAreQuoted) {
   config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n", "it's: a \"file\" #1.jsonl");
   EXPECT_EQ(loaded().data.train_file, (scratch.path() / "it's: a \"file\" #1.jsonl").string());
 }
 
-TEST_F(Init, SaysWhatRowsLack) {
+TEST_F(Init, ReportsMissingFields) {
   EXPECT_THAT(
       error_of([&] { config_of("{\"a\": 1, \"gold\": 2}\n"); }),
       HasSubstr("rows.jsonl:1: found no field that looks like a prompt; the row has a, gold"));
   EXPECT_THAT(error_of([&] { config_of("{\"prompt\": \"x\"}\n"); }),
-              HasSubstr("found no field that looks like the right answer; the row has prompt"));
+              HasSubstr("found no field that looks like the gold answer; the row has prompt"));
 }
 
 TEST_F(Init, BadRowsAreSkippedAndCounted) {

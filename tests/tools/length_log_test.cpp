@@ -1,4 +1,4 @@
-// The append-only file that lets a killed measurement go on.
+// The append-only file from which a killed measurement resumes.
 #include <gtest/gtest.h>
 
 #include "common/io/file.h"
@@ -22,7 +22,7 @@ RolloutGroup group_of(std::int64_t number, std::size_t tokens) {
   return group;
 }
 
-TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {
+TEST(LengthLog, KeepsCompleteLinesWhereverItIsCut) {
   const TemporaryDirectory scratch;
   const fs::path path = scratch.path() / "lengths.progress";
   {

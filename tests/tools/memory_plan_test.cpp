@@ -1,4 +1,4 @@
-// The memory that a start announces is what its parts allocate.
+// The memory that a start logs equals what its roles allocate.
 #include "tools/run/config/memory_plan.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +37,8 @@ std::int64_t part(const MemoryPlan& plan, const std::string& what) {
 
 constexpr test::TinyShape kPassShape{.vocabulary = 300, .width = 64, .layers = 3};
 
-/// What a policy allocates for a pass over 2000 tokens that may hold `most` bytes, or where so many
-/// are `free`.
+/// Returns the bytes that a policy allocates for a pass over 2000 tokens if it may hold `most`
+/// bytes, or if `free` bytes are free.
 std::int64_t allocated_by_a_pass(std::int64_t most, std::optional<std::int64_t> free = {}) {
   auto made = std::make_unique<GuardedOperators>();
   const auto& traffic = made->traffic();
@@ -59,7 +59,7 @@ std::int64_t planned_for_a_pass(std::int64_t most) {
   return training_pass_bytes(test::tiny_config(kPassShape), 2000, DType::kFloat32, most);
 }
 
-TEST(MemoryPlan, ATrainingPassAllocatesWhatIsPlanned) {
+TEST(MemoryPlan, TrainingPassAllocatesThePlannedBytes) {
   std::set<std::int64_t> sizes;
   for (const std::int64_t mebibytes : {1, 14, 16, 20, 4096}) {
     const std::int64_t planned = planned_for_a_pass(mebibytes << 20);
@@ -70,26 +70,25 @@ TEST(MemoryPlan, ATrainingPassAllocatesWhatIsPlanned) {
   EXPECT_EQ(sizes.size(), 5) << "each keeps more layers or logits than the one before";
 }
 
-TEST(MemoryPlan, APassTakesThreeQuartersOfWhatIsFreeAndOnTheHostFourGibibytes) {
+TEST(MemoryPlan, PassUsesThreeQuartersOfFreeGpuMemoryOrFourGibibytesOfHostMemory) {
   const std::int64_t free = std::int64_t{20} << 20;
   EXPECT_EQ(allocated_by_a_pass(0, free), allocated_by_a_pass(free / 4 * 3));
   EXPECT_LT(allocated_by_a_pass(0, free), allocated_by_a_pass(0));
   EXPECT_EQ(allocated_by_a_pass(0), allocated_by_a_pass(kTrainingBytes));
 }
 
-TEST(MemoryPlan, SaysWhatMoreMemoryWouldSpare) {
+TEST(MemoryPlan, NoteStatesWhatMoreMemoryWouldSave) {
   const auto text = [](DType activations, std::int64_t bytes) {
     return memory_text(learner_memory(test::tiny_config(kPassShape), activations,
                                       {.micro_batch_tokens = 1 << 20, .activation_bytes = bytes}));
   };
-  EXPECT_THAT(text(DType::kFloat32, 0), HasSubstr("; 2 of 3 layers are computed twice, which"));
-  EXPECT_THAT(text(DType::kBFloat16, 0),
-              HasSubstr("; activations take what more is free, at most"));
-  EXPECT_THAT(text(DType::kBFloat16, 1 << 20), HasSubstr("; 2 of 3 layers are computed twice"));
+  EXPECT_THAT(text(DType::kFloat32, 0), HasSubstr("; 2 of 3 layers are recomputed; "));
+  EXPECT_THAT(text(DType::kBFloat16, 0), HasSubstr("; activations use up to "));
+  EXPECT_THAT(text(DType::kBFloat16, 1 << 20), HasSubstr("; 2 of 3 layers are recomputed"));
   EXPECT_THAT(text(DType::kFloat32, std::int64_t{1} << 40), Not(HasSubstr(";")));
 }
 
-TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
+TEST(MemoryPlan, MomentsAndGradientHaveTheSizeOfTheWeights) {
   auto made = std::make_unique<GuardedOperators>();
   const auto& traffic = made->traffic();
   const test::TinyPolicy policy({}, 1, std::move(made));
@@ -105,9 +104,9 @@ TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
   EXPECT_EQ(part(plan, "reference policy"), 0);
 }
 
-TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
+TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
   test::TinyShape shape = kPassShape;
-  shape.layers = 12;  // of many blocks, so that shares are equal but for little
+  shape.layers = 12;  // many blocks, so that shards are almost equal
   ModelConfig model = test::tiny_config(shape);
   const std::int64_t elements = flat_elements(parameter_layout(model));
   for (const bool tied : {true, false}) {
@@ -135,7 +134,7 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
   }
 }
 
-/// GiB of one of 1, 2, 4 and 8 learners on GPUs, a lane each.
+/// Returns the GiB of one of 1, 2, 4 and 8 learners on GPUs, with one gradient shard each.
 std::vector<long> gibibytes_of_learners(const std::string& shape) {
   const auto model =
       load_model_config(std::filesystem::path(source_directory()) / "tests/model/configs" / shape);
@@ -150,13 +149,13 @@ std::vector<long> gibibytes_of_learners(const std::string& shape) {
 }
 
 // The table of docs/benchmarks/gpu.md.
-TEST(MemoryPlan, OfPublishedShapesIsWhatTheDocsSay) {
+TEST(MemoryPlan, PublishedShapesMatchTheDocs) {
   EXPECT_THAT(gibibytes_of_learners("qwen3-1.7b"), ElementsAre(33, 23, 18, 16));
   EXPECT_THAT(gibibytes_of_learners("qwen3-4b"), ElementsAre(74, 51, 40, 34));
   EXPECT_THAT(gibibytes_of_learners("qwen3-8b"), ElementsAre(145, 100, 78, 66));
 }
 
-TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
+TEST(MemoryPlan, FixedPolicyHoldsEachMatrixOnce) {
   test::TinyPolicy policy({.vocabulary = 320, .width = 64}, 1);
   const auto fixed_bytes = [&] {
     const TemporaryDirectory directory;
@@ -176,7 +175,7 @@ TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
   EXPECT_NEAR(planned(DType::kBFloat16) / static_cast<double>(fixed_bytes()), 1, 0.03);
 }
 
-TEST(MemoryPlan, PackedMatricesAndCachesInBf16AreCountedSo) {
+TEST(MemoryPlan, Bf16MatricesAndCachesCountHalf) {
   const ComputeDTypes narrow = make_cpu_operators(1, {}, DType::kBFloat16)->dtypes();
   const ModelConfig model = test::tiny_config({.vocabulary = 320, .width = 64});
   const std::int64_t fp32_only = flat_elements(parameter_layout(model)) * 4;
@@ -191,7 +190,7 @@ TEST(MemoryPlan, PackedMatricesAndCachesInBf16AreCountedSo) {
   EXPECT_EQ(planned(narrow, "activations"), planned(DType::kFloat32, "activations"));
 }
 
-TEST(MemoryPlan, BfloatFilesAreHeldSoByTheCpusOwnOperatorsOnly) {
+TEST(MemoryPlan, OnlyCpuOperatorsHoldBf16FilesInBf16) {
   WeightsPlan bf16, others;
   others.is_bf16 = false;
   ModelOptions cpu, aten;
@@ -201,14 +200,14 @@ TEST(MemoryPlan, BfloatFilesAreHeldSoByTheCpusOwnOperatorsOnly) {
   EXPECT_EQ(fixed_dtype(aten, bf16, DType::kFloat32), DType::kFloat32);
 }
 
-TEST(MemoryPlan, AnActorsCacheHoldsAllSlotsOrWhatIsAllowed) {
+TEST(MemoryPlan, ActorCacheHoldsAllSlotsOrTheLimit) {
   const ModelConfig model = test::tiny_config();  // a page: 2 layers x 2 x 16 x 2 x 16 floats
   RolloutOptions options{.slots = 3, .max_prompt_tokens = 30};
   options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 50;
   const auto cache = [&] {
     return part(actor_memory(model, DType::kFloat32, options), "KV cache");
   };
-  EXPECT_EQ(cache(), 3 * (2 + 5) * 8192);  // 2 pages of prompt, 4 of response and one behind
+  EXPECT_EQ(cache(), 3 * (2 + 5) * 8192);  // 2 pages of prompt, 4 of response and one spare
   options.slots = 1 << 20;
   options.cache_mebibytes = 1;
   EXPECT_EQ(cache(), 1 << 20);
@@ -216,25 +215,19 @@ TEST(MemoryPlan, AnActorsCacheHoldsAllSlotsOrWhatIsAllowed) {
   EXPECT_THAT(error_of(cache), HasSubstr("cache_mebibytes is 0"));
 }
 
-TEST(MemoryPlan, SaysHowManyResponsesTheCacheHolds) {
+TEST(MemoryPlan, CacheTextCountsTheResponsesThatFit) {
   const ModelConfig model = test::tiny_config();  // 128 pages a mebibyte in fp32
   RolloutOptions options{.slots = 64, .max_prompt_tokens = 32, .cache_mebibytes = 1};
   options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 208;
-  const auto text = [&](DType activations, double expected = -1) {
-    return cache_text(model, activations, options, expected);
-  };
+  const auto text = [&](DType cached) { return cache_text(model, cached, options); };
   EXPECT_EQ(text(DType::kFloat32),  // a response: 2 + 13 + 1 pages
-            "\nits cache holds 8 of 64 responses at their longest, all at 32 tokens, prompts "
-            "included");
-  EXPECT_THAT(text(DType::kFloat32, 75.2), HasSubstr("longest, 16 at L_ref, 75 tokens, all at 32"));
+            "\nits cache holds 8 of 64 responses at their longest");
   EXPECT_THAT(text(DType::kBFloat16), HasSubstr("16 of 64 responses")) << "half as large";
-  options.preemption = false;
-  EXPECT_THAT(text(DType::kFloat32), HasSubstr("8 of 64 responses at their longest, and no more"));
   options.slots = 8;
   EXPECT_EQ(text(DType::kFloat32), "");
 }
 
-TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
+TEST(MemoryPlan, TextListsTheLargestPartsFirstWithoutTrifles) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   EXPECT_EQ(
       memory_text(
@@ -243,13 +236,14 @@ TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
   EXPECT_EQ(memory_text({{{"weights", 1536 * kMebibyte}}}), "1.5 GiB: weights 1.5");
 }
 
-TEST(Facts, AreColumnsWithinEighty) {
+TEST(RunSummary, WrapsLinesAtEightyColumns) {
   const std::string long_value =
       "one two three four five six seven eight nine ten eleven twelve thirteen";
-  const Fact facts[] = {{"a", long_value},
-                        {"long name", "x\ny"},
-                        {.name = "next", .value = long_value + " fourteen", .is_whole = true}};
-  EXPECT_EQ(run_summary_text("head", facts),
+  const SummaryEntry entries[] = {
+      {"a", long_value},
+      {"long name", "x\ny"},
+      {.name = "next", .value = long_value + " fourteen", .is_command = true}};
+  EXPECT_EQ(run_summary_text("head", entries),
             "head\n"
             "  a          one two three four five six seven eight nine ten eleven twelve\n"
             "             thirteen\n"
@@ -259,11 +253,11 @@ TEST(Facts, AreColumnsWithinEighty) {
                 long_value + " fourteen");
 }
 
-TEST(Facts, TheNextCommandIsTypedAsThisOneWas) {
-  const Fact next = next_fact("lie_analyze", "runs/demo");
+TEST(RunSummary, NextCommandHasTheDirectoryOfThisProgram) {
+  const SummaryEntry next = next_command_entry("lie_analyze", "runs/demo");
   EXPECT_THAT(next.value, HasSubstr("/lie_analyze runs/demo"));
-  EXPECT_TRUE(next.is_whole);
-  EXPECT_THAT(next_fact("lie_analyze", "my runs/it's").value,
+  EXPECT_TRUE(next.is_command);
+  EXPECT_THAT(next_command_entry("lie_analyze", "my runs/it's").value,
               testing::EndsWith(R"( 'my runs/it'\''s')"));
 }
 

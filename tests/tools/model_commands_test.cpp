@@ -1,5 +1,5 @@
-// lie_cluster tokenize, score and generate: what goes in comes out, the three agree with each
-// other, and bad input is named by line.
+// lie_cluster tokenize, score and generate: their outputs are inputs of each other, they agree, and
+// errors name the line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 const std::string kModel = std::string(source_directory()) + "/assets/count_pairs/model";
 
-/// Commands on files in a folder of their own.
+/// Runs commands on files in a temporary directory.
 class ModelCommands : public testing::Test {
  protected:
   std::string tokenized(const std::string& input, TokenizeArguments how = {}) {
@@ -72,7 +72,7 @@ std::string joined(const std::vector<Json>& rows) {
   return lines;
 }
 
-TEST_F(ModelCommands, TextJsonStringsAndIdsSayTheSame) {
+TEST_F(ModelCommands, TextJsonStringsAndIdsAgree) {
   const std::string text = "7 1 20 target 11:\nin order:\n\n 7+1=8 no\r\n<|endoftext|>";
   const std::string strings =
       "\"7 1 20 target 11:\"\n\"in order:\"\n\"\"\n\" 7+1=8 no\\r\"\n\"<|endoftext|>\"\n";
@@ -85,11 +85,11 @@ TEST_F(ModelCommands, TextJsonStringsAndIdsSayTheSame) {
   EXPECT_EQ(tokenized(""), "");
 }
 
-TEST_F(ModelCommands, BrokenUtf8IsReadAsReplacementCharacters) {
+TEST_F(ModelCommands, InvalidUtf8BecomesReplacementCharacters) {
   EXPECT_EQ(tokenized(tokenized("a\xff"), {.decode = true}), "\"a\ufffd\"\n");
 }
 
-TEST_F(ModelCommands, TokenizeNamesTheLineThatIsWrong) {
+TEST_F(ModelCommands, TokenizeNamesTheInvalidLine) {
   const auto error = [&](const std::string& input, TokenizeArguments how) {
     return error_of([&] { tokenized(input, how); });
   };
@@ -104,7 +104,7 @@ TEST_F(ModelCommands, TokenizeNamesTheLineThatIsWrong) {
               HasSubstr("cannot read /no/such/file: No such file"));
 }
 
-TEST_F(ModelCommands, ScoreGivesTheLogProbsThatWereSampledWith) {
+TEST_F(ModelCommands, ScoreReproducesTheLogProbsOfSampling) {
   GenerateArguments sampling;
   sampling.sampling = {.temperature = 0.8, .top_p = 0.9, .max_response_tokens = 40};
   sampling.samples = 3;
@@ -129,7 +129,7 @@ GenerateArguments short_samples(std::int64_t samples) {
   return how;
 }
 
-TEST_F(ModelCommands, WithoutALimitAResponseMayFillWhatTheLongestPromptLeaves) {
+TEST_F(ModelCommands, DefaultLimitIsWhatTheLongestPromptLeaves) {
   GenerateArguments how;
   how.ignore_end = true;
   const auto rows = generated("{\"prompt_ids\": [3, 4, 5]}\n{\"prompt_ids\": [6]}\n", how);
@@ -140,7 +140,7 @@ TEST_F(ModelCommands, WithoutALimitAResponseMayFillWhatTheLongestPromptLeaves) {
               HasSubstr("3 tokens of prompt and --max-tokens 254 are more than the model's 256"));
 }
 
-TEST_F(ModelCommands, BatchesAndThreadsChangeNoBit) {
+TEST_F(ModelCommands, ResultsDoNotDependOnBatchesAndThreads) {
   const std::string rows = joined(generated(kPrompts, short_samples(2)));
   ScoreArguments one, many;
   one.batch_tokens = 1;
@@ -153,7 +153,7 @@ TEST_F(ModelCommands, BatchesAndThreadsChangeNoBit) {
   EXPECT_EQ(joined(generated(kPrompts, narrow)), rows);
 }
 
-TEST_F(ModelCommands, TextsScoreAsTheirIdsDo) {
+TEST_F(ModelCommands, TextsAndTheirIdsScoreAlike) {
   const auto by_text = scored("{\"prompt\": \"1 2 target 3:\\n\", \"response\": \"1+2=3 yes\"}\n");
   Json ids = by_text[0];
   ids.erase("prompt");
@@ -169,7 +169,7 @@ TEST_F(ModelCommands, AnEmptyResponseHasNoLogProbs) {
   EXPECT_EQ(rows[0]["log_probs"], Json::array());
 }
 
-TEST_F(ModelCommands, ABadRowIsNamedByItsLine) {
+TEST_F(ModelCommands, NamesTheLineOfAnInvalidRow) {
   const std::string good = "{\"prompt_ids\": [1], \"response_ids\": [2]}\n";
   const auto error = [&](const std::string& row) { return error_scoring(good + "\n" + row); };
   EXPECT_THAT(error("{\"prompt_ids\": [1]}"), HasSubstr("rows.jsonl:3: neither \"response_ids\""));
@@ -188,7 +188,7 @@ TEST_F(ModelCommands, ABadRowIsNamedByItsLine) {
   EXPECT_THAT(error_scoring("\n"), HasSubstr("holds no row"));
 }
 
-TEST_F(ModelCommands, GenerateStopsWhereItIsTold) {
+TEST_F(ModelCommands, GenerateStopsAtLimitAndEndToken) {
   GenerateArguments how;
   how.sampling = {.temperature = 0, .max_response_tokens = 60};
   how.ignore_end = true;
@@ -205,7 +205,7 @@ TEST_F(ModelCommands, GenerateStopsWhereItIsTold) {
   EXPECT_EQ(rows, generated(kPrompts, how));
 }
 
-/// Exit status and all output of the program.
+/// Returns the exit status and all output of the program.
 std::pair<int, std::string> run_program(const std::string& arguments) {
   FILE* pipe = ::popen((LIE_CLUSTER " " + arguments + " 2>&1 </dev/null").c_str(), "r");
   std::string output;

@@ -44,7 +44,7 @@ class OneProcess : public testing::Test {
     config_.evaluation = {.every = 2, .prompts = 2, .samples_per_prompt = 1};
   }
 
-  /// A run that `signal` may stop; whether it did.
+  /// Runs until `signal` stops it. Returns whether it did.
   bool run(const std::function<int()>& signal = [] { return 0; }) {
     EarlyStop stop(signal);
     mpi::Environment environment;
@@ -84,7 +84,7 @@ TEST_F(OneProcess, ARunLeavesMetricsTrajectoriesAndACheckpoint) {
   EXPECT_EQ(load_trainer_state(*checkpoint).step, 2);
 }
 
-TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
+TEST_F(OneProcess, ARunResumedToMoreStepsEqualsALongerRun) {
   run();
   config_.run.steps = 3;
   config_.update.max_micro_batch_tokens = 40;
@@ -100,7 +100,7 @@ TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
   }
 }
 
-TEST_F(OneProcess, TensorBoardShowsEveryMetricInAGroupAlsoOfStepsThatAnOlderBuildDrew) {
+TEST_F(OneProcess, TensorBoardGroupsEveryMetricAlsoAfterAnOlderBuild) {
   run();
   const fs::path run_directory = config_.run.directory, events = run_directory / "tensorboard";
   fs::remove_all(events);
@@ -118,7 +118,7 @@ TEST_F(OneProcess, TensorBoardShowsEveryMetricInAGroupAlsoOfStepsThatAnOlderBuil
   EXPECT_TRUE(read_file(events / list_directory(events)[0]).ends_with(expected));
 }
 
-TEST_F(OneProcess, ARunThatIsSignalledIsSavedBehindItsStepAndGoesOnAsIfNothingHappened) {
+TEST_F(OneProcess, ASignalStopsARunAfterItsStepAndItResumesBitIdentically) {
   config_.checkpoint.every = 0;
   const fs::path whole = directory_.path() / "whole";
   config_.run.directory = whole.string();
@@ -135,7 +135,7 @@ TEST_F(OneProcess, ARunThatIsSignalledIsSavedBehindItsStepAndGoesOnAsIfNothingHa
   EXPECT_EQ(digest(config_.run.directory), digest(whole));
 }
 
-TEST_F(OneProcess, ARunWithoutItsCheckpointsLearnsItsLogAgainAndGeneratesNothing) {
+TEST_F(OneProcess, ARunWithoutCheckpointsReplaysItsLogAndGeneratesNothing) {
   run();
   const fs::path directory = config_.run.directory;
   const auto rows = metrics();
@@ -158,7 +158,7 @@ TEST_F(OneProcess, ARunWithoutItsCheckpointsLearnsItsLogAgainAndGeneratesNothing
   }
 }
 
-TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
+TEST_F(OneProcess, ActorsReceiveTheSameRoundedWeightsAfterAResume) {
   const auto digest = [&] {
     return trajectories_digest(RunReader(fs::path(config_.run.directory) / "trajectories"));
   };
@@ -178,7 +178,7 @@ TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
   }
 }
 
-TEST_F(OneProcess, ARunAheadOfItsLearnerIsRepeatedFromItsSchedule) {
+TEST_F(OneProcess, AnAsynchronousRunIsRepeatedFromItsSchedule) {
   config_.run.steps = 4;
   config_.tickets.max_staleness = 2;
   config_.run.schedule = ScheduleMode::kRecorded;
@@ -199,7 +199,7 @@ TEST_F(OneProcess, ARunAheadOfItsLearnerIsRepeatedFromItsSchedule) {
   EXPECT_EQ(digest(), recorded) << "the old weights that it needs, too";
 }
 
-TEST_F(OneProcess, AStopLeavesResponsesThatWaitForWeightsToTheNextStart) {
+TEST_F(OneProcess, AStopLeavesWaitingResponsesToTheNextStart) {
   config_.run.steps = 5;
   config_.tickets.max_staleness = 2;
   config_.rollout.in_flight_weights = InFlightWeights::kRecomputeCache;
@@ -219,7 +219,7 @@ TEST_F(OneProcess, AStopLeavesResponsesThatWaitForWeightsToTheNextStart) {
   EXPECT_EQ(digest(), recorded);
 }
 
-TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {
+TEST_F(OneProcess, TheBestCheckpointIsKeptAcrossResumes) {
   config_.evaluation = {.every = 1, .prompts = 4, .samples_per_prompt = 4};
   config_.checkpoint = {.every = 1, .keep_last = 1};
   config_.best_checkpoint.keep_best = "eval_c_context_mean";
@@ -240,7 +240,7 @@ TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {
             (std::vector<std::string>{checkpoint_path("", best), checkpoint_path("", 6)}));
 }
 
-TEST_F(OneProcess, AMetricThatNoEvaluationGivesEndsTheStart) {
+TEST_F(OneProcess, AnUnknownMetricForKeepBestFailsTheStart) {
   config_.best_checkpoint.keep_best = "eval_accuracy_source_mean";
   EXPECT_NE(error_of([&] { run(); }).find("no evaluation gives eval_accuracy_source_mean"),
             std::string::npos)
@@ -251,7 +251,7 @@ TEST_F(OneProcess, AMetricThatNoEvaluationGivesEndsTheStart) {
   run();
 }
 
-TEST_F(OneProcess, SeveralEvaluationFilesAreSourcesOfTheirOwn) {
+TEST_F(OneProcess, EachOfSeveralEvaluationFilesIsASource) {
   const std::string rows = "{\"prompt\": \"14 7 3 9 18 12 target 21:\\n\", \"gold\": \"3\"}\n";
   config_.data.evaluation_file = {directory_.write("amc.jsonl", rows + rows).string(),
                                   directory_.write("aime.jsonl", rows).string()};
@@ -267,7 +267,7 @@ TEST_F(OneProcess, SeveralEvaluationFilesAreSourcesOfTheirOwn) {
   EXPECT_EQ(trajectories.column(schema::sample::kProblem).back(), 2);
 }
 
-TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
+TEST_F(OneProcess, AFailingRoleEndsTheRunWithItsCause) {
   mpi::Environment environment;
   Job job(environment);
   PreparedRun prepared = prepare_run(job, config_, "test");

@@ -1,4 +1,4 @@
-// A directory's run goes on with other values of keys that change no result, and with no others.
+// A run resumes with other values of keys that change no result, and with no others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,19 +16,19 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A training run's directory, and starts of it with other values.
+/// The directory of a training run, and starts with other values.
 class ResumePolicy : public testing::Test {
  protected:
   ResumePolicy() { write_run_config(run_, fields_of(config_)); }
 
-  /// "goes on", "begins", or what is wrong.
+  /// Returns "resumes", "begins", or the error.
   std::string started_with(const std::vector<std::string>& overrides) {
     TrainConfig config = config_;
     const FieldList fields = fields_of(config);
     set_config(fields, overrides);
     std::string answer;
     const std::string error =
-        error_of([&] { answer = holds_this_run(run_, fields) ? "goes on" : "begins"; });
+        error_of([&] { answer = holds_this_run(run_, fields) ? "resumes" : "begins"; });
     return answer.empty() ? error : answer;
   }
 
@@ -39,17 +39,17 @@ class ResumePolicy : public testing::Test {
 };
 
 TEST_F(ResumePolicy, KeysThatChangeNoResultMayChange) {
-  EXPECT_EQ(started_with({}), "goes on");
+  EXPECT_EQ(started_with({}), "resumes");
   for (const char* key :
        {"run.steps=99", "run.directory=elsewhere", "run.resume=must", "roles.actors=3",
         "roles.keep_binding=true", "model.threads=2", "rollout.slots=3", "rollout.prefill_tokens=7",
         "rollout.cache_mebibytes=9", "update.max_micro_batch_tokens=17", "checkpoint.every=5",
         "checkpoint.keep_last=2", "trajectories.keep_last_steps=9"}) {
-    EXPECT_EQ(started_with({key}), "goes on") << key;
+    EXPECT_EQ(started_with({key}), "resumes") << key;
   }
 }
 
-TEST_F(ResumePolicy, EveryOtherKeyIsNamedWithTheRemedy) {
+TEST_F(ResumePolicy, OtherKeysAreNamedWithTheRemedy) {
   for (const char* key :
        {"run.seed=4", "model.path=other", "rollout.temperature=0.5", "rollout.max_prompt_tokens=9",
         "rollout.weights=bfloat16", "update.mini_batch_prompts=3", "optimizer.learning_rate=1",
@@ -62,21 +62,21 @@ TEST_F(ResumePolicy, EveryOtherKeyIsNamedWithTheRemedy) {
   }
 }
 
-TEST_F(ResumePolicy, OfAnotherCommandsRunAFewKeysAreNamedAndTheRestCounted) {
+TEST_F(ResumePolicy, ARunOfAnotherCommandNamesAFewKeysAndCountsTheRest) {
   directory_.write("run/config.yaml", "eval: {a: x, b: 3, c: 3, d: 3, e: 3, f: 3, g: 3}\n");
   const std::string error = started_with({});
-  EXPECT_THAT(error, HasSubstr("more, as of another command or build"));
+  EXPECT_THAT(error, HasSubstr("more, perhaps of another command or build"));
   EXPECT_LT(error.size(), 600U + run_.string().size()) << error;
 }
 
-TEST_F(ResumePolicy, ACommandMayFreeKeysOfItsOwn) {
+TEST_F(ResumePolicy, ACommandMayAllowMoreKeysToChange) {
   TrainConfig config = config_;
   config.run.seed = 77;
   const std::vector<std::string> seed = {"run.seed"};
   EXPECT_TRUE(holds_this_run(run_, fields_of(config), seed));
 }
 
-TEST_F(ResumePolicy, AnEmptyDirectoryBeginsAndAForeignOneIsRefused) {
+TEST_F(ResumePolicy, AnEmptyDirectoryBeginsAndAForeignDirectoryIsRefused) {
   run_ = directory_.path() / "new";
   EXPECT_EQ(started_with({}), "begins");
   std::filesystem::create_directory(run_);

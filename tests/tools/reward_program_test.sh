@@ -35,7 +35,7 @@ dry() {
   local log="$WORK/dry.log"
   if train 1 "$WORK/dry" "${words[@]}" "${off[@]}" --set "reward.command=$2" --dry-run >/dev/null 2>"$log"; then
     [ -z "$1" ] || fail "a dry run finds no fault in \`$2\`"
-    grep -q 'reward programs: asked about the first prompt, and they answer' "$log" || { cat "$log"; fail "no word on the program"; }
+    grep -q 'reward programs: answered a test question about the first prompt' "$log" || { cat "$log"; fail "no word on the program"; }
   else
     grep -qF -- "$1" "$log" && [ -n "$1" ] || { cat "$log"; fail "a dry run with \`$2\` lacks \"$1\""; }
   fi

@@ -38,7 +38,7 @@ expect_stop() {  # directory, words
   [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
   local last within
   last="$(last_step "$1")" within=", within step $((last + 1)), whose groups so far are kept"
-  grep -qE "stopped at step $last$2($within)?; start the same command again to go on" "$log" || { cat "$log"; fail "$2: not said"; }
+  grep -qE "stopped at step $last$2($within)?; start the same command again to resume" "$log" || { cat "$log"; fail "$2: not said"; }
   [ "$last" = 0 ] || [ -d "$1/checkpoints/step-$(printf %06d "$last")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at step $last"; }
   if grep -q "$within" "$log"; then inside=$((inside + 1)); fi
   stopped=$((stopped + 1))
@@ -81,7 +81,7 @@ responses="$(handed_out)" starts=0
 rm "$LIE_FAULT_LOG"
 until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1; do
   [ "$?" = 75 ] || { cat "$log"; fail "time limit: not status 75"; }
-  grep -qE "stopped at step .* (the time is nearly over, within|the next could need .* s) .*; start the same command again" "$log" ||
+  grep -qE "stopped at step .* (the time is nearly over, within|the next step and its checkpoint could take .* s,) .*; start the same command again" "$log" ||
     { cat "$log"; fail "time limit: not said"; }
   starts=$((starts + 1))
   [ "$starts" -lt 30 ] || fail "time limit: nothing is kept from start to start"

@@ -42,19 +42,19 @@ for ranks in 1 4; do
 
   before="$(state "$run")"
   train "$ranks" "$run" --set run.steps=5 --dry-run >/dev/null 2>"$log" || { cat "$log"; fail "dry run of a run that goes on"; }
-  says "$log" "$run: goes on after step 3 of 5" "  from        $run/checkpoints/step-000003"
+  says "$log" "$run: resumes after step 3 of 5" "  from        $run/checkpoints/step-000003"
   [ "$(state "$run")" = "$before" ] || fail "the dry run of a run that goes on wrote something"
   train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train, finished"; }
   says "$log" "$run is finished: it has all 3 steps" "$run/checkpoints/step-000003"
   train "$ranks" "$run" --set run.steps=2 >"$log" 2>&1 || { cat "$log"; fail "train, beyond its steps"; }
-  says "$log" "$run is at step 3, beyond run.steps 2" "$run/checkpoints/step-000003"
+  says "$log" "$run is finished: it has all 2 steps" "$run/checkpoints/step-000003"
 done
 
 # A damaged checkpoint is passed over, and stays as it is until a real start.
 cp -r "$WORK/run1" "$WORK/damaged" && echo >>"$WORK/damaged/checkpoints/step-000003/config.json"
 before="$(state "$WORK/damaged")"
 train 1 "$WORK/damaged" --set run.steps=5 --dry-run >/dev/null 2>"$WORK/damaged.log" || { cat "$WORK/damaged.log"; fail "dry run of a damaged run"; }
-says "$WORK/damaged.log" 'goes on after step 2 of 5' 'step-000003 IS DAMAGED'
+says "$WORK/damaged.log" 'resumes after step 2 of 5' 'step-000003 IS DAMAGED'
 [ "$(state "$WORK/damaged")" = "$before" ] || fail "the dry run set something aside"
 
 # A live run's directory is refused, by the same words as a real start's.
@@ -70,7 +70,7 @@ words_of "$WORK/refused.log" | grep -q 'is being written by "lie_cluster train"'
 kill -TERM "$live"
 status=0 && wait "$live" || status=$?
 [ "$status" = 75 ] || { cat "$WORK/live.log"; fail "status $status after a stop"; }
-says "$WORK/live.log" 'start the same command again to go on' "  checkpoint    $WORK/live/checkpoints/step-"
+says "$WORK/live.log" 'start the same command again to resume' "  checkpoint    $WORK/live/checkpoints/step-"
 next_works "$WORK/live.log"
 
 # --- sft

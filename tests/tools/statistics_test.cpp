@@ -7,7 +7,7 @@
 namespace lie::analyze {
 namespace {
 
-TEST(Statistics, PearsonOfALineIsOneAndOfAConstantUnknown) {
+TEST(Statistics, PearsonIsOneForALineAndNanForAConstant) {
   const double x[] = {1, 2, 3, 4};
   const double y[] = {3, 5, 7, 9};
   const double flat[] = {1, 1, 1, 1};
@@ -15,7 +15,7 @@ TEST(Statistics, PearsonOfALineIsOneAndOfAConstantUnknown) {
   EXPECT_TRUE(std::isnan(pearson(x, flat)));
 }
 
-TEST(LengthStatistics, HazardCountsThoseThatReachAPosition) {
+TEST(LengthStatistics, HazardCountsResponsesThatReachAPosition) {
   // Four responses: lengths 1, 2, 2 and 2, the last cut at the limit.
   const ResponseEnd responses[] = {{1, true}, {2, true}, {2, true}, {2, false}};
   const LengthStatistics result = length_statistics(responses);
@@ -27,7 +27,7 @@ TEST(LengthStatistics, HazardCountsThoseThatReachAPosition) {
   EXPECT_EQ(result.tail[1], std::pair(2.0, 0.75));
 }
 
-TEST(LengthStatistics, AConstantHazardIsFound) {
+TEST(LengthStatistics, ConstantHazardIsRecovered) {
   std::vector<ResponseEnd> responses;  // 2^(10-L) responses end at position L: hazard one half
   for (int length = 1; length <= 10; ++length) {
     for (int i = 0; i < (1 << (10 - length)); ++i) responses.push_back({length, true});
@@ -36,7 +36,9 @@ TEST(LengthStatistics, AConstantHazardIsFound) {
   EXPECT_NEAR(result.smallest_hazard, 0.5, 0.01);
 }
 
-TEST(LengthStatistics, NoResponsesHaveNone) { EXPECT_EQ(length_statistics({}).responses, 0); }
+TEST(LengthStatistics, NoResponsesGiveEmptyStatistics) {
+  EXPECT_EQ(length_statistics({}).responses, 0);
+}
 
 }  // namespace
 }  // namespace lie::analyze

@@ -1,4 +1,4 @@
-// write_example_run DIRECTORY SEED LAST_LENGTH [STEPS]: a made-up run of 40 steps.
+// write_example_run DIRECTORY SEED LAST_LENGTH [STEPS]: writes a synthetic run of 40 steps.
 #include <cstdio>
 #include <string>
 

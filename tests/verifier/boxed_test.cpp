@@ -20,7 +20,7 @@ TEST(Boxed, TakesTheLastBalancedBox) {
   EXPECT_EQ(last("so \\fbox {7}"), "7");
 }
 
-TEST(Boxed, AnUnclosedBoxHidesNoOther) {
+TEST(Boxed, AnUnclosedBoxDoesNotHideOthers) {
   EXPECT_EQ(last("\\boxed{1 and then \\boxed{2}"), "2");
   EXPECT_EQ(last("\\boxed{4} and \\boxed{5"), "4");
   EXPECT_EQ(last("\\boxed{5"), "");
@@ -37,7 +37,7 @@ TEST(Boxed, SeparatorsJoinBoxes) {
   EXPECT_EQ(last("\\boxed{1}, \\boxed{2}", false), "2");
 }
 
-TEST(Boxed, LooksBehindTheThoughts) {
+TEST(Boxed, SearchesAfterTheThinkingTags) {
   EXPECT_EQ(after_think("<think>\\boxed{1}</think> \\boxed{2}"), " \\boxed{2}");
   EXPECT_EQ(after_think("no thoughts"), "no thoughts");
 }

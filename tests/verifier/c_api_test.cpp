@@ -1,4 +1,4 @@
-// The interface for other languages, called from C++ and from C.
+// Tests the interface for other languages from C++ and from C.
 #include "verifier/c_api.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@ extern "C" int lie_verify_texts_from_c(const char* gold, const char* response);
 namespace lie {
 namespace {
 
-int judge(const std::string& gold, const std::string& response, const char* rules,
-          std::string& extracted) {
+int code_of(const std::string& gold, const std::string& response, const char* rules,
+            std::string& extracted) {
   char found[64] = "";
   const int code = lie_verify_pair(gold.data(), gold.size(), response.data(), response.size(),
                                    rules, found, sizeof found);
@@ -19,19 +19,19 @@ int judge(const std::string& gold, const std::string& response, const char* rule
   return code;
 }
 
-TEST(CApi, JudgesAPairAndGivesTheAnswerFound) {
+TEST(CApi, VerifiesAPairAndReturnsTheAnswerFound) {
   std::string found;
-  EXPECT_STREQ(lie_verdict_name(judge("1/2", "so \\boxed{0.5}", nullptr, found)), "equal");
+  EXPECT_STREQ(lie_verdict_name(code_of("1/2", "so \\boxed{0.5}", nullptr, found)), "equal");
   EXPECT_EQ(found, "0.5");
-  EXPECT_STREQ(lie_verdict_name(judge("1/2", "so 0.5", nullptr, found)), "no_answer");
-  EXPECT_STREQ(lie_verdict_name(judge("1/2", "so 0.5", "mode=lenient", found)), "equal");
+  EXPECT_STREQ(lie_verdict_name(code_of("1/2", "so 0.5", nullptr, found)), "no_answer");
+  EXPECT_STREQ(lie_verdict_name(code_of("1/2", "so 0.5", "mode=lenient", found)), "equal");
 }
 
-TEST(CApi, TakesRulesAndRefusesUnknownOnes) {
+TEST(CApi, AcceptsRulesAndRejectsUnknownOnes) {
   std::string found;
-  EXPECT_EQ(judge("1/3", "\\boxed{0.333}", "decimal_places=3", found), 0);
-  EXPECT_EQ(judge("1/3", "\\boxed{0.333}", "decimal_places=4\nmode=reward\n", found), 1);
-  EXPECT_EQ(judge("1/3", "\\boxed{0.333}", "decimal=3", found), -1);
+  EXPECT_EQ(code_of("1/3", "\\boxed{0.333}", "decimal_places=3", found), 0);
+  EXPECT_EQ(code_of("1/3", "\\boxed{0.333}", "decimal_places=4\nmode=reward\n", found), 1);
+  EXPECT_EQ(code_of("1/3", "\\boxed{0.333}", "decimal=3", found), -1);
   EXPECT_NE(found.find("no such rule"), std::string::npos) << found;
 }
 
@@ -43,9 +43,9 @@ TEST(CApi, CutsTheAnswerToTheBuffer) {
   EXPECT_EQ(lie_verify_pair("1", 1, response.data(), response.size(), nullptr, nullptr, 0), 1);
 }
 
-TEST(CApi, IsC) {
+TEST(CApi, CanBeCalledFromC) {
   EXPECT_EQ(lie_verify_texts_from_c("\\frac12", "\\boxed{0.5}"), 0);
-  EXPECT_STREQ(lie_verdict_name(7), "unknown");
+  EXPECT_STREQ(lie_verdict_name(8), "unknown");
   lie_verifier_release_thread();
 }
 

@@ -1,5 +1,4 @@
-// Golds of the shared problem sets: each equals itself in a box, and none its neighbours by
-// accident.
+// Each gold of the shared problem sets equals itself in a box, and no whole number equals another.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +22,7 @@ std::string text_of(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// The answer field, the first final answer, or the box of the solution.
+// Returns the answer field, the first final answer, or the box of the solution.
 std::optional<std::string> gold_of(const json& row) {
   if (row.contains("final_answer") && row["final_answer"].is_array())
     return text_of(row["final_answer"][0]);
@@ -53,8 +52,8 @@ std::map<std::string, std::vector<std::string>> golds() {
   return out;
 }
 
-VerdictCode judge(const std::string& gold, const std::string& answer,
-                  const VerifierOptions& options) {
+VerdictCode code_of(const std::string& gold, const std::string& answer,
+                    const VerifierOptions& options) {
   return verify(gold, fmt::format("\\boxed{{{}}}", answer), options).code;
 }
 
@@ -66,7 +65,7 @@ TEST(Golds, EachEqualsItselfInABox) {
   std::size_t all = 0, equal = 0;
   for (const auto& [file, list] : sets) {
     for (const std::string& gold : list) {
-      const VerdictCode code = judge(gold, gold, options);
+      const VerdictCode code = code_of(gold, gold, options);
       ++all;
       equal += code == VerdictCode::kEqual ? 1 : 0;
       if (code != VerdictCode::kEqual)
@@ -77,8 +76,7 @@ TEST(Golds, EachEqualsItselfInABox) {
   EXPECT_GE(static_cast<double>(equal), 0.999 * static_cast<double>(all));
 }
 
-// Numbers are compared by their spelling here: only golds that are whole numbers, whose values are
-// plain.
+// Only golds that are whole numbers are used, because different spellings have different values.
 TEST(Golds, DifferentWholeNumbersAreDifferent) {
   const auto sets = golds();
   if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
@@ -88,7 +86,7 @@ TEST(Golds, DifferentWholeNumbersAreDifferent) {
       if (gold.find_first_not_of("0123456789") == std::string::npos && gold.front() != '0')
         whole.insert(gold);
     for (auto a = whole.begin(); a != whole.end() && std::next(a) != whole.end(); ++a)
-      EXPECT_EQ(judge(*a, *std::next(a), {}), VerdictCode::kUnequal) << file << " " << *a;
+      EXPECT_EQ(code_of(*a, *std::next(a), {}), VerdictCode::kUnequal) << file << " " << *a;
   }
 }
 

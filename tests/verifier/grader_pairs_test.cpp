@@ -1,6 +1,6 @@
-// Pairs of other graders and pairs as data sets have them: grader_pairs.tsv, of which each line is
-// a verdict, a source, a gold and an answer. "=" is equal and "!" is not; a "?" behind it: so the
-// source says, and the verifier says the contrary, for reasons that docs/design/verifier.md gives.
+// Pairs of other graders and of data sets. Each line of grader_pairs.tsv is a verdict, a source, a
+// gold and an answer. The verdict of the source is "=" (equal) or "!". A "?" after it means that
+// the verifier decides the opposite, for the reasons in docs/design/verifier.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -49,8 +49,8 @@ TEST(GraderPairs, AreDecidedAsTheTableSays) {
   EXPECT_LT(rows["=?"] + rows["!?"], 90);
 }
 
-// Once inequalities ended the program where the steps were spent among their end points.
-TEST(GraderPairs, StepsSpentAnywhereLeaveAVerdict) {
+// Steps may run out anywhere, such as between the end points of inequalities.
+TEST(GraderPairs, AnyStepBudgetGivesAVerdict) {
   VerifierOptions options;
   options.identical_text = false;
   for (options.max_steps = 100; options.max_steps < 400; options.max_steps += 13) {

@@ -49,7 +49,7 @@ TEST(VerifyJsonl, KeepsFieldsAndOrder) {
       "\n");
 }
 
-TEST(VerifyJsonl, TakesGoldsThatAreNumbers) {
+TEST(VerifyJsonl, AcceptsGoldsThatAreNumbers) {
   EXPECT_EQ(output_with(1, "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\"}\n"),
             "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\",\"correct\":true,\"reason\":\"equal\","
             "\"extracted\":\"18.0\"}\n");

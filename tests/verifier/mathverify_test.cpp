@@ -1,5 +1,5 @@
-// Every portable case of Math-Verify's own tests whose expectation is not flagged as wrong or as an
-// artefact.
+// Tests every portable case of Math-Verify's own tests that is not flagged as wrong or as an
+// artifact.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Math-Verify's extraction targets as our options.
+// Returns the options for Math-Verify's extraction targets.
 VerifierOptions options_of(const json& row, const char* side) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
@@ -50,7 +50,7 @@ std::string code_and_reason(const Verdict& verdict) {
                      verdict.extracted, verdict.gold_form, verdict.answer_form);
 }
 
-TEST(MathVerify, ItsPairsAreDecidedAsItDecidesThem) {
+TEST(MathVerify, AgreesOnItsPairs) {
   const auto rows = rows_of(shared_data() / "verifier" / "mathverify_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int pairs = 0;
@@ -70,8 +70,8 @@ bool nothing(const Verdict& verdict) {
   return verdict.code == VerdictCode::kNoAnswer || verdict.code == VerdictCode::kUnparsableAnswer;
 }
 
-// What parse() finds: the verdict against the expected value, or that there is nothing.
-TEST(MathVerify, ItsParsesAreFound) {
+// parse() finds the expected value, or nothing.
+TEST(MathVerify, AgreesOnItsParses) {
   const auto rows = rows_of(shared_data() / "verifier" / "mathverify_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int parses = 0;

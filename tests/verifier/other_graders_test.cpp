@@ -1,6 +1,6 @@
-// Cases of lighteval, rasbt, NeMo-Skills and Qwen2.5-Math. Where we decide otherwise the row is
-// printed: each is a matter of policy (percent against number, equal values that a grader refuses,
-// which boxes belong together).
+// Cases of lighteval, rasbt, NeMo-Skills and Qwen2.5-Math. The test prints the rows that are
+// decided otherwise. Each is a policy: percent against number, equal values that a grader rejects,
+// joined boxes, and chains such as x = 7 = 11, which contradict themselves.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ VerifierOptions options_of(const json& row) {
   return options;
 }
 
-TEST(OtherGraders, TheirPairsAreDecidedAsTheyDecideThem) {
+TEST(OtherGraders, AgreesOnTheirPairs) {
   const auto rows = rows_of(shared_data() / "verifier" / "other_grader_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int pairs = 0, agreed = 0;
@@ -52,7 +52,7 @@ TEST(OtherGraders, TheirPairsAreDecidedAsTheyDecideThem) {
                 << name(verdict.code) << "\n";
   }
   std::cout << agreed << " of " << pairs << " pairs\n";
-  EXPECT_GE(agreed, 288);
+  EXPECT_GE(agreed, 285);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Inputs that hang or crash other verifiers: each is decided, or out of budget, after little work.
+// Inputs that hang or crash other verifiers are decided, or out of budget, after little work.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "verifier/expr/expr.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -18,7 +19,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return out;
 }
 
-// n times open, the core, n times close
+// Returns n times `open`, the core, and n times `close`.
 std::string nest(std::size_t n, std::string_view open, std::string_view core,
                  std::string_view close) {
   std::string out = repeated(open, n);
@@ -78,6 +79,29 @@ std::vector<Hard> hard_pairs() {
       {"400 integrals", repeated("\\int x^9\\sin x dx+", 400), "1"},
       {"integral with a pole", "\\int_{-1}^{1} \\frac{1}{x} dx", "0"},
       {"oscillating integral", "\\int_0^{1} \\sin\\frac{1}{x} dx", "0"},
+      {"24 integrals in each other",
+       fmt::format("{}x{}", repeated("\\int_0^1 ", 24), repeated(" dx", 24)), "2"},
+      {"60 integrals in each other",
+       fmt::format("{}x{}", repeated("\\int_0^1 ", 60), repeated(" dx", 60)), "2"},
+      {"24 integrals of names",
+       fmt::format("{}xy{}", repeated("\\int_0^y ", 24), repeated(" dx", 24)), "2"},
+      {"24 integrals of a hard function",
+       fmt::format("{}\\sin(x^x){}", repeated("\\int_0^1 ", 24), repeated(" dx", 24)), "2"},
+      {"24 sums in each other", fmt::format("{}k", repeated("\\sum_{k=1}^{n} ", 24)), "2"},
+      {"24 sums without end", fmt::format("{}2^{{-k}}", repeated("\\sum_{k=1}^{\\infty} ", 24)),
+       "2"},
+      {"24 limits in each other",
+       fmt::format("{}\\frac{{x}}{{y}}", repeated("\\lim_{x\\to y} ", 24)), "1"},
+      {"8 derivatives of a chain", nest(40, "\\frac{d^8}{dx^8} \\sin(", "x", ")"), "1"},
+      {"30 matrices", repeated("\\begin{pmatrix}x&1\\\\1&x\\end{pmatrix}", 30), "1"},
+      {"300 matrices", repeated("\\begin{pmatrix}x&1\\\\1&x\\end{pmatrix}", 300), "1"},
+      {"determinant of 30 matrices",
+       fmt::format("\\det({})", repeated("\\begin{pmatrix}x&1\\\\1&x\\end{pmatrix}", 30)), "1"},
+      {"30 matrices in a sum of powers",
+       fmt::format("{}+x", repeated("\\begin{pmatrix}x^x&\\sqrt{x}\\\\1&x\\end{pmatrix}", 30)),
+       "1"},
+      {"40 fractions in each other", nest(40, "\\frac{x+1}{x+", "x", "}"), "1"},
+      {"40 powers of roots", nest(40, "\\sqrt{(x+1)^2+", "x", "}"), "1"},
       {"almost a matrix", fmt::format("{}{}", "\\begin{pmatrix}", repeated("1&", 5'000)), "1"},
   };
 }
@@ -102,6 +126,31 @@ TEST(Pathological, EveryHardPairEndsWithinItsBudget) {
       EXPECT_LE(verdict.steps, 2 * options.max_steps) << hard.what;
     }
   }
+}
+
+// Shared nodes can make a small graph of a large tree. The arena bounds the tree, so that no walk
+// over it costs more than the budget.
+TEST(Pathological, ATreeOfSharedNodesIsBounded) {
+  const VerifierOptions options;
+  Budget budget(options);
+  expr::Arena arena(budget);
+  const expr::Expr* e = arena.symbol("x");
+  int doublings = 0;
+  for (; e != nullptr && doublings < 64; ++doublings) {
+    EXPECT_LE(e->size, options.max_steps);
+    e = arena.call(expr::Fn::kMax, {e, e});
+  }
+  EXPECT_EQ(e, nullptr);
+  EXPECT_LT(doublings, 20);
+  EXPECT_TRUE(budget.exhausted());
+}
+
+TEST(Pathological, ChainsOfNumericMatricesAreComputed) {
+  const std::string powers = repeated("\\begin{pmatrix}1&1\\\\0&1\\end{pmatrix}", 30);
+  EXPECT_EQ(
+      verify("\\begin{pmatrix}1&30\\\\0&1\\end{pmatrix}", fmt::format("\\boxed{{{}}}", powers))
+          .code,
+      VerdictCode::kEqual);
 }
 
 TEST(Pathological, TowersAndFactorialsAreNotCalledEqual) {
@@ -173,7 +222,7 @@ TEST(Pathological, TenMegabytesOfGarbageAreScannedOnce) {
   }
 }
 
-// A thread with a small stack must do: nesting is bounded, not hoped for.
+// Nesting is bounded, so a thread with a small stack suffices.
 TEST(Pathological, DeepNestsNeedLittleStack) {
   std::jthread([] {
     for (const char* open :

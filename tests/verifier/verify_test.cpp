@@ -26,7 +26,7 @@ TEST(Verify, TuplesKeepTheirOrderAndSetsDoNot) {
   EXPECT_EQ(boxed("\\{1, 2\\}", "\\{2,1\\}"), VerdictCode::kEqual);
 }
 
-TEST(Verify, SaysWhyThereIsNoVerdict) {
+TEST(Verify, ReportsTheReasonOfAFailure) {
   EXPECT_EQ(verify("5", "the answer is 5").code, VerdictCode::kNoAnswer);
   EXPECT_EQ(verify("5", "<think>\\boxed{5}</think> so 5").code, VerdictCode::kNoAnswer);
   for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
@@ -36,7 +36,8 @@ TEST(Verify, SaysWhyThereIsNoVerdict) {
   }
 }
 
-// Of the paper's evaluation golds eleven are such lists; read as decimals, none could be met.
+// Eleven of the evaluation golds of the paper are such lists. As decimals, no answer would equal
+// them.
 TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
@@ -48,7 +49,7 @@ TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
   EXPECT_TRUE(verify("1,3", "\\boxed{1.3}", options).correct());
 }
 
-TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
+TEST(Verify, ADollarSignAloneDoesNotMakeALenientGoldProse) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
   EXPECT_TRUE(verify("\\$32,\\!348", "It costs \\boxed{32348}.", options).correct());
@@ -57,8 +58,8 @@ TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
   EXPECT_FALSE(verify("20 $cm^{2}$", "\\boxed{21 $cm^{2}$}", options).correct());
 }
 
-// Verdicts of Math-Verify 0.9's default on the same texts.
-TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
+// The verdicts are those of the default of Math-Verify 0.9.
+TEST(Verify, ALenientAnchorReachesNumbersOnItsLineAndMathematicsAfterIt) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
   const auto code = [&](std::string_view response) { return verify("80", response, options).code; };

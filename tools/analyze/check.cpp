@@ -22,9 +22,9 @@
 namespace lie::analyze {
 namespace {
 
-constexpr const char* kOfSegment =
-    "put a copy of the file back, or resume the run: steps after its last checkpoint are generated "
-    "again with the same bits";
+constexpr const char* kSegmentRemedy =
+    "restore a copy of the file, or resume the run: steps after its last checkpoint are generated "
+    "again, bit-identical";
 
 std::vector<fs::path> files_in(const fs::path& directory, std::string_view beginning) {
   std::vector<fs::path> files;
@@ -45,7 +45,7 @@ std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) 
   return fmt::format("{} of the {}", steps.size(), steps_of(learner, first, last));
 }
 
-/// The trajectory files and their index.
+/// Checks the trajectory files and their index.
 class TrajectoryCheck {
  public:
   TrajectoryCheck(const fs::path& directory, Validity& found)
@@ -58,7 +58,7 @@ class TrajectoryCheck {
     if (files_ == 0) return;
     found_.read.push_back(fmt::format("trajectories: {} files, {} responses", files_, responses_));
   }
-  /// The last sound one's settings, as YAML.
+  /// The settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
 
  private:
@@ -67,7 +67,7 @@ class TrajectoryCheck {
       index_ = read_index(directory_);
     } catch (const Error& error) {
       found_.faults.push_back({error.what(), "nothing, but missing files would not be noticed",
-                               "remove it: the next start makes it again from the files"});
+                               "remove it: the next start rebuilds it from the files"});
     }
   }
 
@@ -90,8 +90,8 @@ class TrajectoryCheck {
     if (line.removed || known || is_there(directory_, line)) return;
     found_.faults.push_back(
         {fmt::format("{} {}", path.string(),
-                     fs::exists(path) ? "has not the size that index.jsonl says" : "is missing"),
-         steps_of(line.learner, line.first_step, line.last_step), kOfSegment});
+                     fs::exists(path) ? "has another size than index.jsonl says" : "is missing"),
+         steps_of(line.learner, line.first_step, line.last_step), kSegmentRemedy});
   }
 
   void add(const Segment& segment, const SegmentDamage& damage) {
@@ -102,10 +102,10 @@ class TrajectoryCheck {
   }
   void add(const Segment& segment, const std::string& what, const std::string& lost) {
     damaged_.push_back(segment.path);
-    found_.faults.push_back({what, lost, kOfSegment});
+    found_.faults.push_back({what, lost, kSegmentRemedy});
   }
 
-  /// Of a file that does not open.
+  /// Returns the steps of a file that cannot be opened.
   std::string all_steps(const Segment& segment) const {
     const std::string name = segment.path.filename().string();
     const auto line = std::ranges::find(index_, name, &IndexedSegment::file);
@@ -122,7 +122,7 @@ class TrajectoryCheck {
   std::optional<std::string> settings_;
 };
 
-/// The settings against those that every trajectory file carries with a checksum.
+/// Compares the settings with those that every trajectory file stores with a checksum.
 void check_settings(const fs::path& path, const std::optional<std::string>& logged,
                     Validity& found) {
   constexpr const char* kRemedy = "the attribute config of each trajectory file holds the settings";
@@ -146,9 +146,9 @@ void check_metrics(const fs::path& path, Validity& found) {
   const MetricsFile file = read_valid_metrics(path);
   for (const std::string& line : file.damage) {
     found.faults.push_back({line,
-                            "the metrics of a step; what the trajectories tell can be made "
-                            "from them again: lie_analyze without this file",
-                            "put a copy of the file back, or remove the line"});
+                            "the metrics of a step; without this file lie_analyze computes "
+                            "what it can from the trajectories",
+                            "restore a copy of the file, or remove the line"});
   }
   if (!file.checked && !file.rows.empty()) {
     found.notes.push_back("metrics.jsonl: has no checksums (an older build's)");
@@ -173,8 +173,9 @@ void check_checkpoints(const fs::path& directory, Validity& found) {
   for (const fs::path& checkpoint : checkpoints) {
     for (const std::string& fault : checkpoint_faults(checkpoint)) {
       if (!fs::exists(checkpoint)) continue;
-      found.faults.push_back({fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
-                              "put a copy back; a resumed run goes on from the one before"});
+      found.faults.push_back(
+          {fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
+           "restore a copy; a resumed run continues from the previous checkpoint"});
     }
     if (!fs::exists(checkpoint / kChecksumsFile)) {
       found.notes.push_back(fmt::format("{}: has no checksums", checkpoint.string()));
@@ -220,8 +221,8 @@ std::string text_of(const Validity& validity) {
   }
   for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
   for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
-  return text +
-         (validity.faults.empty() ? "sound\n" : fmt::format("{} faults\n", validity.faults.size()));
+  return text + (validity.faults.empty() ? "intact\n"
+                                         : fmt::format("{} faults\n", validity.faults.size()));
 }
 
 }  // namespace lie::analyze

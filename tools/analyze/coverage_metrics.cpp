@@ -8,7 +8,7 @@
 namespace lie::analyze {
 namespace {
 
-/// 10 of "c_context_10" after "c_context_"; empty for any other name.
+/// Returns 10 for "c_context_10" and the beginning "c_context_"; empty for any other name.
 std::optional<std::int64_t> ngram_after(std::string_view beginning, std::string_view name) {
   if (!name.starts_with(beginning)) return std::nullopt;
   const std::string_view digits = name.substr(beginning.size());

@@ -1,4 +1,5 @@
-// Coverage beside the reward's: which further n runs measured, and where C_global is an estimate.
+// Coverage metrics besides the reward's: the further n that runs measured, and where C_global is an
+// estimate.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,15 @@
 
 namespace lie::analyze {
 
-/// The n of coverage.metric_ngrams of all runs, ascending.
+/// Returns the n of coverage.metric_ngrams of all runs, ascending.
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects);
 
-/// Whether a further number of responses is one of coverage.metric_ngrams: "c_context_10".
+/// Returns whether `name`, a further number of responses, is one of coverage.metric_ngrams, such as
+/// "c_context_10".
 bool is_coverage_number(std::string_view name);
 
-/// "c_global_run is an estimate from step 120 on (standard error 0.20 %)" for each that is.
+/// Returns for each estimated metric "c_global_run is an estimate from step 120 on (standard error
+/// 0.20 %)".
 std::vector<std::string> estimate_notes(const std::map<std::string, Curve>& curves);
 
 }  // namespace lie::analyze

@@ -5,7 +5,7 @@
 namespace lie::analyze {
 namespace {
 
-/// Responses behind a step's value, where the metric is a share of responses; else 0.
+/// Returns the number of responses of a step's value if the metric is a share of responses, else 0.
 std::int64_t trials(const Run& run, const std::string& metric, std::int64_t step) {
   const auto& counts = metric == "eval_accuracy" ? run.eval_count : run.train_count;
   if (metric != "accuracy" && metric != "eval_accuracy") return 0;
@@ -30,7 +30,7 @@ bool is_never_negative(std::string_view metric) {
                                      "grad_norm", "tokens_per_second"});
 }
 
-/// Student's t knows no bounds; the quantity does.
+/// Returns the mean with a t interval, cut to the range of the quantity.
 Estimate over_seeds(std::span<const double> values, std::string_view metric) {
   Estimate estimate = mean_interval(values);
   if (is_never_negative(metric)) estimate.low = std::max(estimate.low, 0.0);
@@ -101,7 +101,7 @@ StartAndEnd start_and_end(const Subject& subject, const std::string& metric) {
   std::size_t steps = subject.runs.empty() ? 0 : curve_of(subject.runs.front(), metric).size();
   for (const Run& run : subject.runs) steps = std::min(steps, curve_of(run, metric).size());
   if (steps == 0) return {};
-  // Evaluations are few: each is a measurement of its own.
+  // Evaluations are few, so each is a window of its own.
   const std::size_t window = metric.starts_with("eval_") ? 1 : window_of(steps);
   return {true, over_runs(subject, metric, window, false), over_runs(subject, metric, window, true),
           window};

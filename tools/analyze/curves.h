@@ -1,4 +1,4 @@
-// Curves of a subject, with intervals: over seeds, or binomial for the accuracy of one run.
+// Curves of a subject with intervals: over seeds, or binomial for the accuracy of one run.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct CurvePoint {
   Estimate value;
 };
 
-/// One run: its curve; accuracy and eval_accuracy with Wilson's interval of that step's responses.
-/// Several: mean over the runs with a t interval, at the steps that all of them have; it ends where
-/// the quantity does, at 0 and 1 for shares.
+/// Returns the curve of a metric. For one run, accuracy and eval_accuracy have Wilson's interval of
+/// that step's responses. For several runs it is their mean with a t interval, at the steps that
+/// all of them have. Intervals are cut to the range of the quantity, such as [0, 1] for shares.
 std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric);
 
 /// Mean of a curve over its first and its last steps; the window is a tenth of the steps.
@@ -26,11 +26,11 @@ struct StartAndEnd {
   std::size_t window = 0;  // steps
 };
 
-/// For several runs the interval is t over them; for one run's accuracies it is binomial over the
-/// window's responses.
+/// Returns the start and end of a metric. For several runs the interval is a t interval over them.
+/// For the accuracies of one run it is binomial over the window's responses.
 StartAndEnd start_and_end(const Subject& subject, const std::string& metric);
 
-/// Steps in a tenth of `count`, at least one.
+/// Returns the number of steps in a tenth of `count`, at least 1.
 std::size_t window_of(std::size_t count);
 
 }  // namespace lie::analyze

@@ -1,4 +1,4 @@
-// Token ids of a run's responses as text.
+// Converts the token ids of a run's responses to text.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace lie::analyze {
 
 using Decoder = std::function<std::string(std::span<const std::int32_t> ids)>;
 
-/// Decodes with the tokenizer of the last checkpoint, else of the start model that the settings
-/// name (special tokens shown). Without either the text is the ids themselves.
+/// Returns a decoder with the tokenizer of the last checkpoint, or else of the start model that the
+/// settings name. It shows special tokens. Without a tokenizer the text is the ids themselves.
 Decoder decoder_of(const Run& run);
 
-/// Whether decoder_of gives texts.
+/// Returns whether decoder_of() finds a tokenizer.
 bool has_tokenizer(const Run& run);
 
 }  // namespace lie::analyze

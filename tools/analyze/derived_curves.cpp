@@ -7,7 +7,7 @@
 namespace lie::analyze {
 namespace {
 
-/// Sum and count by step.
+/// Collects means by metric and step.
 class Means {
  public:
   void add(const std::string& metric, std::int64_t step, double value) {
@@ -58,7 +58,7 @@ void add_rewards(Means& means, const SampleColumns& s, std::size_t i) {
   for (const RewardColumn& term : s.rewards) {
     means.add("reward_" + term.name + "_mean", step, term.values[i]);
   }
-  for (std::uint8_t code = 0; code <= static_cast<std::uint8_t>(VerdictCode::kUndecided); ++code) {
+  for (std::uint8_t code = 0; code <= static_cast<std::uint8_t>(kLastVerdict); ++code) {
     means.add("verdict_" + verdict_word(code) + "_share", step, s.verdict[i] == code ? 1 : 0);
   }
 }
@@ -75,7 +75,7 @@ std::map<std::string, Curve> derived_curves(const SampleColumns& samples) {
 }
 
 std::string verdict_word(std::uint8_t code) {
-  if (code > static_cast<std::uint8_t>(VerdictCode::kUndecided)) return "unknown";
+  if (code > static_cast<std::uint8_t>(kLastVerdict)) return "unknown";
   return std::string(name(static_cast<VerdictCode>(code)));
 }
 

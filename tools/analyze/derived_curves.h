@@ -1,4 +1,4 @@
-// Curves made from the trajectories alone, under the names of metrics.jsonl: for runs without a
+// Computes curves from the trajectories alone, with the names of metrics.jsonl, for runs without a
 // metrics file.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace lie::analyze {
 
-/// Means by step of training responses, and eval_accuracy of evaluation responses.
+/// Returns means by step of training responses, and of evaluation responses with the prefix
+/// "eval_".
 std::map<std::string, Curve> derived_curves(const SampleColumns& samples);
 
-/// "equal", "unequal", ...: the verdict codes of common/rollout/verdict.h by number.
+/// Returns "equal", "unequal", ... for a number of VerdictCode in common/rollout/verdict.h.
 std::string verdict_word(std::uint8_t code);
 
 }  // namespace lie::analyze

@@ -49,7 +49,7 @@ constexpr const char* kFooter =
     "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
     "if\n"
     "                                                     both digests agree\n"
-    "  lie_analyze --check runs/lie                       is everything as it was written?";
+    "  lie_analyze --check runs/lie                       verify that all files are intact";
 
 void declare(CLI::App& app, Request& request) {
   app.set_version_flag("--version", std::string(lie::build_id()));
@@ -63,9 +63,9 @@ void declare(CLI::App& app, Request& request) {
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
                "and of the last checkpoint's weights (tensor bytes in name order)");
   app.add_flag("--check", request.check,
-               "only read all that the directories hold, with every checksum, and say what is "
-               "damaged or missing, what is lost by it, and the remedy; exit status 1 if anything "
-               "is; also while a run writes");
+               "only verify all files and checksums of the directories; print what is damaged or "
+               "missing, what is lost and the remedy; exit status 1 if anything is; works while a "
+               "run writes, too");
   app.add_flag("--close", request.close,
                "only close the trajectory files of a run that was killed and will not continue, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
@@ -95,7 +95,7 @@ Subject load_group(const std::string& text) {
   return subject;
 }
 
-/// Runs of the same directory name are told apart by their paths.
+/// Names runs by their paths if their directory names are equal.
 void make_names_differ(std::vector<Subject>& subjects) {
   for (Subject& subject : subjects) {
     for (const Subject& other : subjects) {
@@ -120,11 +120,11 @@ std::vector<Subject> load_subjects(const Request& request) {
   return subjects;
 }
 
-void require_sound(const fs::path& checkpoint) {
+void require_valid(const fs::path& checkpoint) {
   const auto faults = lie::checkpoint_faults(checkpoint);
   if (faults.empty()) return;
-  lie::fail("{} is damaged: {}; a resumed run continues from the one before", checkpoint.string(),
-            fmt::join(faults, "; "));
+  lie::fail("{} is damaged: {}; a resumed run continues from the previous checkpoint",
+            checkpoint.string(), fmt::join(faults, "; "));
 }
 
 void print_digests(const std::string& directory, const std::string& prefix) {
@@ -132,7 +132,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
   const lie::RunReader run(fs::path(directory) / "trajectories");
   for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
   const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
-  if (checkpoint) require_sound(*checkpoint);
+  if (checkpoint) require_valid(*checkpoint);
   if (run.samples().empty() && !checkpoint) {
     lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest",
               directory);
@@ -144,7 +144,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
 }
 
 void close_trajectories(const std::string& directory) {
-  lie::check_unlocked(directory);  // SWMR readers and the writer itself rely on its marks
+  lie::check_unlocked(directory);  // SWMR readers and a live writer rely on the file's marks
   const auto files = lie::segments(fs::path(directory) / "trajectories");
   if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
   for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
@@ -152,14 +152,14 @@ void close_trajectories(const std::string& directory) {
 }
 
 bool check_all(const std::vector<std::string>& directories) {
-  bool sound = true;
+  bool valid = true;
   for (const std::string& directory : directories) {
     if (directories.size() > 1) fmt::print("{}\n", directory);
     const lie::analyze::Validity found = lie::analyze::check_run(directory);
     fmt::print("{}", lie::analyze::text_of(found));
-    sound = sound && found.faults.empty();
+    valid = valid && found.faults.empty();
   }
-  return sound;
+  return valid;
 }
 
 fs::path report_path(const Request& request, const std::vector<Subject>& subjects) {
@@ -169,21 +169,21 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
   return fs::weakly_canonical(first).parent_path() / "report.html";
 }
 
-/// Why there is no report; empty where there is one. A colleague's run can be read, and nothing
-/// written beside it.
+/// Writes the report. Returns why there is none, or "". A run of another user can be read although
+/// nothing can be written to its directory.
 std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
                          const fs::path& path) {
   try {
     lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
   } catch (const lie::Error& error) {
-    return fmt::format("{}; --html names another place, --no-html none", error.what());
+    return fmt::format("{}; choose another file with --html, or none with --no-html", error.what());
   }
   return "";
 }
 
 void analyze(const Request& request) {
   const std::vector<Subject> subjects = load_subjects(request);
-  // Files before text: a reader that goes away, such as head, ends the program.
+  // Write the files before the text: a closed output pipe, such as that of head, ends the program.
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
   const fs::path path = request.no_html ? "" : report_path(request, subjects);
   const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
@@ -192,7 +192,7 @@ void analyze(const Request& request) {
   if (!path.empty()) fmt::print("report: {}\n", path.string());
 }
 
-/// The exit status.
+/// Returns the exit status.
 int run(const Request& request) {
   if (!request.digest && !request.close && !request.check) {
     analyze(request);
@@ -215,7 +215,7 @@ int run(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App app("Curves, tables and one HTML report from LIE Cluster run directories",
                "lie_analyze");
-  lie::fit_help(app);
+  lie::set_help_format(app);
   Request request;
   declare(app, request);
   lie::add_moved_command(app, "judge", "lie_cluster.judge", "how-to/judge-behaviors.md");

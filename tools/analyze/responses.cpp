@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostCharacters = 6000;
 
-/// Of a step's training responses: right and wrong in turn, each of another group.
+/// Chooses training responses of a step, alternately correct and incorrect, each of another group.
 void choose(const Run& run, std::int64_t step, std::size_t count,
             std::vector<std::size_t>& chosen) {
   std::set<std::int64_t> groups;

@@ -1,4 +1,4 @@
-// Responses to read: a few of the start and of the end of a run.
+// Shows a few responses of the start and the end of a run.
 #pragma once
 
 #include <string>
@@ -9,18 +9,20 @@
 
 namespace lie::analyze {
 
-/// Indices into run.samples: training responses of the first step (a third of them) and of the last
-/// one, of different groups, right and wrong in turn where there are both. At most `count`.
+/// Returns indices into run.samples of at most `count` training responses: a third from the first
+/// step, the rest from the last. They belong to different groups and alternate between correct and
+/// incorrect where possible.
 std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count);
 
-/// The prompt of response i of run.samples as HTML; texts are cut after some thousand characters.
+/// Returns the prompt of response i of run.samples as HTML. Texts are cut after some thousand
+/// characters.
 std::string prompt_text(const Run& run, const Decoder& decode, std::size_t i);
 
-/// Response, gold, extracted answer, verdict, rewards as HTML; `heading` is HTML.
+/// Returns response, gold, extracted answer, verdict and rewards as HTML. `heading` is HTML.
 std::string answer_text(const Run& run, const Decoder& decode, std::size_t i,
                         const std::string& heading);
 
-/// The chosen responses as HTML cards, each with its prompt.
+/// Returns the chosen responses as HTML cards, each with its prompt.
 std::string response_cards(const Run& run, const Decoder& decode, std::size_t count);
 
 }  // namespace lie::analyze

@@ -72,7 +72,7 @@ void load_curves(Run& run) {
       run.last_step = std::max(run.last_step, row.step);
       if (run.begun == 0) run.begun = row.wall_time;
       for (const auto& [name, value] : row.values) {
-        // Step 0 only evaluates: its other values are not those of a training step.
+        // Step 0 only evaluates, so its other values are not those of a training step.
         if (row.step == 0 && !name.starts_with("eval_")) continue;
         if (std::isfinite(value)) run.curves[name][row.step] = value;
       }
@@ -109,7 +109,7 @@ void add_if_new(RewardNames& names, RewardName name) {
   names.push_back(std::move(name));
 }
 
-/// The term whose mean a metric is, <term> of reward_<term>_mean; empty for other metrics.
+/// Returns <term> for the metric reward_<term>_mean; empty for other metrics.
 std::string term_of(std::string_view metric) {
   constexpr std::string_view kBegin = "reward_", kEnd = "_mean";
   const std::size_t around = kBegin.size() + kEnd.size();

@@ -1,4 +1,4 @@
-// A run directory as the report sees it: curves over steps, settings, and the responses.
+// A run directory as the report reads it: curves over steps, settings and responses.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace lie::analyze {
 /// Step to value.
 using Curve = std::map<std::int64_t, double>;
 
-/// The values of one reward term, [N]; NaN where the log has none.
+/// The values of one reward term, [N]; NaN if the log has none.
 struct RewardColumn : RewardName {
   std::vector<float> values;
 };
 
-/// The values of a further number of a reward or verifier program, as RewardColumn.
+/// The values of a further number of a reward or verifier program, [N]; NaN if the log has none.
 struct NumberColumn {
   std::string name;
   std::vector<double> values;
@@ -35,7 +35,7 @@ struct SampleColumns {
   std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
-  std::vector<RewardColumn> rewards;  // the terms, in the order of their sum
+  std::vector<RewardColumn> rewards;  // the terms, in the order in which they are summed
   std::vector<NumberColumn> numbers;
   std::vector<double> target_length;
   std::size_t size() const { return step.size(); }
@@ -45,52 +45,52 @@ struct SampleColumns {
 struct Run {
   std::string name;
   std::filesystem::path directory;
-  std::map<std::string, Curve> curves;                        // by the names of metrics.jsonl
+  std::map<std::string, Curve> curves;                        // by the names in metrics.jsonl
   std::vector<std::pair<std::string, std::string>> settings;  // config.yaml, full keys
   std::optional<RunReader> trajectories;
   SampleColumns samples;
-  std::map<std::int64_t, std::int64_t> train_count, eval_count;  // responses by step
-  std::optional<std::filesystem::path> checkpoint;               // the last one
+  std::map<std::int64_t, std::int64_t> train_count, eval_count;  // number of responses by step
+  std::optional<std::filesystem::path> checkpoint;               // the last checkpoint
   std::int64_t last_step = 0;
-  double begun = 0;                // its first metrics, seconds since the epoch; 0: unknown
+  double begun = 0;                // time of its first metrics, seconds since the epoch; 0: unknown
   std::string state;               // "finished: 40 of 40 steps"
-  std::vector<std::string> notes;  // what is missing or odd, in plain words
+  std::vector<std::string> notes;  // about what is missing or unusual
 };
 
-/// Throws Error if there is no such directory, or it holds nothing of a run.
+/// Throws Error if there is no such directory, or if it holds no file of a run.
 void require_a_run(const std::filesystem::path& directory);
 
-/// Reads what exists; what is missing becomes a note. Throws Error as require_a_run() does, or if a
-/// file in it is damaged.
+/// Reads what exists and notes what is missing. Throws Error as require_a_run() does, or if a file
+/// is damaged.
 Run load_run(const std::filesystem::path& directory);
 
-/// As load_run(), without the trajectories: curves, settings and state.
+/// Reads curves, settings and state as load_run() does, but not the trajectories.
 Run load_curves_of(const std::filesystem::path& directory);
 
-/// One line of a comparison: a run, or several seeds of the same settings.
+/// One line of a comparison: a run, or several seeds with the same settings.
 struct Subject {
   std::string name;
   std::vector<Run> runs;
 };
 
-/// The reward terms of all runs: those of their trajectories, then those that only their metrics
-/// have.
+/// Returns the reward terms of all runs: first the terms of their trajectories, then terms that
+/// only their metrics have.
 RewardNames reward_names(std::span<const Subject> subjects);
 
-/// Names of the programs' further numbers of all runs' trajectories, ascending.
+/// Returns the names of the programs' further numbers in all runs' trajectories, ascending.
 std::set<std::string> number_names(std::span<const Subject> subjects);
 
-/// The data sources of all runs' evaluations as their metrics name them, ascending; empty where
-/// each has one.
+/// Returns the data sources of all runs' evaluations as named by their metrics, ascending. Empty if
+/// each run evaluates only one source.
 std::set<std::string> evaluation_sources(std::span<const Subject> subjects);
 
-/// The metric of one source's accuracy.
+/// Returns the name of the metric of one source's accuracy.
 std::string source_accuracy(const std::string& source);
 
-/// The curve of a metric; empty if the run has none.
+/// Returns the curve of a metric; empty if the run has none.
 Curve curve_of(const Run& run, const std::string& metric);
 
-/// The value of a setting, or empty.
+/// Returns the value of a setting, or "" if it is unknown.
 std::string setting_of(const Run& run, const std::string& key);
 
 }  // namespace lie::analyze

@@ -21,13 +21,13 @@ std::vector<std::pair<double, double>> tail_of(std::span<const std::int32_t> asc
   return tail;
 }
 
-/// Share of responses that reach the bin's middle.
+/// Returns the share of responses that reach the middle of the bin.
 double share_reaching(std::span<const std::int32_t> ascending, double position) {
   const auto first = std::ranges::lower_bound(ascending, static_cast<std::int32_t>(position));
   return static_cast<double>(ascending.end() - first) / static_cast<double>(ascending.size());
 }
 
-/// Position t, from 1, lies in bin (t - 1) / width.
+/// Counts tokens and ends by bin. Position t, from 1, belongs to bin (t - 1) / width.
 std::vector<LengthStatistics::Bin> bins_of(std::span<const ResponseEnd> responses,
                                            std::int64_t longest) {
   const std::int64_t width = std::max<std::int64_t>(1, (longest + kBins - 1) / kBins);

@@ -1,4 +1,4 @@
-// The statistics of the report besides its intervals: correlation, and where responses end.
+// Statistics of the report other than intervals: correlation and response lengths.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,28 @@
 
 namespace lie::analyze {
 
-/// Pearson's correlation; NaN where one of the two is constant or fewer than two pairs are given.
+/// Returns Pearson's correlation. NaN if x or y is constant, or if there are fewer than two pairs.
 double pearson(std::span<const double> x, std::span<const double> y);
 
-/// How long responses are and how they end, in bins of positions.
+/// Statistics of response lengths and ends, in bins of positions.
 struct LengthStatistics {
   struct Bin {
     double position = 0;       // middle of the bin, tokens
     std::int64_t exposed = 0;  // tokens sampled at its positions
-    std::int64_t ended = 0;    // of them end of sequence
+    std::int64_t ended = 0;    // end-of-sequence tokens among them
     double hazard() const { return static_cast<double>(ended) / static_cast<double>(exposed); }
   };
   std::int64_t responses = 0, longest = 0;
-  std::vector<Bin> bins;                        // only those with tokens
-  std::vector<std::pair<double, double>> tail;  // L and the share of responses of at least L tokens
-  /// Lower bound eps of the end-of-sequence probability, as the log shows it: the smallest hazard
-  /// of a bin that at least 5 % of the responses reach. The lemma of the shallow exploration trap
+  std::vector<Bin> bins;  // only bins with tokens
+  std::vector<std::pair<double, double>>
+      tail;  // L, and the share of responses with at least L tokens
+  /// Estimated lower bound eps of the end-of-sequence probability: the smallest hazard of a bin
+  /// that at least 5 % of the responses reach. The lemma of the shallow exploration trap
   /// (arXiv:2602.11748) bounds the share of responses of L tokens by (1 - eps)^(L - 1).
   double smallest_hazard = 0;
 };
 
-/// One response's length and whether it ended by itself (not at the limit).
+/// The length of one response, and whether it ended before the limit.
 struct ResponseEnd {
   std::int32_t tokens = 0;
   bool ended = false;
@@ -36,7 +37,7 @@ struct ResponseEnd {
 
 LengthStatistics length_statistics(std::span<const ResponseEnd> responses);
 
-/// At most so many of all, in their order.
+/// Returns at most `most` of the elements, evenly spaced and in their order.
 template <typename T>
 std::vector<T> evenly_chosen(const std::vector<T>& all, std::size_t most) {
   if (all.size() <= most) return all;

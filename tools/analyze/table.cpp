@@ -19,9 +19,9 @@ struct Line {
 };
 
 constexpr const char* kRow = "  {:<35} {:>20}  {}\n";
-constexpr std::string_view kHeldOut = "eval_accuracy";  // by source it follows it
-constexpr std::string_view kReward = "reward_mean";     // its terms follow it
-constexpr std::string_view kCoverage = "c_global_run";  // by further n it follows it
+constexpr std::string_view kHeldOut = "eval_accuracy";  // followed by its values by source
+constexpr std::string_view kReward = "reward_mean";     // followed by its terms
+constexpr std::string_view kCoverage = "c_global_run";  // followed by further n
 
 constexpr Line kLines[] = {
     {"accuracy", "accuracy"},
@@ -53,7 +53,7 @@ constexpr Line kLines[] = {
 };
 
 std::string estimate(const Estimate& value) {
-  // An interval that rounds to its middle says nothing.
+  // An interval that rounds to its middle is not shown.
   if (short_number(value.low) == short_number(value.high)) return short_number(value.value);
   return fmt::format("{} [{}, {}]", short_number(value.value), short_number(value.low),
                      short_number(value.high));
@@ -68,13 +68,13 @@ bool always_zero(const Subject& subject, const std::string& metric) {
   return true;
 }
 
-/// Lines left out where they are zero throughout: options that are off, verdicts that never
-/// occurred.
+/// Returns whether the line is omitted if it is zero throughout: reward terms that are off,
+/// verdicts that never occurred.
 bool is_optional(std::string_view metric) {
   return metric.starts_with("verdict_") || (metric.starts_with("reward_") && metric != kReward);
 }
 
-/// Start and end of one metric; nothing where they are unknown or uninformative.
+/// Adds a line with start and end of one metric, unless they are unknown or uninformative.
 void add_line(std::string& out, const Subject& subject, const std::string& metric,
               const std::string& words) {
   const StartAndEnd ends = start_and_end(subject, metric);

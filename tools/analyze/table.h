@@ -1,4 +1,4 @@
-// The text table of a subject, and the CSV file.
+// Writes the text table of a subject, and the CSV file.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,15 @@
 
 namespace lie::analyze {
 
-/// Start -> end of the quantities that tell how a run went, one line each.
+/// Returns a table with one line for each quantity: its value at the start and at the end of the
+/// run.
 std::string text_table(const Subject& subject);
 
-/// One row per run and step, one column per metric; empty where a step lacks it.
+/// Writes one row per run and step, with one column per metric. Cells are empty if a step lacks the
+/// metric.
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path);
 
-/// A readable number: 3 significant digits, no exponent between 0.001 and a million.
+/// Formats a number readably: 3 significant digits, no exponent between 0.001 and a million.
 std::string short_number(double value);
 
 }  // namespace lie::analyze

@@ -5,7 +5,7 @@
 namespace lie::analyze {
 namespace {
 
-/// The training responses of a run in the first or the last tenth of its steps.
+/// Returns the ends of the training responses in the first or the last tenth of the run's steps.
 std::vector<ResponseEnd> ends_of(const Run& run, bool at_end) {
   std::vector<std::int64_t> steps;
   for (const auto& [step, count] : run.train_count) steps.push_back(step);

@@ -1,4 +1,4 @@
-// One SHA-256 over the weights of a checkpoint.
+// Computes one SHA-256 over the weights of a checkpoint.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace lie::analyze {
 
-/// Of the tensors' bytes in the weights' files of `directory`, in the order of their names (byte
-/// order), in however many files. Throws Error if one is missing or damaged.
+/// Returns the SHA-256 over the bytes of all tensors in `directory`, in the byte order of their
+/// names. It does not depend on the number of files. Throws Error if a file is missing or damaged.
 std::string weights_digest(const std::filesystem::path& directory);
 
 }  // namespace lie::analyze

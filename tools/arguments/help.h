@@ -1,4 +1,4 @@
-// How the programs show their help.
+// Formats the help of the programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,8 +10,8 @@
 
 namespace lie {
 
-/// On a terminal its lines fit; elsewhere each key and option is one line, as grep wants it.
-class HelpThatFits : public CLI::Formatter {
+/// Folds lines to the width of a terminal. Elsewhere each key and option is one line, for grep.
+class FoldedHelp : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
@@ -21,19 +21,20 @@ class HelpThatFits : public CLI::Formatter {
   }
 };
 
-/// verl's way to set a key is none here.
-inline std::string refusal(const CLI::App* app, const CLI::Error& error) {
+/// Returns the message of a command-line error. For an argument KEY=VALUE, as verl takes it, it
+/// names --set.
+inline std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   return is_extra && words.find('=') != std::string::npos
-             ? words + "A key of the config is set by --set KEY=VALUE.\n"
+             ? words + "Set a key of the config with --set KEY=VALUE.\n"
              : words;
 }
 
-/// Of a program and the commands that are added to it afterwards.
-inline void fit_help(CLI::App& program) {
-  program.formatter(std::make_shared<HelpThatFits>());
-  program.failure_message(refusal);
+/// Applies both to a program and to the commands that are added to it afterwards.
+inline void set_help_format(CLI::App& program) {
+  program.formatter(std::make_shared<FoldedHelp>());
+  program.failure_message(failure_message);
 }
 
 }  // namespace lie

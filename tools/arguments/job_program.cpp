@@ -23,8 +23,8 @@ void require_command(const CLI::App& program, int argc, char** argv) {
        program.get_name());
 }
 
-int run_job(const std::function<void(Job&)>& command) {
-  // A launcher that is gone must not keep a rank from its report, nor a job from its end.
+int run_job(const JobCommand& command) {
+  // If the launcher died, writing to its pipe must not kill the rank before it reports and ends.
   std::signal(SIGPIPE, SIG_IGN);
   mpi::Environment environment;
   Job job(environment);

@@ -1,4 +1,4 @@
-// What the mains of the programs with commands under MPI have in common.
+// Shared by the main functions of programs whose commands run under MPI.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,11 +8,15 @@
 
 namespace lie {
 
-/// Throws Error for a misspelt first word, where the parser would only say that a command is
-/// required.
+/// A command that runs on every rank of a job.
+using JobCommand = std::function<void(Job&)>;
+/// A command that runs in one process, without a job.
+using ProcessCommand = std::function<void()>;
+
+/// Throws Error for a misspelled command. CLI11 would only say that a subcommand is required.
 void require_command(const CLI::App& program, int argc, char** argv);
 
-/// Runs a command in a job of its own, MPI from first to last. Returns the exit status.
-int run_job(const std::function<void(Job&)>& command);
+/// Runs a command in a job of its own, from MPI initialization to its end. Returns the exit status.
+int run_job(const JobCommand& command);
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// What several commands take on the command line: numbers, read and refused as those of a config
-// are, and overrides of a config.
+// Arguments that several commands take: numbers, which are read and refused like those of a config,
+// and config overrides.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,11 +12,11 @@
 
 namespace lie {
 
-/// For an option's check(): what `parse` refuses is an error of the command line, told by its
-/// words.
+/// Returns a validator for an option's check(). What `parse` refuses is an error of the command
+/// line with the same message.
 template <typename Parse>
 CLI::Validator number_check(Parse parse, const FieldInfo& info) {
-  const auto complaint = [=](const std::string& text) -> std::string {
+  const auto error_of = [=](const std::string& text) -> std::string {
     try {
       parse(text, info);
       return "";
@@ -24,21 +24,21 @@ CLI::Validator number_check(Parse parse, const FieldInfo& info) {
       return error.what();
     }
   };
-  return CLI::Validator(complaint, range_text(info));
+  return CLI::Validator(error_of, range_text(info));
 }
 
-/// A whole number that a 64-bit integer holds.
+/// Validates an integer of 64 bits in [least, most].
 inline CLI::Validator integers(double least,
                                double most = std::numeric_limits<double>::infinity()) {
   return number_check(parse_integer, {.help = "", .min = least, .max = most});
 }
 
-/// A finite number.
+/// Validates a finite number in [least, most].
 inline CLI::Validator numbers(double least, double most = std::numeric_limits<double>::infinity()) {
   return number_check(parse_number, {.help = "", .min = least, .max = most});
 }
 
-/// Options of such numbers, whose defaults --help shows.
+/// Add an option with such a number, whose default --help shows.
 inline void add_integer(CLI::App& command, const char* name, auto& value, const char* help,
                         double least, double most = std::numeric_limits<double>::infinity()) {
   command.add_option(name, value, help)->check(integers(least, most))->capture_default_str();
@@ -48,7 +48,7 @@ inline void add_number(CLI::App& command, const char* name, auto& value, const c
   command.add_option(name, value, help)->check(numbers(least, most))->capture_default_str();
 }
 
-/// --set, once or more often.
+/// Adds --set, which may be repeated.
 inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides,
                           const char* help) {
   command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);

@@ -1,4 +1,4 @@
-// Files to write that are named on the command line.
+// Arguments that name files to write.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,9 +9,10 @@
 
 namespace lie {
 
-/// For an option's check(): a place where no file can be is refused before the work begins.
+/// Returns a validator for an option's check() that refuses a path that cannot be written, before
+/// the work begins.
 inline CLI::Validator output_file() {
-  const auto complaint = [](const std::string& text) -> std::string {
+  const auto error_of = [](const std::string& text) -> std::string {
     try {
       check_place(text);
       return "";
@@ -19,7 +20,7 @@ inline CLI::Validator output_file() {
       return error.what();
     }
   };
-  return CLI::Validator(complaint, "");
+  return CLI::Validator(error_of, "");
 }
 
 }  // namespace lie

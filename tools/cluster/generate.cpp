@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "common/base/error.h"
 #include "common/comm/environment.h"
 #include "common/process/program.h"
+#include "tools/cluster/commands.h"
+#include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/token_rows.h"
@@ -19,7 +22,7 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kUsualTokens = 256;  // of a response at most
+constexpr std::int64_t kUsualTokens = 256;  // default limit of a response
 
 RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows,
                           const ModelConfig& config) {
@@ -51,7 +54,7 @@ void check_lengths(const std::vector<TokenRow>& rows, std::int64_t max_tokens,
   }
 }
 
-/// Writes groups in the order of their rows, whatever order they arrive in.
+/// Writes groups in the order of their rows, regardless of the order in which they arrive.
 class Writer {
  public:
   Writer(std::vector<TokenRow>& rows, const Tokenizer& tokenizer, std::ostream& out)
@@ -103,6 +106,20 @@ void report(const Generator& generator, std::size_t rows, std::chrono::duration<
                            static_cast<double>(generator.tokens_generated()) / seconds.count());
 }
 
+void add_sampling(CLI::App& command, SamplingOptions& sampling) {
+  command
+      .add_option("--max-tokens", sampling.max_response_tokens,
+                  "A response is cut at this length; without: at 256, or where the longest prompt "
+                  "leaves no more of the model's positions")
+      ->check(integers(1));
+  add_number(command, "--temperature", sampling.temperature,
+             "Logits are divided by this; 0 takes the likeliest token", 0);
+  add_number(command, "--top-p", sampling.top_p,
+             "Draw from the likeliest tokens that hold this share of the probability", 1e-6, 1);
+  add_integer(command, "--top-k", sampling.top_k,
+              "Draw from this many likeliest tokens; 0: from all", 0);
+}
+
 }  // namespace
 
 void generate(const GenerateArguments& arguments, std::ostream& out) {
@@ -127,7 +144,26 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   }
   report(generator, rows.size(), std::chrono::steady_clock::now() - start);
   const std::string refusal = policy.cuda_graph_usage().refusal;
-  if (!refusal.empty()) std::cerr << "without recorded steps, which is slower: " << refusal << '\n';
+  if (!refusal.empty()) std::cerr << "without CUDA graphs, which is slower: " << refusal << '\n';
+}
+
+void add_generate(CLI::App& program, ProcessCommand& chosen) {
+  const auto arguments = std::make_shared<GenerateArguments>();
+  CLI::App* command =
+      program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
+  add_model_and_rows(*command, *arguments, "prompt_ids, or a text prompt, used without a template");
+  add_sampling(*command, arguments->sampling);
+  add_integer(*command, "--samples", arguments->samples, "Responses to each prompt", 1, 1 << 20);
+  add_integer(*command, "--seed", arguments->seed, "Seed of every sampled token", 0);
+  command->add_flag("--ignore-end", arguments->ignore_end,
+                    "Continue after an end-of-sequence token, up to --max-tokens");
+  add_integer(*command, "--slots", arguments->slots,
+              "Responses in flight at once. Results do not depend on it", 1, 65536);
+  add_integer(*command, "--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most", 1);
+  command->footer(
+      "\nWrites each row, once for each response, with response, response_ids, log_probs, finish "
+      "(end_of_sequence or\nlength) and, with --samples, sample.");
+  command->callback([&chosen, arguments] { chosen = [=] { generate(*arguments, std::cout); }; });
 }
 
 }  // namespace lie

@@ -1,4 +1,5 @@
-// lie_cluster generate: a model's responses to the prompts of a file, by the actors' engine.
+// lie_cluster generate: generates a model's responses to the prompts of a file with the actors'
+// engine.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,22 @@ namespace lie {
 struct GenerateArguments {
   ModelOptions model = {};
   std::filesystem::path input = {};  // JSONL of prompts; "-": standard input
-  /// max_response_tokens 0: 256, or what the longest prompt leaves of the model's positions.
+  /// If max_response_tokens is 0, it becomes 256, or the positions that the longest prompt leaves
+  /// if these are fewer.
   SamplingOptions sampling{.temperature = 1, .max_response_tokens = 0};
-  std::int64_t samples = 1;  // responses a prompt
+  std::int64_t samples = 1;  // responses to each prompt
   std::int64_t seed = 1;
   std::int64_t slots = 64;  // responses in flight
   std::int64_t cache_mebibytes = 4096;
   bool add_special_tokens = false;
-  bool ignore_end = false;  // go on after an end-of-sequence token
+  bool ignore_end = false;  // continue after an end-of-sequence token
 };
 
-/// Writes each row again, once for each response and in order, with "response", "response_ids" (end
-/// of sequence included), "log_probs", "finish" ("end_of_sequence" or "length") and, for several
-/// samples, "sample". A response depends on weights, prompt, row number, sample number, sampling
-/// options and seed alone. Throws Error before anything is computed if a row is bad.
+/// Writes each row once for each response, in order, with these fields added: "response",
+/// "response_ids" (end of sequence included), "log_probs", "finish" ("end_of_sequence" or "length")
+/// and, for several samples, "sample". A response depends only on weights, prompt, row number,
+/// sample number, sampling options and seed. Throws Error before anything is computed if a row is
+/// invalid.
 void generate(const GenerateArguments& arguments, std::ostream& out);
 
 }  // namespace lie

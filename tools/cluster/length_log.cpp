@@ -51,11 +51,11 @@ void LengthLog::take_line(std::string_view line, const std::string& measurement)
       return;
     }
   } catch (const Json::exception&) {
-    fail("{}: is not a file of measured lengths, or is damaged; remove it to begin anew",
+    fail("{}: is not a file of measured lengths, or is damaged; remove it to measure again",
          path_.string());
   }
   fail(
-      "{}: holds lengths of another model, data or sampling; remove it to begin anew, or name "
+      "{}: holds lengths of another model, data or sampling; remove it to measure again, or name "
       "another --output",
       path_.string());
 }

@@ -1,8 +1,9 @@
-#include "tools/cluster/reference_lengths.h"
-
+// lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, for
+// each prompt.
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -13,6 +14,9 @@
 #include "common/io/file_aside.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
+#include "tools/arguments/config_command.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/length_log.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
@@ -24,8 +28,14 @@
 namespace lie {
 namespace {
 
-/// Before hours of measuring: whether the rows can be written there. The rows that were read must
-/// outlive what is made of them.
+struct ReferenceLengthsArguments {
+  ConfigArguments config;        // of the training run: model, data.train_file, rollout
+  std::filesystem::path output;  // the rows of data.train_file with reference_length
+  std::int64_t samples = 4;      // responses to each prompt
+};
+
+/// Throws Error if the rows cannot be written to `output`, before hours of measuring. The output
+/// must not replace the input.
 void check_output(const fs::path& input, const fs::path& output) {
   std::error_code missing;  // an output that does not exist yet is not the input
   if (fs::equivalent(input, output, missing)) {
@@ -39,7 +49,8 @@ void check_output(const fs::path& input, const fs::path& output) {
   if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
-/// What the lengths depend on; not on slots, ranks or threads.
+/// Returns a hash of everything that the lengths depend on. Slots, ranks and threads are not among
+/// it.
 std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
@@ -58,7 +69,7 @@ std::string measurement_of(const TrainConfig& config, const EndTokens& ends, con
   return sha.hex_digest();
 }
 
-/// One ticket for each prompt that the log does not have; a prompt's position is its group.
+/// Returns one ticket for each prompt that the log lacks. The group is the prompt's position.
 std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std::int64_t samples) {
   std::deque<Ticket> tickets;
   for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {
@@ -116,31 +127,35 @@ void write_lengths(const fs::path& input, const fs::path& output, const LengthsB
   }
 }
 
-void say_summary(const fs::path& output, const Dataset& dataset, const LengthLog& log,
+void log_summary(const fs::path& output, const Dataset& dataset, const LengthLog& lengths,
                  std::int64_t max_prompt_tokens) {
   double sum = 0;
   std::int64_t samples = 0, at_limit = 0, truncated = 0;
-  for (const auto& [group, measured] : log.measured()) {
+  for (const auto& [group, measured] : lengths.measured()) {
     sum += measured.mean();
     samples += std::ssize(measured.tokens);
     at_limit += measured.at_limit;
     if (measured.prompt_tokens_dropped > 0) ++truncated;
   }
   const auto prompts = std::ssize(dataset.prompts);
-  const Log voice("actor", 0);
-  if (!dataset.skipped.empty()) voice.warn("{}", skipped_rows_text(dataset));
-  warn_of_truncation(voice, truncated, prompts, max_prompt_tokens);
-  voice.info(
+  const Log log("actor", 0);
+  if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
+  warn_of_truncation(log, truncated, prompts, max_prompt_tokens);
+  log.info(
       "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the limit",
       output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
 }
 
-}  // namespace
-
+/// Samples from model.path as the run's actors would, over all ranks, and writes the rows with each
+/// prompt's mean response length in tokens (end of sequence included). The output is Parquet if the
+/// data is Parquet and the output's name ends in .parquet, else JSONL. Rows skipped by
+/// data.skip_bad_rows are omitted from JSONL and have NaN in Parquet. If it is killed and started
+/// again, it continues from `output`.progress. The output does not depend on the number of ranks.
+/// Collective over the world. Throws Error.
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
-  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions generation{.model = config.model,
                                .rollout = config.rollout,
@@ -164,8 +179,26 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                       });
   progress.finish();
   write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
-  say_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
+  log_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
   log.remove();
+}
+
+}  // namespace
+
+void add_reference_lengths(CLI::App& program, JobCommand& chosen) {
+  const auto arguments = std::make_shared<ReferenceLengthsArguments>();
+  CLI::App* measure = program.add_subcommand(
+      "reference-lengths",
+      "Measure the initial policy's response length for every training prompt; also under mpirun");
+  add_config(*measure, arguments->config);
+  measure
+      ->add_option(
+          "--output", arguments->output,
+          "File to write: the rows with reference_length; of Parquet also .parquet, else JSONL")
+      ->required();
+  add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
+  measure->callback(
+      [&chosen, arguments] { chosen = [=](Job& job) { reference_lengths(job, *arguments); }; });
 }
 
 }  // namespace lie

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "common/process/program.h"
 #include "learner/update/batch.h"
 #include "model/transformer/transformer.h"
+#include "tools/cluster/commands.h"
+#include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/token_rows.h"
 
@@ -22,7 +25,7 @@ std::int64_t tokens_of(const TokenRow& row) {
   return std::ssize(row.prompt_ids) + std::ssize(row.response_ids);
 }
 
-/// Token spans of the rows, and the rows that have a response to score.
+/// Token spans of the rows, and the indices of the rows that have a response to score.
 struct Sequences {
   std::vector<SequenceTokens> tokens;
   std::vector<std::size_t> scored;
@@ -89,6 +92,24 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   for (const TokenRow& row : rows) tokens += tokens_of(row);
   std::cerr << fmt::format("{} rows, {} tokens in {:.1f} s, {:.0f} tokens/s\n", rows.size(), tokens,
                            seconds.count(), static_cast<double>(tokens) / seconds.count());
+}
+
+void add_score(CLI::App& program, ProcessCommand& chosen) {
+  const auto arguments = std::make_shared<ScoreArguments>();
+  CLI::App* command =
+      program.add_subcommand("score", "Log-prob of every response token, as JSON lines");
+  add_model_and_rows(*command, *arguments,
+                     "prompt_ids and response_ids, or texts prompt and response");
+  add_number(*command, "--temperature", arguments->temperature,
+             "Logits are divided by this before the softmax", 1e-6);
+  command->add_flag("--entropies", arguments->entropies,
+                    "Write the entropy of each distribution, too (nats)");
+  add_integer(*command, "--batch-tokens", arguments->batch_tokens,
+              "Tokens of one forward pass, at least one row. Results do not depend on it", 1);
+  command->footer(
+      "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
+      "each by itself,\nand their ids are written, too.");
+  command->callback([&chosen, arguments] { chosen = [=] { score(*arguments, std::cout); }; });
 }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// lie_cluster score: the log-prob of every response token under a model.
+// lie_cluster score: computes the log-prob of every response token under a model.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct ScoreArguments {
   std::filesystem::path input = {};  // JSONL of prompts and responses; "-": standard input
   double temperature = 1;            // above 0
   bool add_special_tokens = false;
-  bool entropies = false;            // write them, too
-  std::int64_t batch_tokens = 2048;  // of one forward pass, at least one row
+  bool entropies = false;            // write the entropies, too
+  std::int64_t batch_tokens = 2048;  // tokens of one forward pass, at least one row
 };
 
-/// Writes each row again with "log_probs" (one for each response token, nats, of logits /
-/// temperature) and, where it came as texts, the ids. The numbers depend neither on other rows nor
-/// on batch_tokens and threads. Throws Error before anything is computed if a row is bad.
+/// Writes each row with "log_probs" added (one for each response token, in nats, of logits /
+/// temperature) and, if it had texts, their ids. The numbers depend neither on other rows nor on
+/// batch_tokens and threads. Throws Error before anything is computed if a row is invalid.
 void score(const ScoreArguments& arguments, std::ostream& out);
 
 }  // namespace lie

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <iostream>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/cluster/commands.h"
+#include "tools/cluster/row_arguments.h"
 
 namespace lie {
 namespace {
@@ -65,6 +69,27 @@ void tokenize(const TokenizeArguments& arguments, std::ostream& out) {
     out << converted(tokenizer, arguments, line, in.place()) << '\n';
   }
   flush_output(out);
+}
+
+void add_tokenize(CLI::App& program, ProcessCommand& chosen) {
+  const auto arguments = std::make_shared<TokenizeArguments>();
+  CLI::App* command = program.add_subcommand(
+      "tokenize", "Token ids of each line of text as a JSON list, or the text of such lists");
+  command->add_option("MODEL_DIR", arguments->model, "Directory with tokenizer.json")->required();
+  command->add_option("FILE", arguments->input, "Text, a line each; none or -: standard input");
+  command->add_flag("--json", arguments->json,
+                    "Each line is a JSON string, so that a text may hold line ends");
+  add_special_tokens(*command, arguments->add_special_tokens, "text");
+  command
+      ->add_flag("--decode", arguments->decode,
+                 "Decode: each line is a JSON list of ids; its text is written as a JSON string")
+      ->excludes("--json")
+      ->excludes("--add-special-tokens");
+  command
+      ->add_flag("--skip-special-tokens", arguments->skip_special_tokens,
+                 "Leave special tokens out of the text")
+      ->needs("--decode");
+  command->callback([&chosen, arguments] { chosen = [=] { tokenize(*arguments, std::cout); }; });
 }
 
 }  // namespace lie

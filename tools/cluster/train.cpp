@@ -1,5 +1,4 @@
-#include "tools/cluster/train.h"
-
+// lie_cluster train: runs reinforcement learning as a config says.
 #include <fmt/ranges.h>
 
 #include <utility>
@@ -10,18 +9,23 @@
 #include "common/config/config.h"
 #include "common/process/log.h"
 #include "learner/schedule/early_stop.h"
+#include "tools/arguments/config_command.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/runtime.h"
-#include "tools/run/start/announcements.h"
 #include "tools/run/start/start.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
+namespace {
 
-void train(Job& job, const TrainArguments& arguments) {
+/// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
+/// invalid. With `dry_run` it checks the start and writes nothing. Collective over the world.
+void train(Job& job, const ConfigArguments& arguments) {
   job.set_activity("reading the config");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   if (!config.run.replay_of.empty()) {
-    fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
+    fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
          fmt::join(config.run.replay_of, ", "));
   }
   EarlyStop stop = early_stop(job, config);
@@ -33,7 +37,8 @@ void train(Job& job, const TrainArguments& arguments) {
                  config.update.gradient_shards);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
-      tell_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));
+      print_dry_run(dump_config_of(config), "learner",
+                    start_text(config, plan_run(config), layout));
     }
     return;
   }
@@ -52,6 +57,14 @@ void train(Job& job, const TrainArguments& arguments) {
     run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
   }
   end_run(job, config, stop);
+}
+
+}  // namespace
+
+void add_train(CLI::App& program, JobCommand& chosen) {
+  add_config_command(program, chosen, "train",
+                     "Train by reinforcement learning; run it under mpirun or srun",
+                     explain_config_of<TrainConfig>, train);
 }
 
 }  // namespace lie

@@ -29,7 +29,7 @@ std::string_view without_wrapping(std::string_view text) {
   return text;
 }
 
-/// Reads on from a place in a text.
+/// Parses a text from a position onwards.
 class Reader {
  public:
   explicit Reader(std::string_view rest) : rest_(rest) {}
@@ -37,7 +37,7 @@ class Reader {
   void skip(std::string_view characters) {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(characters), rest_.size()));
   }
-  /// A word in any case, behind blanks.
+  /// Consumes `word` in any case, after blanks. Returns whether it is has_responses.
   bool take(std::string_view word) {
     skip(kBlanks);
     const bool is_there = rest_.size() >= word.size() &&
@@ -46,7 +46,7 @@ class Reader {
     return is_there;
   }
   bool take_colon() { return take(":") || take("：") || take("**:"); }
-  /// A letter that stands alone, perhaps in bold and brackets.
+  /// Consumes a letter that stands alone, perhaps in bold and brackets.
   std::optional<char> take_choice() {
     skip(" \t\n\r*");
     const bool in_brackets = take("(");
@@ -65,7 +65,7 @@ class Reader {
 
 using Pattern = std::optional<char> (*)(Reader);
 
-/// In the order in which they are tried.
+/// The patterns in the order in which they are tried.
 constexpr std::array<Pattern, 4> kPatterns = {
     [](Reader text) -> std::optional<char> {
       if (!text.take("answer") || !text.take_colon()) return std::nullopt;
@@ -86,7 +86,7 @@ constexpr std::array<Pattern, 4> kPatterns = {
       return text.take_choice();
     }};
 
-/// Of the last place where a word begins with which the pattern fits.
+/// Returns the choice at the last word of `text` where the pattern matches.
 std::optional<char> last_match(Pattern pattern, std::string_view text) {
   for (std::size_t i = text.size(); i-- > 0;) {
     if (!is_letter(text[i]) || (i > 0 && is_letter_or_digit(text[i - 1]))) continue;
@@ -95,7 +95,7 @@ std::optional<char> last_match(Pattern pattern, std::string_view text) {
   return std::nullopt;
 }
 
-/// Of the last line that begins with a capital letter and a bracket.
+/// Returns the choice of the last line that begins with a capital letter and a bracket.
 std::optional<char> last_line_of_a_choice(std::string_view text) {
   for (std::size_t end = text.size(); end != std::string_view::npos;) {
     const std::size_t newline = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);

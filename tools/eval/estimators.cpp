@@ -6,7 +6,7 @@
 namespace lie::evaluation {
 namespace {
 
-/// The right answer's share of one majority vote.
+/// Returns the correct answer's share of one majority vote.
 double vote(std::span<const std::int32_t> answer_class, std::span<const char> right) {
   struct Votes {
     std::int64_t count = 0;

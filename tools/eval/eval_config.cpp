@@ -14,12 +14,12 @@ void describe(FieldList& fields, EvalOptions& options) {
              {.help = "JSONL or Parquet file of the problems.", .unit = "path"});
   fields.add("sources", options.sources, {"Data sources to evaluate; empty: all."});
   fields.add("prompts", options.prompts,
-             {.help = "Evaluate only the first so many rows of these sources; 0: all.",
+             {.help = "Evaluate only this many rows of these sources, from the first; 0: all.",
               .unit = "prompts",
               .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,
-             {.help = "Responses sampled for each row. Rows that are equal are one problem: AIME "
-                      "32 times in a file is Avg@32 with 1 here.",
+             {.help = "Responses sampled for each row. Equal rows are one problem: a file that "
+                      "holds AIME 32 times gives Avg@32 with 1 here.",
               .unit = "responses",
               .min = 1,
               .max = 65536});
@@ -59,7 +59,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   }
   metric_states(config.coverage, config.metric_coverage);  // checks them
   config.rollout.evaluation = config.rollout.sampling;
-  config.data.keep_rows = true;  // verifier.command may be set once the responses are there
+  config.data.keep_rows = true;  // verifier.command may be set after generation
   return config;
 }
 

@@ -18,7 +18,7 @@
 
 namespace lie::evaluation {
 
-/// Which problems are asked, and how often.
+/// Which problems are evaluated, and how often.
 struct EvalOptions {
   std::string file;
   std::vector<std::string> sources;
@@ -37,7 +37,7 @@ struct EvalConfig {
   TableOptions table;
   ModelOptions model;
   RowOptions data;
-  RolloutOptions rollout;  // sampling and evaluation are the same: temperature 0.6, 32k tokens
+  RolloutOptions rollout;  // sampling equals evaluation: temperature 0.6, 32k tokens
   CoverageOptions coverage;
   MetricCoverageOptions metric_coverage;
   VerifierOptions verifier;

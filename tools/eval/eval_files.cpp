@@ -48,21 +48,21 @@ TrajectoryInfo info_of(const EvalConfig& config) {
 
 }  // namespace
 
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
+std::vector<GradedProblem> grade_problems(std::span<const ScoredGroup> groups, Grader& grader,
                                           const VerifierOptions& options) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::map<Key, std::size_t> number;
-  std::vector<JudgedProblem> problems;
+  std::vector<GradedProblem> problems;
   for (const ScoredGroup& group : groups) {
     const Prompt& prompt = group.rollout.ticket.prompt;
     const auto [found, fresh] =
         number.emplace(Key{prompt.data_source, prompt.text, prompt.gold}, problems.size());
     if (fresh) problems.emplace_back().data_source = prompt.data_source;
-    for (JudgedSample& sample : judge.judge(group)) {
+    for (GradedSample& sample : grader.grade(group)) {
       problems[found->second].samples.push_back(std::move(sample));
     }
   }
-  for (JudgedProblem& problem : problems) {
+  for (GradedProblem& problem : problems) {
     problem.answer_class = answer_classes(problem.samples, options);
   }
   return problems;

@@ -1,4 +1,4 @@
-// What an evaluation leaves in its directory, besides its responses.
+// Writes the files of an evaluation, except its responses.
 #pragma once
 
 #include <filesystem>
@@ -9,22 +9,23 @@
 #include "rewards/reward_worker.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_table.h"
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 
 namespace lie::evaluation {
 
-/// The groups' samples by problem: groups with equal prompt, gold and data source are one.
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
+/// Returns the graded samples by problem. Groups with equal prompt, gold and data source form one
+/// problem.
+std::vector<GradedProblem> grade_problems(std::span<const ScoredGroup> groups, Grader& grader,
                                           const VerifierOptions& options);
 
-/// table.txt, table.json. Throws Error.
+/// Writes table.txt and table.json. Throws Error.
 void write_table_files(const Table& table, const std::filesystem::path& directory);
 
-/// samples.jsonl: one line per response. Throws Error.
+/// Writes samples.jsonl, one line per response. Throws Error.
 void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,
                    const std::filesystem::path& directory);
 
-/// trajectories/ and metrics.jsonl as those of a run that has only evaluated, at step 0. Throws
+/// Writes trajectories/ and metrics.jsonl like a run that has only evaluated, at step 0. Throws
 /// Error.
 void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config);
 

@@ -14,21 +14,21 @@
 namespace lie::evaluation {
 namespace {
 
-using Problems = std::vector<const JudgedProblem*>;
-/// A problem's contribution to a mean.
-using Value = std::function<double(const JudgedProblem&)>;
+using Problems = std::vector<const GradedProblem*>;
+/// Returns a problem's contribution to a mean.
+using Value = std::function<double(const GradedProblem&)>;
 
-/// Problems of one data source each, or of all in one.
+/// Groups of problems: one for each data source, or one for all.
 struct Strata {
   std::vector<Problems> groups;
   bool single_samples = true;
-  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // samples of a problem
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // fewest samples of a problem
 };
 
 Strata strata_of(std::vector<Problems> groups) {
   Strata strata{.groups = std::move(groups)};
   for (const Problems& problems : strata.groups) {
-    for (const JudgedProblem* problem : problems) {
+    for (const GradedProblem* problem : problems) {
       const std::int64_t samples = std::ssize(problem->samples);
       strata.single_samples = strata.single_samples && samples == 1;
       strata.fewest = std::min(strata.fewest, samples);
@@ -41,28 +41,28 @@ std::vector<std::vector<double>> values_of(const Strata& strata, const Value& va
   std::vector<std::vector<double>> values;
   for (const Problems& problems : strata.groups) {
     values.emplace_back();
-    for (const JudgedProblem* problem : problems) values.back().push_back(value(*problem));
+    for (const GradedProblem* problem : problems) values.back().push_back(value(*problem));
   }
   return values;
 }
 
-double share_right(const JudgedProblem& problem) {
+double share_right(const GradedProblem& problem) {
   return static_cast<double>(problem.right()) / static_cast<double>(problem.samples.size());
 }
 
-double share_right_at(const JudgedProblem& problem, std::size_t budget) {
+double share_right_at(const GradedProblem& problem, std::size_t budget) {
   double right = 0;
-  for (const JudgedSample& sample : problem.samples) right += sample.right_at[budget] != 0 ? 1 : 0;
+  for (const GradedSample& sample : problem.samples) right += sample.right_at[budget] != 0 ? 1 : 0;
   return right / static_cast<double>(problem.samples.size());
 }
 
-double majority(const JudgedProblem& problem, std::int64_t k) {
+double majority(const GradedProblem& problem, std::int64_t k) {
   std::vector<char> right;
-  for (const JudgedSample& sample : problem.samples) right.push_back(sample.right ? 1 : 0);
+  for (const GradedSample& sample : problem.samples) right.push_back(sample.right ? 1 : 0);
   return majority_at_k(problem.answer_class, right, k);
 }
 
-/// Estimates over one set of strata.
+/// Computes the estimates of one row over a set of strata.
 class RowMaker {
  public:
   RowMaker(const TableOptions& options, std::uint64_t seed)
@@ -76,14 +76,14 @@ class RowMaker {
     row.average = share(strata, share_right);
     for (const std::int64_t k : options_.ks) {
       if (k > strata.fewest) continue;
-      row.pass.emplace_back(k, mean(strata, [k](const JudgedProblem& p) {
+      row.pass.emplace_back(k, mean(strata, [k](const GradedProblem& p) {
                               return pass_at_k(std::ssize(p.samples), p.right(), k);
                             }));
       row.majority.emplace_back(
-          k, mean(strata, [k](const JudgedProblem& p) { return majority(p, k); }));
+          k, mean(strata, [k](const GradedProblem& p) { return majority(p, k); }));
     }
     for (std::size_t b = 0; b < options_.budgets.size(); ++b) {
-      row.budgets.emplace_back(options_.budgets[b], share(strata, [b](const JudgedProblem& p) {
+      row.budgets.emplace_back(options_.budgets[b], share(strata, [b](const GradedProblem& p) {
                                  return share_right_at(p, b);
                                }));
     }
@@ -96,7 +96,7 @@ class RowMaker {
     return bootstrap_mean(values_of(strata, value), bootstrap_);
   }
 
-  /// As mean, but binomial where each problem is one trial.
+  /// Estimates as mean() does, but with a binomial interval if each problem is one trial.
   Estimate share(const Strata& strata, const Value& value) const {
     if (!strata.single_samples || strata.groups.size() > 1) return mean(strata, value);
     const std::vector<double> values = values_of(strata, value).front();
@@ -110,8 +110,8 @@ class RowMaker {
     double tokens = 0, truncated = 0, no_answer = 0;
     for (const Problems& problems : strata.groups) {
       row.problems += std::ssize(problems);
-      for (const JudgedProblem* problem : problems) {
-        for (const JudgedSample& sample : problem->samples) {
+      for (const GradedProblem* problem : problems) {
+        for (const GradedSample& sample : problem->samples) {
           ++row.samples;
           tokens += static_cast<double>(sample.tokens);
           truncated += sample.truncated ? 1 : 0;
@@ -134,7 +134,7 @@ std::string percent(const Estimate& estimate) {
                      100 * estimate.high);
 }
 
-/// Cells of one kind of curve, headed "pass@8".
+/// Adds the columns of one kind of curve, headed "pass@8".
 void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::string>>& cells,
                const Table& table, const char* name, Curve TableRow::*curve,
                const std::vector<std::int64_t>& at) {
@@ -161,8 +161,8 @@ std::vector<std::string> left_aligned(std::vector<std::string> cells) {
   return cells;
 }
 
-/// A line a row, in blocks of at most 80 columns that each begin with the first one; `cells`: by
-/// column, from its head on.
+/// Returns one line for each row, in blocks of at most 80 columns that each begin with the first
+/// column. `cells` are by column, each beginning with its head.
 std::string blocks_of(const std::vector<std::vector<std::string>>& cells) {
   constexpr std::size_t kColumns = 80;
   std::vector<std::string> lines;
@@ -202,11 +202,11 @@ void describe(FieldList& fields, TableOptions& options) {
              {.help = "Resamples of the bootstrap over problems.", .min = 100, .max = 1e7});
 }
 
-Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
+Table make_table(std::span<const GradedProblem> problems, const TableOptions& options,
                  std::uint64_t seed) {
   std::map<std::string, Problems> by_source;
   Problems all;
-  for (const JudgedProblem& problem : problems) {
+  for (const GradedProblem& problem : problems) {
     by_source[problem.data_source].push_back(&problem);
     all.push_back(&problem);
   }

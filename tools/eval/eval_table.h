@@ -1,4 +1,4 @@
-// The table of an evaluation: a row for each data source, and two totals; as text and JSON.
+// The table of an evaluation as text and JSON, with a row for each data source and two totals.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "common/config/options.h"
-#include "tools/eval/judge.h"
+#include "tools/eval/grader.h"
 #include "tools/statistics/intervals.h"
 
 namespace lie::evaluation {
 
-/// What is estimated.
+/// Which estimates the table has.
 struct TableOptions {
   std::vector<std::int64_t> budgets = {4096, 8192, 12288, 16384};
   std::vector<std::int64_t> ks = {1, 4, 8, 16, 32};
@@ -23,14 +23,14 @@ struct TableOptions {
 };
 void describe(FieldList& fields, TableOptions& options);
 
-/// An estimate for some k or budget.
+/// Estimates by k or budget, ascending.
 using Curve = std::vector<std::pair<std::int64_t, Estimate>>;
 
 struct TableRow {
   std::string data_source;
   std::int64_t problems = 0, samples = 0;
   Estimate average;      // Avg@n: mean over problems of the share of right samples
-  Curve pass;            // pass@k, for the ks that every problem has samples for
+  Curve pass;            // pass@k, for every k that all problems have samples for
   Curve majority;        // maj@k
   Curve budgets;         // Avg@n of responses cut at the budget
   double length = 0;     // mean response length, tokens
@@ -41,18 +41,18 @@ struct TableRow {
 /// Rows by data source in alphabetical order, then the mean over problems ("all problems") and,
 /// with several sources, the mean over sources ("mean of sources": the paper's Avg.).
 ///
-/// Intervals: of Avg@n, pass@k, maj@k and budgets the percentile bootstrap over problems (within
-/// sources for the mean of sources); where every problem has one sample, Avg and budgets of a
-/// source and of all problems have Wilson's binomial interval instead.
+/// The intervals of Avg@n, pass@k, maj@k and budgets are percentile bootstrap intervals over
+/// problems (within sources for the mean of sources). If every problem has one sample, Avg and
+/// budgets of a source and of all problems have Wilson's binomial interval instead.
 struct Table {
   TableOptions options;
   std::vector<TableRow> rows;
 };
 
-Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
+Table make_table(std::span<const GradedProblem> problems, const TableOptions& options,
                  std::uint64_t seed);
 
-/// Plain text: percentages with their intervals.
+/// Returns the table as plain text: percentages with their intervals.
 std::string table_text(const Table& table);
 nlohmann::json table_json(const Table& table);
 }  // namespace lie::evaluation

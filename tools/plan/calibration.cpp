@@ -15,12 +15,12 @@
 namespace lie::planning {
 namespace {
 
-constexpr std::int64_t kPasses = 64;           // of one number of responses
-constexpr double kEnoughSeconds = 0.5;         // after which fewer passes, or repeats, do
-constexpr std::int64_t kTrainedTokens = 8192;  // of one update that is timed
+constexpr std::int64_t kPasses = 64;           // timed passes for each number of responses
+constexpr double kEnoughSeconds = 0.5;         // after this time fewer passes or repeats suffice
+constexpr std::int64_t kTrainedTokens = 8192;  // tokens of the timed update
 constexpr int kLeastRepeats = 3, kMostRepeats = 20;
 
-/// The least of several: what else runs on the machine only ever adds.
+/// Returns the least of several timings, since other load on the machine only ever adds time.
 template <typename Measure>
 double least_of_repeats(const Measure& measure) {
   const Stopwatch watch;
@@ -38,7 +38,7 @@ double seconds_of(const auto& work) {
   return watch.seconds();
 }
 
-/// Policy, reference and what surrounds them, with so many threads.
+/// The policy, its reference and their operators with a given number of threads.
 class Bench {
  public:
   Bench(const CalibrationWork& work, int threads)
@@ -62,7 +62,7 @@ class Bench {
     return costs;
   }
 
-  /// Of a response, by one thread.
+  /// Returns the seconds to score one response with one thread.
   double scored_response() {
     ScoringOptions options = scoring_options(work_.config);
     Scorer scorer(options, {});
@@ -76,7 +76,7 @@ class Bench {
   }
 
  private:
-  /// The prompt of a problem, drawn out to `tokens`.
+  /// Returns the prompt of a problem, repeated up to `tokens` tokens.
   std::vector<std::int32_t> prompt_ids(std::size_t problem, std::int64_t tokens) const {
     const Prompt& prompt = work_.prompts[problem % work_.prompts.size()];
     const std::vector<std::int32_t> ids = tokenizer_.encode(prompt.text);
@@ -86,7 +86,7 @@ class Bench {
     return drawn_out;
   }
 
-  /// Passes in the middle of a usual response, which nothing ends.
+  /// Times passes in the middle of a typical response; no response ends during them.
   void time_passes(std::int64_t rows, RankCosts& costs) {
     const std::int64_t context = work_.prompt_tokens + work_.response_tokens / 2;
     RolloutOptions options = work_.config.rollout;
@@ -130,7 +130,7 @@ class Bench {
     return rollout;
   }
 
-  /// Groups of a mini-batch, as many as are timed in one update.
+  /// Returns groups of a mini-batch, as many as one update is timed with.
   std::vector<ScoredGroup> scored_groups() const {
     const std::int64_t samples = work_.config.tickets.samples_per_prompt;
     const std::int64_t of_group = samples * (work_.prompt_tokens + work_.response_tokens);

@@ -1,5 +1,5 @@
-// What a step costs here: the program's own generator, scoring and update, timed with the config's
-// model on this machine.
+// Measures what a step costs on this machine: times the generator, scoring and update with the
+// config's model.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace lie::planning {
 
-/// What is timed.
+/// The work that is timed.
 struct CalibrationWork {
   const TrainConfig& config;
   std::span<const Prompt> prompts;
-  std::int64_t prompt_tokens = 0;    // of a usual prompt
-  std::int64_t response_tokens = 0;  // of a usual response
+  std::int64_t prompt_tokens = 0;    // tokens of a typical prompt
+  std::int64_t response_tokens = 0;  // tokens of a typical response
 };
 
-/// Once with each number of threads. Takes seconds with a small model; what needs longer is timed
+/// Measures once for each number of threads. Takes seconds with a small model; longer work is timed
 /// over fewer passes. Throws Error as loading the model does.
 Costs measure_costs(const CalibrationWork& work, std::span<const int> threads);
 

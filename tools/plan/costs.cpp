@@ -19,7 +19,7 @@ constexpr std::pair<const char*, double Costs::*> kOfAll[] = {
     {"step_seconds", &Costs::step},
     {"bytes_per_second", &Costs::bytes_per_second}};
 
-/// Reads a file of costs; what is wrong is told by its place.
+/// Reads a file of costs. Errors name the place in the file.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -73,7 +73,7 @@ class Reader {
 
 double between(double from, double to, double share) { return from + share * (to - from); }
 
-/// 0 stays 0.
+/// Interpolates geometrically; 0 stays 0.
 double between_geometrically(double from, double to, double share) {
   return from > 0 && to > 0 ? from * std::pow(to / from, share) : between(from, to, share);
 }

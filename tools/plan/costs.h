@@ -1,4 +1,4 @@
-// What the parts of a step cost a rank that has its cores to itself.
+// Costs of the phases of a step for a rank that does not share its cores.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace lie::planning {
 
-/// A forward pass of an actor with so many responses running, sampling included.
+/// Duration of an actor's forward pass with `rows` running responses, sampling included.
 struct PassCost {
   std::int64_t rows = 1;
   double seconds = 0;
 };
 
-/// Of a rank that computes with `threads` threads. Seconds.
+/// Costs of a rank that computes with `threads` threads, in seconds.
 struct RankCosts {
   std::int64_t threads = 1;
   std::vector<PassCost> passes;  // ascending rows, at least one
-  double prompt_token = 0;       // that an actor reads
-  double repack = 0;             // by an actor, of new weights
-  double trained_token = 0;      // of prompts and responses, in one epoch of a learner
-  double optimizer = 0;          // of one update, by one learner
+  double prompt_token = 0;       // prefill of one token by an actor
+  double repack = 0;             // packing of new weights by an actor
+  double trained_token = 0;      // one token of prompt or response, in one epoch of a learner
+  double optimizer = 0;          // one optimizer update by one learner
 
-  /// Linear between the passes known, and beyond them as between the last two.
+  /// Interpolates linearly between the known passes; extrapolates from the nearest two.
   double pass_seconds(std::int64_t rows) const;
 };
 
-/// As `plan --json` writes them and --costs reads them.
+/// The costs that `plan --json` writes and --costs reads.
 struct Costs {
   std::vector<RankCosts> ranks;   // ascending threads, at least one
-  double scored_response = 0;     // of a reward worker; seconds
-  double step = 0;                // learner 0's besides all that: logs and metrics; seconds
+  double scored_response = 0;     // seconds of a reward worker
+  double step = 0;                // seconds of learner 0 for logs and metrics
   double bytes_per_second = 1e9;  // between ranks
   std::string origin;             // "measured here, ..."
 
-  /// Between numbers of threads that are known seconds are interpolated geometrically, beyond them
-  /// nothing is gained or lost.
+  /// Interpolates seconds geometrically between known numbers of threads. Beyond them seconds stay
+  /// constant.
   RankCosts with_threads(std::int64_t threads) const;
 };
 
-/// Throws Error naming file, key and what was expected.
+/// Reads costs. Throws Error naming file, key and what was expected.
 Costs read_costs(const std::filesystem::path& path);
 Json json_of(const Costs& costs);
 

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
+#include <memory>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/number_arguments.h"
 #include "tools/plan/calibration.h"
 #include "tools/plan/plan_text.h"
 #include "tools/run/config/devices.h"
@@ -23,11 +26,11 @@ namespace fs = std::filesystem;
 using namespace planning;
 
 constexpr double kAssumedBytesPerSecond = 1.25e9;  // 10 Gbit/s
-constexpr std::int64_t kPromptsRead = 256;         // whose lengths tell a usual prompt's
+constexpr std::int64_t kPromptsRead = 256;         // the typical prompt length is taken from these
 
 bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
 
-/// The lengths to plan with, and where they are from.
+/// The response lengths to plan with, and their origin.
 struct KnownLengths {
   Lengths lengths;
   std::string origin;
@@ -53,12 +56,12 @@ KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& co
                       is_stated ? "stated" : "assumed", median, arguments.sigma)};
 }
 
-/// Throws Error where something is missing that costs are measured with.
+/// Throws Error if an input of the measurement is missing.
 void check_measurable(const TrainConfig& config) {
   const fs::path model = config.model.path;
-  const bool is_whole = fs::exists(model / "model.safetensors");
+  const bool is_command = fs::exists(model / "model.safetensors");
   for (const fs::path& path :
-       {model / (is_whole ? "model.safetensors" : "model.safetensors.index.json"),
+       {model / (is_command ? "model.safetensors" : "model.safetensors.index.json"),
         model / "tokenizer.json", fs::path(config.data.train_file)}) {
     if (fs::exists(path)) continue;
     fail(
@@ -69,14 +72,14 @@ void check_measurable(const TrainConfig& config) {
   }
 }
 
-/// The prompts to measure with, empty where costs are given.
+/// Returns the prompts to measure with; empty if the costs are given.
 std::vector<Prompt> prompts_of(const PlanArguments& arguments, const TrainConfig& config) {
   if (!arguments.costs.empty()) return {};
   check_measurable(config);
   return read_run_prompts(config.data.train_file, config.data, config.model.path).prompts;
 }
 
-/// Tokens of a usual prompt; of the config's longest where none are read.
+/// Returns the tokens of a typical prompt, or the config's limit if no prompts were read.
 std::int64_t tokens_of(const std::vector<Prompt>& prompts, const TrainConfig& config) {
   if (prompts.empty()) return config.rollout.max_prompt_tokens;
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
@@ -111,7 +114,7 @@ ModelConfig model_of(const TrainConfig& config) {
       config.model.path);
 }
 
-/// Lists what is not taken from a measurement.
+/// Lists the values that were not measured.
 std::string assumptions(const PlanArguments& arguments, const TrainConfig& config) {
   std::vector<std::string> texts;
   if (arguments.costs.empty() && arguments.bytes_per_second == 0) {
@@ -147,7 +150,7 @@ bool sets_roles(const RolesOptions& roles) {
   return roles.actors > 0 || roles.reward_workers > 0 || roles.learners > 0;
 }
 
-/// Everything that a plan is made from.
+/// All inputs of a plan.
 struct Inputs {
   TrainConfig config;
   ModelConfig model;
@@ -191,15 +194,34 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
 
 Plan make_plan(const PlanArguments& arguments) {
   const Inputs in = inputs_of(arguments);
-  Plan plan{.config = arguments.config, .facts = {}, .costs = in.costs, .ranks = {}};
+  Plan plan{.config = arguments.config, .entries = {}, .costs = in.costs, .ranks = {}};
   for (const std::int64_t ranks : arguments.ranks) plan.ranks.push_back(plan_of(in, ranks));
-  plan.facts = {{"step", step_text(in.work)},
-                {"lengths", in.known.origin + ": " + in.known.lengths.text},
-                {"costs", in.costs.origin},
-                {"hosts", hosts_text(in.machine)},
-                {"assumed", assumptions(arguments, in.config)},
-                memory_fact(plan.ranks.front().memory)};
+  plan.entries = {{"step", step_text(in.work)},
+                  {"lengths", in.known.origin + ": " + in.known.lengths.text},
+                  {"costs", in.costs.origin},
+                  {"hosts", hosts_text(in.machine)},
+                  {"assumed", assumptions(arguments, in.config)},
+                  memory_entry(plan.ranks.front().memory)};
   return plan;
+}
+
+void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
+  const auto lengths = command.add_option(
+      "--lengths", arguments.lengths,
+      "Run directory whose responses' lengths these are; without: run.directory, if it holds any");
+  command
+      .add_option("--median-tokens", arguments.median_tokens,
+                  "Instead: lengths are log-normal with this median, cut at the longest response")
+      ->check(numbers(1))
+      ->excludes(lengths);
+  add_number(command, "--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms",
+             0, 10);
+  command.add_option("--costs", arguments.costs,
+                     "What --json printed where the run is to be; without: measured here");
+  command
+      .add_option("--bytes-per-second", arguments.bytes_per_second,
+                  "Between ranks; without: that of --costs, or 1.25e9, assumed")
+      ->check(numbers(1));
 }
 
 }  // namespace
@@ -208,6 +230,32 @@ void plan(const PlanArguments& arguments, std::ostream& out) {
   const Plan made = make_plan(arguments);
   out << (arguments.json ? json_of(made).dump(2) + "\n" : text_of(made));
   flush_output(out);
+}
+
+void add_plan(CLI::App& program, ProcessCommand& chosen) {
+  const auto arguments = std::make_shared<PlanArguments>();
+  CLI::App* command = program.add_subcommand(
+      "plan", "Memory of each role, expected step time and idle shares of a training run");
+  command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
+  add_overrides(*command, arguments->overrides,
+                "Set one key of the config: --set rollout.max_staleness=1");
+  command->add_option("--ranks", arguments->ranks, "How many; several: 8,64,512")
+      ->delimiter(',')
+      ->check(integers(1, 1 << 20))
+      ->capture_default_str();
+  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host,
+              "How many share a host; 0: all", 0);
+  command
+      ->add_option("--cores", arguments->cores,
+                   "Of a host, shared by its ranks; 0: no two ranks share any. Without: as many as "
+                   "here, or 0 with model.device cuda")
+      ->check(integers(0, 4096));
+  add_lengths_and_costs(*command, *arguments);
+  command->add_flag("--json", arguments->json, "JSON, with the costs, for --costs");
+  command->footer(
+      "\nStarts and writes nothing. Memory is exact; step time is a formula over measured costs\n"
+      "(tools/plan/step_time.h). docs/benchmarks/plan-error.md says how far off it is.");
+  command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 
 }  // namespace lie

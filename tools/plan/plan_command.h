@@ -1,10 +1,13 @@
 // lie_cluster plan: memory, expected step time and idle shares of a config before it runs.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "tools/arguments/job_program.h"
 
 namespace lie {
 
@@ -13,15 +16,19 @@ struct PlanArguments {
   std::vector<std::string> overrides;
   std::vector<std::int64_t> ranks = {4};
   std::int64_t ranks_per_host = 0;
-  std::int64_t cores = -1;                // of a host; -1: as many as here, of a GPU's ranks 0
-  std::string costs;                      // a file; empty: measured here
-  std::string lengths;                    // a run directory; empty: run.directory, if it holds any
-  double median_tokens = 0, sigma = 0.7;  // of stated lengths; 0: not stated
+  std::int64_t cores = -1;  // of a host; -1: as many as here, or 0 on GPUs
+  std::string costs;        // a file; empty: measured here
+  std::string lengths;      // a run directory; empty: run.directory, if it holds responses
+  double median_tokens = 0, sigma = 0.7;  // lengths are log-normal; 0: not used
   double bytes_per_second = 0;            // 0: assumed
   bool json = false;
 };
 
-/// Throws Error where something is missing, naming what would do instead.
+/// Prints the plan to `out`. Throws Error if an input is missing, naming the argument that would
+/// replace it.
 void plan(const PlanArguments& arguments, std::ostream& out);
+
+/// Adds the command to `program`. Parsing it sets `chosen` to what runs it.
+void add_plan(CLI::App& program, ProcessCommand& chosen);
 
 }  // namespace lie

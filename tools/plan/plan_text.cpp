@@ -64,19 +64,19 @@ Json json_of(const Forecast& forecast) {
 }  // namespace
 
 std::string text_of(const Plan& plan) {
-  return run_summary_text("plan of " + plan.config, plan.facts) + table_of(plan.ranks);
+  return run_summary_text("plan of " + plan.config, plan.entries) + table_of(plan.ranks);
 }
 
 Json json_of(const Plan& plan) {
-  Json facts = Json::object(), ranks = Json::array();
-  for (const Fact& fact : plan.facts) facts[fact.name] = fact.value;
+  Json summary = Json::object(), ranks = Json::array();
+  for (const SummaryEntry& entry : plan.entries) summary[entry.name] = entry.value;
   for (const RanksPlan& of : plan.ranks) {
     Json layouts = Json::array();
     for (const Forecast& forecast : of.forecasts) layouts.push_back(json_of(forecast));
     ranks.push_back({{"ranks", of.ranks}, {"memory", json_of(of.memory)}, {"layouts", layouts}});
   }
   return {
-      {"config", plan.config}, {"facts", facts}, {"costs", json_of(plan.costs)}, {"ranks", ranks}};
+      {"config", plan.config}, {"summary", summary}, {"costs", json_of(plan.costs)}, {"ranks", ranks}};
 }
 
 }  // namespace lie::planning

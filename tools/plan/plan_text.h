@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/plan/step_time.h"
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie::planning {
 
@@ -25,12 +25,12 @@ struct RanksPlan {
 
 struct Plan {
   std::string config;
-  std::vector<Fact> facts;  // what is planned, and whether it was measured, stated or assumed
+  std::vector<SummaryEntry> entries;  // what is planned, and whether it was measured, stated or assumed
   Costs costs;
   std::vector<RanksPlan> ranks;
 };
 
-/// Returns the facts and a table, 80 columns wide.
+/// Returns the entries and a table, 80 columns wide.
 std::string text_of(const Plan& plan);
 
 Json json_of(const Plan& plan);

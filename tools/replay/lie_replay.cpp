@@ -96,7 +96,7 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
 int main(int argc, char** argv) {
   CLI::App program("Scores a run of LIE Cluster again from its log, or learns from the log.",
                    "lie_replay");
-  lie::fit_help(program);
+  lie::set_help_format(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
   Chosen chosen;

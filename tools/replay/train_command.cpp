@@ -20,7 +20,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learner_0.h"
 #include "tools/run/roles/role_runners.h"
-#include "tools/run/start/announcements.h"
+#include "tools/run/start/start_messages.h"
 #include "tools/run/start/start.h"
 
 namespace lie::replay {

@@ -1,4 +1,4 @@
-// An estimate as the programs' JSON has it: {"value": 0.5, "low": 0.4, "high": 0.6}.
+// Converts estimates from and to JSON: {"value": 0.5, "low": 0.4, "high": 0.6}.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-// Student's t, 97.5 %, for 1 to 30 degrees of freedom.
+// 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
 constexpr std::array<double, 30> kStudent = {
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
@@ -20,7 +20,8 @@ double student(std::size_t degrees) {
   return degrees <= kStudent.size() ? kStudent[degrees - 1] : normal_quantile(0.975);
 }
 
-// Mean of as many of the values, drawn with replacement; `stratum` and `resample` name the draw.
+// Returns the mean of values.size() values drawn with replacement. `stratum` and `resample`
+// identify the draw.
 double resampled_mean(std::span<const double> values, std::size_t stratum, std::int64_t resample,
                       std::uint64_t seed) {
   RandomKey key{.seed = seed,

@@ -1,4 +1,4 @@
-// Values and how sure they are: means, shares and bootstrap, with their intervals.
+// Means, shares and bootstrap estimates with their confidence intervals.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,36 @@
 
 namespace lie {
 
-/// A value with its interval; low = high = value where there is none.
+/// A value with its interval. If it has none, low = high = value.
 struct Estimate {
   double value = 0, low = 0, high = 0;
 };
 
 double mean(std::span<const double> values);
 
-/// Mean of independent values (seeds) with Student's 95 % interval; one value has no interval.
+/// Returns the mean of independent values (seeds) with Student's 95 % interval. A single value has
+/// no interval.
 Estimate mean_interval(std::span<const double> values);
 
-/// Wilson's interval of a share in [0, 1] of `count` independent trials; no trial, no interval.
+/// Returns a share in [0, 1] of `count` independent trials with Wilson's interval. Without a trial
+/// it has no interval.
 Estimate wilson(double share, std::int64_t count, double confidence = 0.95);
 
-/// Quantile of the standard normal distribution, 0 < p < 1; absolute error below 1e-9.
+/// Returns the p quantile of the standard normal distribution for 0 < p < 1, with an absolute error
+/// below 1e-9.
 double normal_quantile(double p);
 
-/// How bootstrap intervals are drawn.
+/// Options of bootstrap intervals.
 struct Bootstrap {
   std::int64_t resamples = 10000;
   double confidence = 0.95;
   std::uint64_t seed = 1;
 };
 
-/// Mean of strata means, each the mean over its problems, with the percentile interval of the
-/// bootstrap over problems: each resample draws from every stratum as many problems as it has, with
-/// replacement. One stratum: the plain mean. Empty strata are not allowed.
+/// Returns the mean of the strata's means with the percentile interval of the bootstrap over
+/// problems. Each stratum holds one value per problem. Each resample draws from every stratum as
+/// many problems as it has, with replacement. With one stratum the value is the plain mean. Strata
+/// must not be empty.
 Estimate bootstrap_mean(std::span<const std::vector<double>> strata, const Bootstrap& how);
 
 }  // namespace lie

@@ -17,14 +17,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBatchRows = 4096;
 
-// One line on its way: text in, text or complaint out.
+// One line: its input, and its output or the error in it.
 struct Line {
   std::int64_t number = 0;
   std::string text, out, complaint;
   VerdictCode code = VerdictCode::kNoAnswer;
 };
 
-void judge(Line& line, const VerifierOptions& options, bool explains) {
+void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   Json row = Json::parse(line.text, nullptr, false);
   if (row.is_discarded() || !row.is_object()) {
     line.complaint = "not a JSON object";
@@ -39,8 +39,9 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
   const std::string gold =
       row["gold"].is_number() ? row["gold"].dump() : row["gold"].get<std::string>();
   const auto& response = row["response"].get_ref<const std::string&>();
+  const std::string prompt = row.value("prompt", Json()).is_string() ? row["prompt"] : "";
   const Verdict verdict =
-      explains ? explain(gold, response, options) : verify(gold, response, options);
+      explains ? explain(gold, response, options, prompt) : verify(gold, response, options, prompt);
   line.code = verdict.code;
   row["correct"] = verdict.correct();
   row["reason"] = name(verdict.code);
@@ -53,7 +54,7 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
   line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Rows as far as they are there already, so that none waits for the next in a pipe.
+/// Reads the rows that are available without blocking, so that no answer is delayed in a pipe.
 std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   std::vector<Line> batch;
   std::string text;
@@ -67,11 +68,12 @@ std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   return batch;
 }
 
-void judge_all(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
-               int threads) {
+void verify_all(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
+                int threads) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < batch.size(); i = next++) judge(batch[i], options, explains);
+    for (std::size_t i = next++; i < batch.size(); i = next++)
+      verify_line(batch[i], options, explains);
     release_thread_caches();
   };
   std::vector<std::jthread> team;
@@ -90,7 +92,7 @@ VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream&
   while (true) {
     std::vector<Line> batch = read_batch(in, number);
     if (batch.empty()) return counts;
-    judge_all(batch, options, explains, threads);
+    verify_all(batch, options, explains, threads);
     for (const Line& line : batch) {
       ++counts.rows;
       if (line.complaint.empty()) {

@@ -1,4 +1,5 @@
-// lie_verify's file mode: JSON lines in, the same lines with verdicts out, in order; multithreaded.
+// The file mode of lie_verify: it reads JSON lines and writes them with verdicts in order, on
+// several threads.
 #pragma once
 
 #include <array>
@@ -11,17 +12,17 @@
 
 namespace lie {
 
-/// Counts over a file.
+/// The counts of a file.
 struct VerifyCounts {
-  std::array<std::int64_t, 7> by_code{};  // by VerdictCode
+  std::array<std::int64_t, kVerdictCount> by_code{};  // by VerdictCode
   std::int64_t rows = 0, bad_rows = 0;
 };
 
-/// Reads rows with "gold" (text, or a number) and "response" from `in`, writes each with "correct",
-/// "reason" and "extracted" (with `explains` also "why", "gold_form", "answer_form") to `out` in
-/// order, as soon as `in` has no further row at hand. A bad row is reported on `errors` by the
-/// input's name and its line number, and left out. The output does not depend on `threads`. Throws
-/// where `out` fails; a caller checks `in`.
+/// Reads rows with "gold" (text or a number), "response" and optionally "prompt" from `in`. Writes
+/// each to `out` in order, as soon as `in` has no further row available, with "correct", "reason"
+/// and "extracted", and with `explains` also "why", "gold_form" and "answer_form". A bad row is
+/// skipped and reported on `errors` by the name of the input and its line number. The output does
+/// not depend on `threads`. Throws Error where `out` fails. The caller checks `in`.
 VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream& out,
                           std::ostream& errors, const VerifierOptions& options, bool explains,
                           int threads);

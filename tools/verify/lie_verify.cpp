@@ -1,4 +1,4 @@
-// lie_verify: is this answer right? One pair on the command line, or a JSONL file of pairs.
+// The program lie_verify verifies one pair on the command line, or a JSONL file of pairs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ void print_rules() {
 int one_pair(const Arguments& arguments, const VerifierOptions& options) {
   const Verdict verdict = arguments.explains ? explain(arguments.first, arguments.second, options)
                                              : verify(arguments.first, arguments.second, options);
-  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "right" : "not right",
+  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "correct" : "incorrect",
                            name(verdict.code));
   if (arguments.explains) {
     std::cout << fmt::format(
@@ -68,11 +68,11 @@ int run(int argc, char** argv) {
   Arguments arguments;
   bool rules = false;
   CLI::App app(
-      "Is this answer right? lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+      "Verifies answers: lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
   app.set_version_flag("--version", std::string(build_id()));
   app.add_option("gold_or_file", arguments.first,
-                 "the right answer, or a file of pairs (-: standard input)");
-  app.add_option("response", arguments.second, "the response to be judged");
+                 "the correct answer, or a file of pairs (-: standard input)");
+  app.add_option("response", arguments.second, "the response to verify");
   app.add_option("--mode", arguments.mode,
                  "reward: the last box; lenient: wherever an answer may stand")
       ->check(CLI::IsMember({"reward", "lenient"}));
@@ -97,6 +97,6 @@ int run(int argc, char** argv) {
 }  // namespace lie
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);  // else a pipe does not tell what it holds
+  std::ios::sync_with_stdio(false);  // in_avail() of a pipe needs its own buffer
   return lie::run_program("lie_verify", [&] { return lie::run(argc, argv); }, {.failed = 2});
 }

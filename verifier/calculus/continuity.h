@@ -1,5 +1,4 @@
-// What can be shown of an expression near one point: its value there, and that it is analytic
-// around it.
+// Properties of an expression near one point: its value there, and whether it is analytic.
 #pragma once
 
 #include <string_view>
@@ -11,23 +10,23 @@ namespace lie::calculus {
 
 using expr::Arena, expr::Expr, scalar::Tri;
 
-/// A name near a value.
+/// A name and the value that it is near.
 struct Place {
   std::string_view x;
   const Expr* value = nullptr;
 };
 
-/// e with the name replaced by the value; nullptr where the budget is spent.
+/// Returns e with the name replaced by the value, or nullptr where the budget is spent.
 const Expr* value_at(const Expr& e, const Place& place, Arena& arena);
 
-/// Whether e is 0, as far as it can be told.
+/// Decides whether e is 0.
 Tri is_zero(const Expr* e, Arena& arena, const VerifierOptions& options);
 
-/// -1, 0, 1 for the sign of a real constant; 2 where it cannot be told.
+/// Returns -1, 0 or 1 for the sign of a real constant, and 2 where it is undecided.
 int sign_of(const Expr* e, Arena& arena, const VerifierOptions& options);
 
-/// Whether e is surely analytic around the place, so that it is continuous and has all derivatives
-/// there.
+/// Returns whether e is certainly analytic around the place, so that it is continuous and has all
+/// derivatives there.
 bool is_analytic_at(const Expr& e, const Place& place, Arena& arena,
                     const VerifierOptions& options);
 

@@ -36,8 +36,8 @@ class Differentiator {
     return arena_.power(a, arena_.number(Rational(-1, 2)));
   }
 
-  // n u^(n-1) u', without the powers 0 and 1, which have no value at u = 0 or only make trees
-  // longer.
+  // Returns n u^(n-1) u'. The powers 0 and 1 are left out: they have no value at u = 0 or only
+  // enlarge the tree.
   const Expr* constant_power(const Expr* u, const Expr* n) {
     if (n->op != Op::kNumber)
       return arena_.mul({n, arena_.power(u, arena_.add({n, number(-1)})), of(*u)});
@@ -80,7 +80,7 @@ class Differentiator {
 
   const Expr* function(const Expr& e) {
     const Expr* u = e.args.front();
-    // ln |u| has the slope of ln u.
+    // The slope of ln |u| is that of ln u.
     if (e.fn == Fn::kLn && u->op == Op::kFunction && u->fn == Fn::kAbs) u = u->args.front();
     if (e.args.size() == 2 && depends(*e.args[1], x_)) return nullptr;
     const Expr* outer = e.fn == Fn::kRoot || e.fn == Fn::kLog ? binary(e, u) : unary(e, u);
@@ -121,6 +121,7 @@ class Differentiator {
 }  // namespace
 
 bool depends(const Expr& e, std::string_view name) {
+  if ((e.symbols & expr::symbol_bit(name)) == 0) return false;
   if (e.op == Op::kSymbol) return e.name == name;
   if (e.op == Op::kBinder && e.name == name)
     return std::any_of(e.args.begin() + (e.args.empty() ? 0 : 1), e.args.end(),

@@ -1,4 +1,4 @@
-// Derivatives by the rules of calculus.
+// Computes derivatives by the rules of calculus.
 #pragma once
 
 #include <string_view>
@@ -9,14 +9,14 @@ namespace lie::calculus {
 
 using expr::Arena, expr::Expr;
 
-/// Whether a name occurs free in an expression.
+/// Returns whether a name occurs free in an expression.
 bool depends(const Expr& e, std::string_view name);
 
-/// de/dx, exact wherever e is differentiable; nullptr where a part has no known derivative (unknown
-/// functions, steps, absolute values) or the budget is spent.
+/// Returns de/dx, which is exact wherever e is differentiable. Returns nullptr where a part has no
+/// known derivative (unknown functions, steps, absolute values), or where the budget is spent.
 const Expr* derivative(const Expr& e, std::string_view x, Arena& arena);
 
-/// The n-th derivative, n from 0 to 8; nullptr as above.
+/// Returns the n-th derivative for n from 0 to 8, or nullptr as above.
 const Expr* derivative(const Expr& e, std::string_view x, std::int64_t order, Arena& arena);
 
 }  // namespace lie::calculus

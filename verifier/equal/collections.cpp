@@ -1,4 +1,4 @@
-// Lists, sets and tuples.
+// Compares lists, sets and tuples.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,14 +15,14 @@ bool all_labelled(const Expr& list) {
          std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
 }
 
-// The choices A, C as one word: "AC"; empty where it is anything else.
+// Returns the choices A, C as one word, "AC", and nothing for anything else.
 std::string choices(const Expr& e) {
   if (!is_one_of(e.op, Op::kList, Op::kSet, Op::kMul)) return {};
   std::string letters;
   for (const Expr* part : e.args) {
     const std::string& name = part->name;
     const bool choice = is_one_of(part->op, Op::kSymbol, Op::kText) && name.size() == 1 &&
-                        (part->op == Op::kText || (name[0] >= 'A' && name[0] <= 'H'));
+                        (part->op == Op::kText || (name[0] >= 'A' && name[0] <= 'J'));
     if (!choice || (!letters.empty() && letters.back() >= to_upper(name[0]))) return {};
     letters.push_back(to_upper(name[0]));
   }
@@ -42,34 +42,37 @@ const Expr* Comparer::without_label(const Expr* part) {
   return is_labelled(*part) ? arena_.mul({part->args.begin() + 1, part->args.end()}) : part;
 }
 
-Tri Comparer::collections(const Expr* gold, const Expr* answer) {
-  if (!is_collection(*gold) || !is_collection(*answer)) return one_value(gold, answer);
+Tri Comparer::lists(const Expr* gold, const Expr* answer) {
   if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
     return labelled(*gold, *answer);
   if (gold->args.size() != answer->args.size()) {
-    if (gold->op == Op::kTuple || answer->op == Op::kTuple || !options_.unordered_lists)
-      return Tri::kNo;
+    if (!options_.unordered_lists) return Tri::kNo;
     const std::size_t before = gold->args.size() + answer->args.size();
     gold = distinct(gold);
     answer = distinct(answer);
     if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
-    return gold->args.size() + answer->args.size() == before ? Tri::kNo : collections(gold, answer);
-  }
-  const bool gold_tuple = gold->op == Op::kTuple;
-  const bool answer_tuple = answer->op == Op::kTuple;
-  if (gold_tuple && answer_tuple) return tuples(*gold, *answer);
-  if (gold_tuple || answer_tuple) {
-    const Expr& tuple = gold_tuple ? *gold : *answer;
-    const bool round = tuple.open == '(' && tuple.close == ')';
-    if (!options_.list_is_tuple || (tuple.args.size() == 2 && !round)) return Tri::kNo;
-    gold = sorted_by_names(gold, arena_);
-    answer = sorted_by_names(answer, arena_);
-    return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
+    return gold->args.size() + answer->args.size() == before ? Tri::kNo : lists(gold, answer);
   }
   return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
 }
 
-// Labels of one side do not count, but then the order does.
+// A list without brackets may give the parts of a tuple in their order. A set in braces has no
+// order.
+Tri Comparer::tuple_and_list(const Expr* gold, const Expr* answer) {
+  if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
+    return labelled(*gold, *answer);
+  const Expr& tuple = gold->op == Op::kTuple ? *gold : *answer;
+  const Expr& list = gold->op == Op::kTuple ? *answer : *gold;
+  const bool round = tuple.open == '(' && tuple.close == ')';
+  const bool pair = tuple.args.size() == 2;
+  if (!options_.list_is_tuple || tuple.args.size() != list.args.size()) return Tri::kNo;
+  if (list.op == Op::kSet || (pair && !round)) return Tri::kNo;
+  gold = sorted_by_names(gold, arena_);
+  answer = sorted_by_names(answer, arena_);
+  return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
+}
+
+// Labels of only one side are ignored, but then the order counts.
 Tri Comparer::labelled(const Expr& gold, const Expr& answer) {
   if (gold.args.size() != answer.args.size()) return Tri::kNo;
   const Expr* a = without_labels(gold);
@@ -84,10 +87,10 @@ const Expr* Comparer::without_labels(const Expr& list) {
   return arena_.node(Op::kList, std::move(values));
 }
 
-// 15 39/40, 639/40 names one value twice.
+// Compares one value with a list, which may repeat it: 15 39/40, 639/40.
 Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
-  const Expr*& list = is_collection(*gold) ? gold : answer;
-  if (list->op == Op::kTuple || !options_.unordered_lists) return Tri::kNo;
+  const Expr*& list = is_one_of(gold->op, Op::kList, Op::kSet) ? gold : answer;
+  if (!options_.unordered_lists) return Tri::kNo;
   const std::string chosen = choices(*gold);
   if (!chosen.empty() && chosen == choices(*answer)) return Tri::kYes;
   list = distinct(list);
@@ -97,7 +100,7 @@ Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
   return equal(gold, answer);
 }
 
-// The list without elements that occur before.
+// Returns the list without repeated elements.
 const Expr* Comparer::distinct(const Expr* list) {
   std::vector<const Expr*> items;
   for (const Expr* item : list->args) {
@@ -107,9 +110,11 @@ const Expr* Comparer::distinct(const Expr* list) {
   return arena_.node(list->op, std::move(items));
 }
 
-// Two elements may be an interval: then the brackets count. Longer ones may have round or square
+// A tuple of two may be an interval, so its brackets count. Longer ones may have round or square
 // brackets, but not one of each.
-Tri Comparer::tuples(const Expr& gold, const Expr& answer) {
+Tri Comparer::tuples(const Expr* gold_tuple, const Expr* answer_tuple) {
+  const Expr &gold = *gold_tuple, &answer = *answer_tuple;
+  if (gold.args.size() != answer.args.size()) return Tri::kNo;
   const bool same = gold.open == answer.open && gold.close == answer.close;
   if (gold.args.size() == 2 && !same) return Tri::kNo;
   const auto mixed = [](const Expr& e) { return (e.open == '[') != (e.close == ']'); };

@@ -2,60 +2,58 @@
 
 #include <algorithm>
 
+#include "verifier/calculus/derivative.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Rel;
+using calculus::depends, expr::Rel;
 
-// The same tree, node by node.
-bool same_tree(const Expr& a, const Expr& b) {
-  return a.op == b.op && a.fn == b.fn && a.flag == b.flag && a.open == b.open &&
-         a.close == b.close && a.columns == b.columns && a.name == b.name && a.value == b.value &&
-         a.relations == b.relations &&
-         std::ranges::equal(a.args, b.args,
-                            [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
-}
-
-// 1/2 + 1/2 = 1: an equation between constants ends in a value.
+// Returns whether an equation between constants ends in a value: 1/2 + 1/2 = 1.
 bool is_value_chain(const Expr& e) {
   return e.relations.back() == Rel::kEqual && std::ranges::all_of(e.args, [](const Expr* arg) {
            return is_scalar(*arg) && !has_names(*arg);
          });
 }
 
-// 6 = 5, x = 6 = 5: says that two whole numbers or fractions are one.
-bool contradicts_itself(const Expr& e) {
-  const auto equals = [](Rel rel) { return rel == Rel::kEqual; };
-  if (e.op != Op::kRelation || !std::ranges::all_of(e.relations, equals)) return false;
-  const Expr* first = nullptr;
-  for (const Expr* part : e.args) {
-    if (part->op != Op::kNumber || part->flag) continue;
-    if (first != nullptr && !(first->value == part->value)) return true;
-    first = part;
-  }
-  return false;
-}
-
-// A column or a row of a matrix against a tuple with as many parts.
-bool is_vector(const Expr& matrix, const Expr& tuple) {
-  const auto columns = static_cast<std::size_t>(matrix.columns);
-  return matrix.op == Op::kMatrix && (columns == 1 || columns == matrix.args.size()) &&
-         tuple.op == Op::kTuple && tuple.open == '(' && tuple.close == ')' &&
-         tuple.args.size() == matrix.args.size();
-}
-
-// P(3, 4) is the point (3, 4).
+// Returns the point (3, 4) of P(3, 4).
 const Expr* without_point_name(const Expr* e) {
   const bool named = e->op == Op::kMul && e->args.size() == 2 && e->args[0]->op == Op::kSymbol &&
                      e->args[0]->name.size() == 1 && e->args[0]->name[0] < 'a' &&
                      e->args[1]->op == Op::kTuple;
-  return named ? e->args[1] : e;
+  return named && e->args[1]->open == '(' ? e->args[1] : e;
 }
 
-// x \equiv 7 \pmod{10} gives 7.
+// Returns whether an assignment means its right side, as x = 5 and f(x) = x^2 do. Equations of
+// names, such as A = C and ma + b = f, mean more.
+bool gives_value(const Expr& e) {
+  if (!is_assignment(e)) return false;
+  const Expr &name = *e.args[0], &value = *e.args[1];
+  if (!has_names(value)) return true;
+  // The name A(x) of a function is read as a product.
+  const bool call = name.op == Op::kMul && name.args.size() == 2 &&
+                    name.args[1]->op == Op::kSymbol && depends(value, name.args[1]->name);
+  if (!call && is_one_of(name.op, Op::kAdd, Op::kMul, Op::kPow, Op::kRatio)) return false;
+  if (value.op != Op::kSymbol) return true;
+  return name.op == Op::kApply && std::ranges::any_of(name.args, [&](const Expr* argument) {
+           return same_tree(*argument, value);
+         });
+}
+
+// Reads C(10, 3) as a binomial.
+const Expr* as_binomial(const Expr* e, Arena& arena) {
+  const auto whole = [](const Expr* n) { return n->op == Op::kNumber && n->value.is_integer(); };
+  const bool named = e->op == Op::kMul && e->args.size() == 2 && e->args[0]->op == Op::kSymbol &&
+                     e->args[0]->name == "C" && e->args[1]->op == Op::kTuple &&
+                     e->args[1]->open == '(' && e->args[1]->close == ')' &&
+                     e->args[1]->args.size() == 2 && std::ranges::all_of(e->args[1]->args, whole) &&
+                     !(e->args[1]->args[0]->value < e->args[1]->args[1]->value);
+  return named ? arena.call(expr::Fn::kBinomial, e->args[1]->args) : e;
+}
+
+// Returns the 7 of x \equiv 7 \pmod{10}.
 const Expr* residue(const Expr* e) {
   const bool modular = e->op == Op::kTuple && e->open == 0 && e->args[0]->op == Op::kRelation &&
                        e->args[0]->relations == std::vector{Rel::kEquivalent} &&
@@ -69,38 +67,158 @@ bool says_otherwise(const Expr& condition) {
 
 }  // namespace
 
+// The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
+const std::vector<Comparer::Row>& Comparer::table() {
+  using enum Kind;
+  static const std::vector<Row> kTable = {
+      {kScalar, kScalar, &Comparer::scalars},
+      {kScalar, kList, &Comparer::one_value},
+      {kList, kScalar, &Comparer::one_value},
+      {kScalar, kMatrix, &Comparer::lone_cell},
+      {kMatrix, kScalar, &Comparer::lone_cell},
+      {kPair, kPair, &Comparer::tuples},
+      {kTuple, kTuple, &Comparer::tuples},
+      {kPair, kTuple, &Comparer::tuples},
+      {kTuple, kPair, &Comparer::tuples},
+      {kPair, kList, &Comparer::tuple_and_list},
+      {kList, kPair, &Comparer::tuple_and_list},
+      {kTuple, kList, &Comparer::tuple_and_list},
+      {kList, kTuple, &Comparer::tuple_and_list},
+      {kMatrix, kPair, &Comparer::vector_and_tuple},
+      {kMatrix, kTuple, &Comparer::vector_and_tuple},
+      {kPair, kMatrix, &Comparer::vector_and_tuple},
+      {kTuple, kMatrix, &Comparer::vector_and_tuple},
+      {kMatrix, kMatrix, &Comparer::structures},
+      {kOther, kOther, &Comparer::structures},
+      {kList, kList, &Comparer::lists},
+      {kList, kRelation, &Comparer::one_value},
+      {kRelation, kList, &Comparer::one_value},
+      {kRelation, kRelation, &Comparer::relations},
+      {kInequality, kInequality, &Comparer::inequalities},
+      {kInequality, kPair, &Comparer::set_for_inequality},
+      {kInequality, kRealSet, &Comparer::set_for_inequality},
+      {kInequality, kList, &Comparer::set_for_inequality},
+      {kPair, kInequality, &Comparer::inequality_for_set},
+      {kRealSet, kInequality, &Comparer::inequality_for_set},
+      {kList, kInequality, &Comparer::inequality_for_set},
+      {kRealSet, kRealSet, &Comparer::real_sets},
+      {kRealSet, kPair, &Comparer::real_sets},
+      {kPair, kRealSet, &Comparer::real_sets},
+      {kRealSet, kList, &Comparer::real_sets},
+      {kList, kRealSet, &Comparer::real_sets},
+  };
+  return kTable;
+}
+
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
-  if (!arena_.budget().spend()) return Tri::kUnknown;
+  // Comparing walks over both trees several times.
+  if (!arena_.budget().spend(1 + (gold->size + answer->size) / 64)) return Tri::kUnknown;
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
-  const Expr* written = answer;
+  if (same_tree(*gold, *answer)) return Tri::kYes;
+  if (contradicts_itself(*answer)) return Tri::kNo;
   gold = prepared(gold);
   answer = prepared(answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
-  if (contradicts_itself(*written)) return Tri::kNo;
-  if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
-  strip_assignments(gold, answer);
-  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+  if (gold->op != Op::kText && answer->op != Op::kText) {
+    strip_assignments(gold, answer);
+    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+  }
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);
   if (gold->op == Op::kTuple) answer = without_point_name(answer);
   if (answer->op == Op::kTuple) gold = without_point_name(gold);
+  if (!has_names(*answer)) gold = as_binomial(gold, arena_);
+  if (gold != nullptr && !has_names(*gold)) answer = as_binomial(answer, arena_);
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   strip_membership(gold, answer);
   answer = with_names_of(*gold, *answer, arena_);
   if (answer == nullptr) return Tri::kUnknown;
-  if (gold->op == Op::kRelation && answer->op == Op::kRelation) return relations(*gold, *answer);
-  if (are_real_sets(*gold, *answer, options_))
-    return equal_real_sets(*gold, *answer, arena_, options_);
-  if (gold->op == Op::kRelation || answer->op == Op::kRelation) return Tri::kNo;
-  if (is_vector(*gold, *answer) || is_vector(*answer, *gold)) return in_order(*gold, *answer);
-  if (is_collection(*gold) || is_collection(*answer)) return collections(gold, answer);
-  if (!is_scalar(*gold) || !is_scalar(*answer)) return structures(*gold, *answer);
-  return scalars(gold, answer);
+  const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
+  for (const Row& row : table())
+    if (row.gold == of_gold && row.answer == of_answer) return (this->*row.rule)(gold, answer);
+  return Tri::kNo;
 }
 
-// a = 4/3 ~ 1.33: what follows the sign is dropped, but where both sides give it, it agrees in
-// the digits that both have.
+// A matrix of one cell stands for the cell.
+Tri Comparer::lone_cell(const Expr* gold, const Expr* answer) {
+  const Expr*& matrix = gold->op == Op::kMatrix ? gold : answer;
+  if (matrix->args.size() != 1) return Tri::kNo;
+  matrix = matrix->args.front();
+  return equal(gold, answer);
+}
+
+// A column or row is a tuple, and a matrix may be written as a list of its rows: [[1, 2], [3, 4]].
+Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
+  const Expr*& tuple = gold->op == Op::kTuple ? gold : answer;
+  const Expr& matrix = gold->op == Op::kTuple ? *answer : *gold;
+  const auto is_row = [&](const Expr* row) {
+    return row->op == Op::kTuple && row->open == '[' && row->close == ']' &&
+           row->args.size() == static_cast<std::size_t>(matrix.columns);
+  };
+  if (tuple->open == '[' && std::ranges::all_of(tuple->args, is_row)) {
+    Expr rows{.op = Op::kMatrix, .columns = matrix.columns};
+    for (const Expr* row : tuple->args)
+      rows.args.insert(rows.args.end(), row->args.begin(), row->args.end());
+    tuple = arena_.make(std::move(rows));
+    return tuple == nullptr ? Tri::kUnknown : structures(gold, answer);
+  }
+  const bool fits = is_vector(*gold, *answer) || is_vector(*answer, *gold);
+  return fits ? in_order(*gold, *answer) : Tri::kNo;
+}
+
+Tri Comparer::real_sets(const Expr* gold, const Expr* answer) {
+  if (!is_real_set(*gold) || !is_real_set(*answer)) return Tri::kNo;
+  return equal_real_sets(*gold, *answer, arena_, options_);
+}
+
+Tri Comparer::set_for_inequality(const Expr* gold, const Expr* answer) {
+  return options_.interval_for_relation ? real_sets(gold, answer) : Tri::kNo;
+}
+
+// A solved inequality is a set. One that is not solved may be the question.
+Tri Comparer::inequality_for_set(const Expr* gold, const Expr* answer) {
+  const bool allowed = options_.relation_for_interval || is_solved(*answer);
+  return allowed ? real_sets(gold, answer) : Tri::kNo;
+}
+
+// Whether two numbers differ by more than a tenth of the first.
+bool Comparer::is_far(const Expr* a, const Expr* b) {
+  const Expr* gap = arena_.mul({arena_.number(10), arena_.add({a, arena_.negate(b)})});
+  gap = arena_.call(expr::Fn::kAbs, {gap});
+  const Expr* size = arena_.call(expr::Fn::kAbs, {a});
+  return gap != nullptr && size != nullptr &&
+         scalar::compare_reals(*gap, *size, options_, arena_.budget()) == 1;
+}
+
+// An equation such as x = 6 = 5 or 2 + 3 = 4 states that two different constants are equal. What
+// follows an approximation sign must be within a tenth.
+bool Comparer::contradicts_itself(const Expr& e) {
+  const auto equals = [](Rel rel) { return is_one_of(rel, Rel::kEqual, Rel::kApprox); };
+  if (e.op != Op::kRelation || !std::ranges::all_of(e.relations, equals)) return false;
+  if (options_.salvage_last_equals) return false;
+  const auto approximation = std::ranges::find(e.relations, Rel::kApprox) - e.relations.begin();
+  const Expr* first = nullptr;
+  VerifierOptions digits = options_;
+  digits.decimals = DecimalRule::kHalfUlp;
+  for (std::size_t i = 0; i < e.args.size(); ++i) {
+    const Expr* part = e.args[i];
+    const bool states = is_scalar(*part) && !has_names(*part) && !part->has(expr::trait::kSign) &&
+                        !is_one_of(part->op, Op::kUnit, Op::kDegree, Op::kPercent, Op::kBased);
+    if (!states) continue;
+    if (first == nullptr)
+      first = part;
+    else if (static_cast<std::ptrdiff_t>(i) > approximation
+                 ? is_far(first, part)
+                 : scalar::equal_scalars(*first, *part, digits, arena_.budget()) == Tri::kNo)
+      return true;
+  }
+  return false;
+}
+
+// The approximation in a = 4/3 ~ 1.33 is dropped. Where both sides have one, they must agree in the
+// digits that both have.
 bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
   const Expr* a = dropped_approximation(gold, options_);
   const Expr* b = dropped_approximation(answer, options_);
@@ -111,7 +229,7 @@ bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
   return scalar::equal_scalars(*a, *b, digits, arena_.budget()) == Tri::kNo;
 }
 
-// Names and labels before values count only where both sides carry them.
+// Names and labels before values count only where both sides have them.
 void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   if (!options_.assignment) return;
   if (lists_ == 0 && is_labelled(*gold) != is_labelled(*answer)) {
@@ -122,14 +240,15 @@ void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   const bool gold_relates = gold->op == Op::kRelation;
   const bool answer_relates = answer->op == Op::kRelation;
   if (gold_relates == answer_relates) return;
-  if (answer_relates && is_assignment(*answer))
+  if (answer_relates && gives_value(*answer))
     answer = prepared(answer->args[1]);
   else if (answer_relates && options_.last_of_chain && is_value_chain(*answer))
     answer = prepared(answer->args.back());
-  if (gold_relates && is_assignment(*gold)) gold = prepared(gold->args[1]);
+  if (gold_relates && gives_value(*gold)) gold = prepared(gold->args[1]);
 }
 
-// Rows of a value and its condition, in any order; "otherwise" is the condition that is left.
+// Compares rows of a value and its condition in any order. "otherwise" matches the remaining
+// condition.
 Tri Comparer::cases(const Expr& gold, const Expr& answer) {
   std::vector<std::size_t> left;
   for (std::size_t k = 0; k < answer.args.size(); k += 2) left.push_back(k);
@@ -153,7 +272,7 @@ Tri Comparer::cases(const Expr& gold, const Expr& answer) {
   return equal(open[0], answer.args[left[0]]);
 }
 
-// An inequality against x \in S is one against S.
+// Compares an inequality with x \in S as with S.
 void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
   const auto member = [](const Expr& e) {
     return e.op == Op::kRelation && e.relations[0] == Rel::kIn && is_assignment(e);
@@ -164,8 +283,9 @@ void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
     gold = gold->args[1];
 }
 
-// Matrices, cases, unions with names in them, times: the same shape with equal parts.
-Tri Comparer::structures(const Expr& gold, const Expr& answer) {
+// Compares matrices, cases, unions with names and times: they have the same shape and equal parts.
+Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
+  const Expr &gold = *gold_tree, &answer = *answer_tree;
   if (gold.op != answer.op || gold.columns != answer.columns ||
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;

@@ -1,4 +1,4 @@
-// Equality of two parsed answers under the table of rules.
+// Decides equality of two parsed answers under the table of rules.
 #pragma once
 
 #include "verifier/expr/expr.h"
@@ -9,7 +9,7 @@ namespace lie::equal {
 
 using scalar::Tri;
 
-/// Whether `answer` is right where `gold` is. Not symmetric: see VerifierOptions.
+/// Decides whether `answer` is correct where `gold` is. It is not symmetric: see VerifierOptions.
 Tri compare(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
             const VerifierOptions& options);
 

@@ -1,18 +1,22 @@
-// The comparison's state and its rules, grouped by the file that holds them.
+// The comparison. Its members are grouped by the file that defines them.
 #pragma once
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "verifier/equal/kind.h"
 #include "verifier/equal/parts.h"
 
 namespace lie::equal {
 
 using expr::Arena, expr::Expr, expr::Op;
 
-inline bool is_collection(const Expr& e) {
-  return is_one_of(e.op, Op::kList, Op::kSet, Op::kTuple);
-}
-
-/// smallest: 2
+/// Returns whether a part has a label, as in "smallest: 2".
 bool is_labelled(const Expr& part);
+
+/// Whether every side of the inequalities is a constant or a name.
+bool is_solved(const Expr& inequalities);
 
 class Comparer {
  public:
@@ -21,25 +25,41 @@ class Comparer {
   Tri equal(const Expr* gold, const Expr* answer);
 
  private:
-  // --- compare.cpp: what is compared as what ---
+  using Rule = Tri (Comparer::*)(const Expr*, const Expr*);
+  struct Row {
+    Kind gold, answer;
+    Rule rule;
+  };
+  static const std::vector<Row>& table();
+
+  // --- compare.cpp: the table of rules ---
   const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }
   bool approximations_differ(const Expr& gold, const Expr& answer);
   void strip_assignments(const Expr*& gold, const Expr*& answer);
   void strip_membership(const Expr*& gold, const Expr*& answer);
-  Tri structures(const Expr& gold, const Expr& answer);
+  bool is_far(const Expr* a, const Expr* b);
+  bool contradicts_itself(const Expr& e);
+  Tri structures(const Expr* gold, const Expr* answer);
+  Tri lone_cell(const Expr* gold, const Expr* answer);
+  Tri vector_and_tuple(const Expr* gold, const Expr* answer);
+  Tri real_sets(const Expr* gold, const Expr* answer);
+  Tri set_for_inequality(const Expr* gold, const Expr* answer);
+  Tri inequality_for_set(const Expr* gold, const Expr* answer);
   Tri cases(const Expr& gold, const Expr& answer);
 
   // --- relations.cpp ---
-  Tri relations(const Expr& gold, const Expr& answer);
+  Tri relations(const Expr* gold, const Expr* answer);
+  Tri inequalities(const Expr* gold, const Expr* answer);
 
   // --- collections.cpp ---
-  Tri collections(const Expr* gold, const Expr* answer);
+  Tri lists(const Expr* gold, const Expr* answer);
+  Tri tuple_and_list(const Expr* gold, const Expr* answer);
   Tri labelled(const Expr& gold, const Expr& answer);
   const Expr* without_label(const Expr* part);
   const Expr* without_labels(const Expr& list);
   Tri one_value(const Expr* gold, const Expr* answer);
   const Expr* distinct(const Expr* list);
-  Tri tuples(const Expr& gold, const Expr& answer);
+  Tri tuples(const Expr* gold, const Expr* answer);
   Tri element(const Expr* gold, const Expr* answer);
   Tri in_order(const Expr& gold, const Expr& answer);
   Tri in_any_order(const Expr& gold, const Expr& answer);
@@ -47,6 +67,7 @@ class Comparer {
   // --- scalars.cpp ---
   Tri scalars(const Expr* gold, const Expr* answer);
   bool percent_may_lack(const Expr& percent);
+  static std::optional<exact::Rational> unit_ratio(std::string_view gold, std::string_view answer);
   Tri units(const Expr* gold, const Expr* answer);
   Tri degrees(const Expr* gold, const Expr* answer);
   Tri based(const Expr* gold, const Expr* answer);
@@ -54,7 +75,7 @@ class Comparer {
 
   Arena& arena_;
   const VerifierOptions& options_;
-  int lists_ = 0;  // around what is compared: the constants of a list's parts belong together
+  int lists_ = 0;  // number of lists around the parts: constants of a list belong together
 };
 
 }  // namespace lie::equal

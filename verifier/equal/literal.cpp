@@ -14,7 +14,7 @@ using exact::Rational, scalar::equal_numbers;
 
 constexpr std::size_t kLongest = 200;  // bytes
 
-// Digits with at most one point, at the front of s.
+// Takes digits with at most one point from the front of s.
 std::optional<Rational> take_decimal(std::string_view& s, bool& decimal) {
   std::size_t n = 0;
   bool point = false;
@@ -63,7 +63,7 @@ std::optional<Rational> read_number(std::string_view s, bool& decimal) {
   return negative ? -*value : value;
 }
 
-// "1,000,000.5": groups of three digits behind commas; nothing on any other text.
+// Reads groups of three digits after commas: "1,000,000.5". Returns nothing for any other text.
 std::optional<Rational> read_thousands(std::string_view s, bool& decimal) {
   const bool negative = take(s, "-");
   const std::size_t first = s.find(',');
@@ -85,7 +85,7 @@ std::optional<Rational> read_thousands(std::string_view s, bool& decimal) {
   return negative ? -*value : value;
 }
 
-// Whether exactly three digits directly follow a comma that directly follows a digit.
+// Returns whether exactly three digits directly follow a comma that directly follows a digit.
 bool holds_thousands(std::string_view s) {
   for (std::size_t comma = s.find(',', 1); comma != std::string_view::npos;
        comma = s.find(',', comma + 1)) {
@@ -144,7 +144,7 @@ std::optional<Literal> read_literal(std::string_view text) {
     thousands.numbers.push_back(std::move(*value));
     return thousands;
   }
-  // Of "1,000, 2" the parser knows which commas part numbers.
+  // The parser decides which commas of "1,000, 2" separate numbers.
   if (holds_thousands(text)) return std::nullopt;
   return read_numbers(text, Literal::Shape::kList);
 }
@@ -157,7 +157,7 @@ std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,
   const bool decimal = gold.decimal || answer.decimal;
   const bool ordered = gold.shape == Literal::Shape::kTuple || !options.unordered_lists;
   if (gold.numbers.size() != answer.numbers.size()) {
-    // A list may name a value twice.
+    // A list may repeat a value.
     if (!ordered) return std::nullopt;
     return false;
   }

@@ -1,5 +1,5 @@
-// The fast path for the commonest answers: integers, decimals and fractions, alone or in one pair
-// of brackets.
+// The fast path for the most frequent answers: integers, decimals and fractions, alone or in one
+// pair of brackets.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,19 @@
 
 namespace lie::equal {
 
-/// An answer that is nothing but numbers: "-3", "\frac{1}{2}", "1,000", "(1, 2)", "\{1, 2\}", "1,
-/// 2".
+/// An answer that consists of numbers: "-3", "\frac{1}{2}", "1,000", "(1, 2)", "\{1, 2\}", "1, 2".
 struct Literal {
   enum class Shape { kNumber, kList, kTuple, kSet } shape = Shape::kNumber;
   std::vector<exact::Rational> numbers;
   bool decimal = false;  // a decimal point was written
 };
 
-/// Reads a literal, or nothing where the general parser must look. Text beyond 200 bytes is left to
-/// it.
+/// Reads a literal. Returns nothing for text that needs the general parser, such as all text of
+/// more than 200 bytes.
 std::optional<Literal> read_literal(std::string_view text);
 
-/// Equal by value under the rules for decimals, lists and sets; nothing where the general rules
-/// must decide.
+/// Decides equality under the rules for decimals, lists and sets. Returns nothing where the general
+/// rules must decide.
 std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,
                                    const VerifierOptions& options);
 

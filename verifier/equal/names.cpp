@@ -1,4 +1,4 @@
-// Names that may differ: of arguments, of integer parameters, of a set's elements, and in capitals.
+// Names that may differ: those of arguments, of integer parameters and of elements, and capitals.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ bool is_free_in(const Expr& e, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// f(x) = x^2: a value for every argument, which it depends on.
+// Returns whether an equation defines a function that depends on its arguments: f(x) = x^2.
 bool is_definition(const Expr& e) {
   if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
   return std::ranges::all_of(e.args[0]->args, [&](const Expr* argument) {
@@ -25,7 +25,7 @@ bool is_definition(const Expr& e) {
   });
 }
 
-// y = x^2, which says what f(x) = x^2 says.
+// Returns whether an equation is a graph such as y = x^2, which means the same as f(x) = x^2.
 bool is_graph(const Expr& e) {
   return e.relations == std::vector{Rel::kEqual} && e.args[0]->op == Op::kSymbol &&
          e.args[0]->name == "y" && !is_free_in(*e.args[1], "y");
@@ -42,7 +42,7 @@ bool declares_integer(const Expr* item) {
          item->args[1]->name == "Z" && item->args[0]->op == Op::kSymbol;
 }
 
-// The k of a list with k \in \mathbb{Z}; none where there are several.
+// Returns the k of a list with k \in \mathbb{Z}, or nothing where there are several.
 std::vector<std::string> integer_parameter(const Expr& list) {
   std::vector<std::string> names;
   for (const Expr* item : list.args) {
@@ -54,7 +54,7 @@ std::vector<std::string> integer_parameter(const Expr& list) {
   return names.size() == 1 ? names : std::vector<std::string>{};
 }
 
-// The names of an expression that mean nothing outside it.
+// Returns the names of an expression that have no meaning outside it.
 std::vector<std::string> own_names(const Expr& e) {
   if (e.op == Op::kList) return integer_parameter(e);
   if (e.op == Op::kSetBuilder) return free_names(*e.args[0]);
@@ -75,7 +75,7 @@ const Expr* without_declaration(const Expr& list, Arena& arena) {
   return items.size() == 1 ? items.front() : arena.node(Op::kList, std::move(items));
 }
 
-// The one name of e that `other` has not; empty where there are none or several.
+// Returns the only name of e that `other` lacks, or nothing where there are none or several.
 std::string lone_name(const Expr& e, const Expr& other) {
   std::string lone;
   for (const std::string& name : free_names(e)) {
@@ -100,10 +100,15 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
   const Expr*& said = gold_declares ? pair.gold : pair.answer;
   const Expr* left_out = gold_declares ? pair.answer : pair.gold;
   const std::string name = (gold_declares ? of_gold : of_answer).front();
-  // "f(t) = 0 for integers t" says less than f(t) = 0.
+  // The statement "f(t) = 0 for integers t" is weaker than f(t) = 0.
   if (is_argument(*said, name)) return pair;
-  said = without_declaration(*said, arena);
+  const Expr* bare = without_declaration(*said, arena);
+  // A name on its own would fit every other name.
+  if (bare != nullptr && bare->op == Op::kSymbol) return pair;
+  said = bare;
   if (said == nullptr || is_free_in(*left_out, name)) return pair;
+  // Only multiples of an angle have a parameter by themselves: x^2 and 2x + 1 are functions.
+  if (!gold_declares && !left_out->has(expr::trait::kAngle)) return pair;
   const std::string other = lone_name(*left_out, *said);
   if (other.empty()) return pair;
   pair.answer = gold_declares ? rename(pair.answer, {other}, {name}, arena)
@@ -130,7 +135,8 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   std::vector<std::string> from = free_names(*answer);
   if (options.rename_variables && from.size() == wanted.size())
     return rename(answer, from, wanted, arena);
-  if (!options.ignore_case) return answer;
+  // The argument a of f(a) is no A.
+  if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
   std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {
     if (std::ranges::find(wanted, name) != wanted.end()) continue;

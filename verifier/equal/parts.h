@@ -1,8 +1,6 @@
-// What comparing takes: answers prepared (prepare.cpp), names (names.cpp), sets of real numbers
-// (sets.cpp), words and units (text.cpp).
+// Parts of the comparison: prepared answers (prepare.cpp), names (names.cpp), sets of real numbers
+// (sets.cpp) and words (text.cpp).
 #pragma once
-
-#include <string_view>
 
 #include "verifier/expr/expr.h"
 #include "verifier/rules/options.h"
@@ -12,58 +10,39 @@ namespace lie::equal {
 
 using scalar::Tri;
 
-/// An answer ready for comparison at its top level; its parts are prepared when they are compared.
-/// nullptr where the budget is spent.
+/// Returns an answer in the form that the rules expect at its top level. Its parts are prepared
+/// when they are compared. Returns nullptr where the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
-/// The answer with those names that the gold spells with other capitals, or, under
-/// rename_variables, with the gold's names by position. nullptr: the arena is full.
+/// Returns the answer with its names in the gold's capitals, or, with rename_variables, with the
+/// gold's names by position. Returns nullptr where the arena is full.
 const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
                               const VerifierOptions& options);
 
-/// The answer with the gold's names where they mean nothing outside: f(u) = u^2 for f(x) = x^2, 2m
-/// with m \in \mathbb{Z} for 2k, {t | t > 0} for {x | x > 0}; the answer itself where such a name
-/// is another's already. nullptr: the arena is full.
+/// Returns the answer with the gold's names for those that have no meaning outside: f(u) = u^2 for
+/// f(x) = x^2, 2m with m \in \mathbb{Z} for 2k, {t | t > 0} for {x | x > 0}. Returns the answer
+/// itself where it uses such a name already, and nullptr where the arena is full.
 const expr::Expr* with_names_of(const expr::Expr& gold, const expr::Expr& answer,
                                 expr::Arena& arena);
 
-/// Gold and answer of one comparison; nullptr: the arena is full.
+/// Gold and answer of one comparison. A nullptr means that the arena is full.
 struct Pair {
   const expr::Expr* gold = nullptr;
   const expr::Expr* answer = nullptr;
 };
 
-/// Where only one of them says that its parameter is an integer (2k\pi, k \in \mathbb{Z}), both
-/// without saying so, the answer's parameter under the gold's name; else the two as they are.
+/// Removes the declaration of an integer parameter (2k\pi, k \in \mathbb{Z}) where only one of them
+/// has it, and gives the answer's parameter the gold's name. Returns other pairs as they are.
 Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 
-/// A relation without an equation, a membership, an approximation or an arrow.
-bool is_inequality(const expr::Expr& e);
-
-/// Whether an expression describes a set of reals here: an interval, ℝ, a finite set of constants,
-/// an inequality in one name, or made of these.
-bool is_real_set(const expr::Expr& e);
-
-/// Whether both describe sets of reals, at least one of them by more than its elements, and an
-/// inequality may stand for its set under the options.
-bool are_real_sets(const expr::Expr& gold, const expr::Expr& answer,
-                   const VerifierOptions& options);
-
-/// Equality as sets of reals. The line is cut at all the end points that occur; membership is
-/// decided at every end point exactly and at drawn points of every piece between. kUnknown where an
-/// end point cannot be ordered.
+/// Decides equality as sets of reals. All end points divide the line. Membership is decided exactly
+/// at every end point, and at drawn points of every piece between. Returns kUnknown where end
+/// points cannot be ordered.
 Tri equal_real_sets(const expr::Expr& gold, const expr::Expr& answer, expr::Arena& arena,
                     const VerifierOptions& options);
 
-/// Equality where at least one side is words: the letters of both are compared, so that \text{Even}
-/// is Even.
+/// Decides equality where at least one side is words. The letters of both are compared, so that
+/// \text{Even} is Even.
 Tri equal_texts(const expr::Expr* gold, const expr::Expr* answer);
-
-/// Whether two units or remarks do not contradict each other: the same, unknown, or two spellings
-/// of one unit.
-bool units_agree(std::string_view gold, std::string_view answer);
-
-/// Whether both are spellings of one unit: "m" and "meters".
-bool same_known_unit(std::string_view a, std::string_view b);
 
 }  // namespace lie::equal

@@ -5,6 +5,7 @@
 
 #include "verifier/calculus/evaluate.h"
 #include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -24,6 +25,7 @@ class Preparer {
     if (e == nullptr) return e;
     e = turned(e);
     if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
+    e = with_conditions_spread(e);
     const std::vector<const Expr*> either = expand_signs(e, arena_);
     if (either.empty()) return nullptr;
     if (either.size() > 1) return arena_.node(Op::kList, either);
@@ -31,7 +33,21 @@ class Preparer {
   }
 
  private:
-  // The elements of a list with signs expanded, without x \in \mathbb{R}.
+  // Rewrites the condition x != +-1 of a set builder as two, which exclude both values.
+  const Expr* with_conditions_spread(const Expr* e) {
+    if (e == nullptr || !e->has(expr::trait::kSign)) return e;
+    if (is_one_of(e->op, Op::kUnion, Op::kIntersection, Op::kDifference))
+      return map_args(e, arena_, [this](const Expr* arg) { return with_conditions_spread(arg); });
+    if (e->op != Op::kSetBuilder) return e;
+    std::vector<const Expr*> parts = {e->args[0]};
+    for (std::size_t i = 1; i < e->args.size(); ++i) {
+      const std::vector<const Expr*> either = expand_signs(e->args[i], arena_);
+      parts.push_back(either.size() == 1 ? either[0] : arena_.node(Op::kList, either));
+    }
+    return arena_.node(Op::kSetBuilder, std::move(parts));
+  }
+
+  // Returns the list with signs expanded and without x \in \mathbb{R}.
   const Expr* spread(const Expr* list) {
     std::vector<const Expr*> items;
     for (const Expr* arg : list->args) {
@@ -41,7 +57,13 @@ class Preparer {
     }
     if (items.empty()) return list;
     if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
-    return arena_.node(list->op, std::move(items));
+    return with_items(list, std::move(items));
+  }
+
+  // Returns the list with other items and the same connective.
+  const Expr* with_items(const Expr* list, std::vector<const Expr*> items) {
+    return arena_.make(
+        {.op = list->op, .flag = list->flag, .open = list->open, .args = std::move(items)});
   }
 
   static bool is_real_member(const Expr& e) {
@@ -49,7 +71,7 @@ class Preparer {
            e.args[0]->op == Op::kSymbol;
   }
 
-  // x = {1, 2} and x \in {1, 2} are x = 1, x = 2.
+  // Rewrites x = {1, 2} and x \in {1, 2} as x = 1, x = 2.
   const Expr* named_set(const Expr* e) {
     if (!is_assignment(*e) || (e->args[1]->op != Op::kSet && e->args[1]->op != Op::kList)) return e;
     std::vector<const Expr*> items;
@@ -57,7 +79,7 @@ class Preparer {
     return arena_.node(Op::kList, std::move(items));
   }
 
-  // 2 = x is x = 2.
+  // Rewrites 2 = x as x = 2.
   const Expr* turned(const Expr* e) {
     const bool value_first = e->relations == std::vector{Rel::kEqual} && is_scalar(*e->args[0]) &&
                              !has_names(*e->args[0]) && e->args[1]->op == Op::kSymbol;
@@ -68,7 +90,7 @@ class Preparer {
     return arena_.make({.op = Op::kRelation, .args = {name, value}, .relations = {rel}});
   }
 
-  // x != 1, 2 excludes both.
+  // Rewrites x != 1, 2 as x != 1, x != 2.
   const Expr* excluded(const Expr* list) {
     const Expr& first = *list->args[0];
     if (first.relations != std::vector{Rel::kNotEqual} || !is_name(*first.args[0])) return list;
@@ -76,10 +98,10 @@ class Preparer {
     for (const Expr* item : list->args)
       items.push_back(item->op == Op::kRelation ? item
                                                 : assigned(first.args[0], item, Rel::kNotEqual));
-    return arena_.node(list->op, std::move(items));
+    return with_items(list, std::move(items));
   }
 
-  // "x = 1, 2" names both; "p = 5, q = 2, p = 7, q = 2" are two tuples.
+  // Rewrites x = 1, 2 as x = 1, x = 2, and p = 5, q = 2, p = 7, q = 2 as two tuples.
   const Expr* regrouped(const Expr* list) {
     if (list == nullptr) return list;
     if (list->args.size() < 2) return unwrap(list);
@@ -93,7 +115,7 @@ class Preparer {
     }
     if (items[0]->relations[0] == Rel::kIn && !all)
       items[0] = assigned(items[0]->args[0], items[0]->args[1]);
-    return all ? tuples_of_names(list) : arena_.node(list->op, std::move(items));
+    return all ? tuples_of_names(list) : with_items(list, std::move(items));
   }
 
   const Expr* tuples_of_names(const Expr* list) {

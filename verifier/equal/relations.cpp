@@ -1,4 +1,4 @@
-// Equations and inequalities, and chains of them.
+// Compares equations, inequalities, and chains of them.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ bool is_symmetric(Rel rel) {
                    Rel::kSimilar, Rel::kCongruent, Rel::kEquivalent, Rel::kApprox);
 }
 
-// a > b is b < a, a superset b is b subset a.
+// Rewrites a > b as b < a, and a superset b as b subset a.
 Link oriented(Link link) {
   const Rel rel = link.rel;
   if (rel == Rel::kIn) return {link.left, Rel::kEqual, link.right};
@@ -86,8 +86,8 @@ class Relations {
     return scaled(gold, answer, order);
   }
 
-  // left - right of both, up to a factor. A difference without names would be proportional to any
-  // other.
+  // Compares left - right of both up to a factor. Differences without names would all be
+  // proportional.
   Tri scaled(const Link& gold, const Link& answer, bool order) {
     const Expr* a = arena_.add({gold.left, arena_.negate(gold.right)});
     const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
@@ -100,21 +100,27 @@ class Relations {
   Comparer& comparer_;
 };
 
-bool is_solved(const Expr& e) {
-  return std::ranges::all_of(e.args,
-                             [](const Expr* arg) { return !has_names(*arg) || is_name(*arg); });
-}
-
 }  // namespace
 
-// Link by link; inequalities in one name also as the sets that they describe.
-Tri Comparer::relations(const Expr& gold, const Expr& answer) {
-  const Tri out = Relations(arena_, *this).all(links(gold), links(answer));
-  if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
-  if (!is_real_set(gold) || !is_real_set(answer) || !(is_solved(gold) || is_solved(answer)))
-    return out;
-  if (free_names(gold) != free_names(answer)) return out;
-  return equal_real_sets(gold, answer, arena_, options_);
+bool is_solved(const Expr& e) {
+  return std::ranges::all_of(e.args, [](const Expr* arg) {
+    return arg->op == Op::kRelation ? is_solved(*arg) : !has_names(*arg) || is_name(*arg);
+  });
+}
+
+Tri Comparer::relations(const Expr* gold, const Expr* answer) {
+  return Relations(arena_, *this).all(links(*gold), links(*answer));
+}
+
+// Two relations are compared link by link, and as the sets that they describe. An inequality that
+// is not solved may be the question, so one side must be solved.
+Tri Comparer::inequalities(const Expr* gold, const Expr* answer) {
+  if (gold->op == Op::kRelation && answer->op == Op::kRelation) {
+    const Tri out = relations(gold, answer);
+    if (out == Tri::kYes || !(is_solved(*gold) || is_solved(*answer))) return out;
+  }
+  if (free_names(*gold) != free_names(*answer)) return Tri::kNo;
+  return equal_real_sets(*gold, *answer, arena_, options_);
 }
 
 }  // namespace lie::equal

@@ -1,15 +1,18 @@
 #include "verifier/equal/rewrite.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "verifier/equal/parts.h"
-#include "verifier/expr/polynomial.h"
 #include "verifier/expr/substitute.h"
+#include "verifier/latex/units.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel;
+using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel, scalar::folded;
 
 constexpr int kMostSigns = 4;
 
@@ -19,6 +22,7 @@ struct Signs {
 };
 
 void count_signs(const Expr& e, Signs& out) {
+  if (!e.has(expr::trait::kSign)) return;
   if (e.op == Op::kPlusMinus) {
     ++out.count;
     out.opposite = out.opposite || e.flag;
@@ -26,9 +30,11 @@ void count_signs(const Expr& e, Signs& out) {
   for (const Expr* arg : e.args) count_signs(*arg, out);
 }
 
-// Takes the signs by the bits of `choice`, in order of appearance; `linked`: all by the first bit.
+// Chooses the signs by the bits of `choice` in order of appearance, or all by the first bit if
+// `linked`.
 const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& next,
                          Arena& arena) {
+  if (!e->has(expr::trait::kSign)) return e;
   if (e->op == Op::kPlusMinus) {
     const unsigned bit = linked ? 0 : next++;
     const bool minus = (((choice >> bit) & 1) != 0) != e->flag;
@@ -41,15 +47,7 @@ const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& 
 
 // --- matrices --------------------------------------------------------------------------------
 
-// gcd and lcm of numbers. Those of names are functions of integers, not of polynomials: gcd(a, b)
-// is not 1.
-bool is_common(const Expr& e) {
-  return e.op == Op::kFunction && (e.fn == Fn::kGcd || e.fn == Fn::kLcm) && !has_names(e);
-}
-
-bool has_structure(const Expr& e) {
-  return e.op == Op::kMatrix || is_common(e) || any_arg(e, has_structure);
-}
+bool has_structure(const Expr& e) { return e.has(expr::trait::kMatrix); }
 
 const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
   return arena.make({.op = Op::kMatrix, .columns = columns, .args = std::move(cells)});
@@ -63,7 +61,8 @@ const Expr* add_matrices(const Expr& e, Arena& arena) {
     if (next->op != Op::kMatrix || next->args.size() != cells.size() ||
         next->columns != first->columns)
       return &e;
-    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = arena.add({cells[k], next->args[k]});
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      cells[k] = folded(arena.add({cells[k], next->args[k]}), arena);
   }
   return make_matrix(std::move(cells), first->columns, arena);
 }
@@ -78,7 +77,7 @@ const Expr* times(const Expr* a, const Expr* b, Arena& arena) {
       std::vector<const Expr*> terms;
       for (std::size_t k = 0; k < inner; ++k)
         terms.push_back(arena.mul({a->args[row * inner + k], b->args[k * columns + column]}));
-      cells.push_back(arena.add(std::move(terms)));
+      cells.push_back(folded(arena.add(std::move(terms)), arena));
     }
   }
   return make_matrix(std::move(cells), b->columns, arena);
@@ -111,7 +110,7 @@ const Expr* transpose(const Expr& m, Arena& arena) {
   return make_matrix(std::move(cells), static_cast<std::int32_t>(rows), arena);
 }
 
-// Expansion by the first row; only small determinants are written out.
+// Expands by the first row. Only small determinants are written out.
 const Expr* determinant(const std::vector<const Expr*>& cells, std::size_t n, Arena& arena) {
   if (n == 1) return cells.front();
   std::vector<const Expr*> terms;
@@ -123,7 +122,7 @@ const Expr* determinant(const std::vector<const Expr*>& cells, std::size_t n, Ar
     terms.push_back(skip % 2 == 0 ? term : arena.negate(term));
     if (terms.back() == nullptr) return nullptr;
   }
-  return arena.add(std::move(terms));
+  return folded(arena.add(std::move(terms)), arena);
 }
 
 const Expr* matrix_function(const Expr& e, Arena& arena) {
@@ -140,10 +139,6 @@ const Expr* matrix_function(const Expr& e, Arena& arena) {
 
 const Expr* evaluate_one(const Expr* e, Arena& arena) {
   if (e == nullptr || e->args.empty()) return e;
-  if (is_common(*e)) {
-    const Expr* value = polynomial_gcd(e->args, e->fn == Fn::kLcm, arena);
-    return value != nullptr ? value : e;
-  }
   const bool first = e->args.front()->op == Op::kMatrix;
   if (e->op == Op::kAdd && first) return add_matrices(*e, arena);
   if (e->op == Op::kMul) return multiply_matrices(*e, arena);
@@ -206,8 +201,8 @@ bool is_equation_chain(const Expr& e) {
          });
 }
 
-// The last part that counts. What follows the first approximation is dropped, unless nothing else
-// would be left.
+// Returns the last part that counts. Parts after the first approximation are dropped, unless
+// nothing else is left.
 std::size_t last_exact(const Expr& e) {
   const bool named = is_name(*e.args[0]);
   std::size_t last = 0;
@@ -266,39 +261,38 @@ const Expr* without_degrees(const Expr* e, Arena& arena) {
 
 namespace {
 
-// s or s^2, letters that are a unit's; empty otherwise.
-std::string unit_power(const Expr& e) {
-  const auto is_known = [](const Expr& name) {
-    return is_one_of(name.op, Op::kSymbol, Op::kText) && same_known_unit(name.name, name.name);
-  };
-  if (is_known(e)) return e.name;
-  const bool power = e.op == Op::kPow && is_known(*e.args[0]) && e.args[1]->op == Op::kNumber &&
-                     e.args[1]->value.sign() > 0;
-  return power ? e.args[0]->name + "^" + e.args[1]->value.text() : std::string();
-}
+// A unit to a power, such as s^2 or (s^2)^{-1}. The name is empty for anything else.
+struct UnitPower {
+  std::string name;
+  std::int64_t power = 1;
+};
 
-// m/s^2, the fraction that ends a product; empty otherwise.
-std::string rate_at_end(const Expr& product) {
-  const std::size_t count = product.args.size();
-  const Expr& below = *product.args.back();
-  if (count < 3 || below.op != Op::kPow || below.args[1]->op != Op::kNumber ||
-      below.args[1]->value.text() != "-1")
-    return {};
-  const std::string top = unit_power(*product.args[count - 2]);
-  const std::string bottom = unit_power(*below.args[0]);
-  return top.empty() || bottom.empty() ? std::string() : top + "/" + bottom;
+UnitPower unit_power(const Expr& e) {
+  if (e.op == Op::kPow && e.args[1]->op == Op::kNumber) {
+    UnitPower out = unit_power(*e.args[0]);
+    out.power *= e.args[1]->value.small_integer().value_or(100);
+    return std::abs(out.power) < 10 ? out : UnitPower{};
+  }
+  const bool known = is_one_of(e.op, Op::kSymbol, Op::kText) && latex::read_unit(e.name);
+  return {known ? e.name : std::string()};
 }
 
 }  // namespace
 
-const Expr* without_unit(const Expr* e, std::string_view unit, Arena& arena) {
-  if (e->op != Op::kMul) return e;
-  const std::string rate = rate_at_end(*e);
-  if (!rate.empty())
-    return units_agree(unit, rate) ? arena.mul({e->args.begin(), e->args.end() - 2}) : e;
-  const bool ends =
-      e->args.back()->op == Op::kSymbol && same_known_unit(e->args.back()->name, unit);
-  return ends ? arena.mul({e->args.begin(), e->args.end() - 1}) : e;
+const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
+  const std::optional<latex::Unit> wanted = latex::read_unit(unit);
+  if (!wanted || e->op != Op::kMul) return e;
+  std::string name;
+  for (std::size_t first = e->args.size() - 1; first > 0; --first) {
+    const UnitPower here = unit_power(*e->args[first]);
+    if (here.name.empty()) return e;
+    name = here.name + "^" + std::to_string(here.power) + (name.empty() ? "" : "*" + name);
+    const std::optional<latex::Unit> found = latex::read_unit(name);
+    if (!found || found->powers != wanted->powers) continue;
+    const auto end = e->args.begin() + static_cast<std::ptrdiff_t>(first);
+    return arena.make({.op = Op::kUnit, .name = name, .args = {arena.mul({e->args.begin(), end})}});
+  }
+  return e;
 }
 
 }  // namespace lie::equal

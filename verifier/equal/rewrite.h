@@ -1,5 +1,4 @@
-// Rewriting of answers before they are compared: units, signs, chains of equations, matrix
-// arithmetic.
+// Rewrites answers before they are compared: units, signs, chains of equations, matrix arithmetic.
 #pragma once
 
 #include <string_view>
@@ -10,43 +9,44 @@
 
 namespace lie::equal {
 
-/// The expression with every +- taken both ways (all upper signs together with all lower ones where
-/// a -+ occurs, independently otherwise, at most four signs); the expression itself where there is
-/// none.
+/// Returns the expression once for each choice of its signs +-. Signs are independent, unless a -+
+/// or more than four signs occur: then all upper and all lower ones belong together. Returns the
+/// expression itself where there is no sign.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
 
-/// Sums and products of matrices, transposes, determinants, traces, and gcd and lcm of numbers
-/// carried out; the rest as it was.
+/// Evaluates sums and products of matrices, transposes, determinants and traces.
 const expr::Expr* evaluate_structures(const expr::Expr* e, expr::Arena& arena);
 
-/// Whether an expression only names something: x, S_n, AB/CD, f(x), |AB|, x + y, (p, q).
+/// Returns whether an expression only names something: x, S_n, AB/CD, f(x), |AB|, x + y, (p, q).
 bool is_name(const expr::Expr& e);
 
-/// An equation a = b (or a \in b) whose left side is a name.
+/// Returns whether an expression is an equation a = b (or a \in b) whose left side is a name.
 bool is_assignment(const expr::Expr& e);
 
-/// Chains of equations cut to first = last, approximations dropped, as `last_of_chain` says.
+/// Shortens chains of equations to first = last and drops approximations, if `last_of_chain` is
+/// set.
 const expr::Expr* shorten_chain(const expr::Expr* e, expr::Arena& arena,
                                 const VerifierOptions& options);
 
-/// The value behind the approximation that shorten_chain() drops; nullptr where it drops none.
+/// Returns the approximate value that shorten_chain() drops, or nullptr where it drops none.
 const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
 
-/// Sets and tuples of one element, and units around what is no number, taken off.
+/// Returns the element of sets, tuples and lists of one element.
 const expr::Expr* unwrap(const expr::Expr* e);
 
-/// The equations y = 2, x = 12 in the order of their letters, as a point's coordinates are; other
-/// lists as they are. nullptr: the arena is full.
+/// Sorts equations such as y = 2, x = 12 by their letters, as the coordinates of a point. Returns
+/// other lists as they are, and nullptr where the arena is full.
 const expr::Expr* sorted_by_names(const expr::Expr* list, expr::Arena& arena);
 
-/// Whether it is a sum or product with degrees: 180^\circ - x. Those within functions do not count.
+/// Returns whether a sum or product has degrees, as 180^\circ - x does. Degrees in functions do not
+/// count.
 bool has_degree_terms(const expr::Expr& e);
 
-/// The same without the signs of its degrees. nullptr: the arena is full.
+/// Returns the sum or product without its degree signs, or nullptr where the arena is full.
 const expr::Expr* without_degrees(const expr::Expr* e, expr::Arena& arena);
 
-/// 3 for 3 m and 3 \frac{m}{s}, a product that ends with a spelling of `unit`; anything else as it
-/// is. nullptr: the arena is full.
-const expr::Expr* without_unit(const expr::Expr* e, std::string_view unit, expr::Arena& arena);
+/// The product 3 m or 3 \frac{m}{s} as a quantity, where its last factors are a unit of the same
+/// dimension as `unit`. Returns any other expression as it is, and nullptr where the arena is full.
+const expr::Expr* as_quantity(const expr::Expr* e, std::string_view unit, expr::Arena& arena);
 
 }  // namespace lie::equal

@@ -1,19 +1,24 @@
-// Numbers and formulas, and what may stand around them: percent, units, degrees, bases, ratios.
+// Compares numbers and formulas, with percent signs, units, degrees, bases and ratios.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "verifier/calculus/evaluate.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
 #include "verifier/expr/substitute.h"
+#include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Fn, scalar::compare_reals, scalar::equal_scalars, scalar::equal_up_to_constant;
+using exact::Rational, expr::Fn, latex::Base, latex::Unit, scalar::compare_reals,
+    scalar::equal_scalars, scalar::equal_up_to_constant;
 
-// ... + C. A small c or k must come last, and not among letters that name parameters.
+// Returns whether a sum ends in a constant of integration. A small c or k must come last, and not
+// among other parameters.
 bool has_added_constant(const Expr& e) {
   static constexpr std::array<std::string_view, 4> kNames = {"C", "K", "C_1", "C_0"};
   if (e.op != Op::kAdd) return false;
@@ -26,13 +31,18 @@ bool has_added_constant(const Expr& e) {
          free_names(e).size() <= 2;
 }
 
-// 8:30 p.m., which is no proportion.
-bool is_time(const Expr& e, const Expr& bare) {
-  return e.op == Op::kUnit && bare.op == Op::kRatio &&
-         (same_known_unit(e.name, "am") || same_known_unit(e.name, "pm"));
+bool is_unit_of(const Expr& e, Base base, Base other) {
+  const std::optional<Unit> unit =
+      e.op == Op::kUnit ? latex::read_unit(latex::normal_text(e.name)) : std::nullopt;
+  return unit && (unit->is(base) || unit->is(other));
 }
 
-// 8 for 8:00
+// Returns whether a ratio is a time such as 8:30 p.m.
+bool is_time(const Expr& e, const Expr& bare) {
+  return bare.op == Op::kRatio && is_unit_of(e, Base::kForenoon, Base::kAfternoon);
+}
+
+// Returns 8 for 8:00.
 const Expr* hour(const Expr* time) {
   const bool full = time->op == Op::kRatio && time->args.size() == 2 &&
                     time->args[1]->op == Op::kNumber && time->args[1]->value.is_zero();
@@ -70,7 +80,7 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
   return out;
 }
 
-// 50% may be given as 50, but below 1 a number is the fraction itself.
+// Returns whether 50% may be given as 50. Below 1 a number is the fraction itself.
 bool Comparer::percent_may_lack(const Expr& percent) {
   if (!options_.percent_is_number) return false;
   const Expr* one = arena_.number(1);
@@ -80,22 +90,40 @@ bool Comparer::percent_may_lack(const Expr& percent) {
   return order == 0 || order == 1;
 }
 
+// Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
+// Returns nothing where their dimensions differ, and 1 where one of them is unknown.
+std::optional<Rational> Comparer::unit_ratio(std::string_view gold, std::string_view answer) {
+  const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
+  if (!a || !b) return Rational(1);
+  if (a->powers == b->powers) return b->factor / a->factor;
+  // The sign \$ does not say what is paid for.
+  const bool amount = gold == "$" || answer == "$";
+  return amount && a->is(Base::kDollar) && b->is(Base::kDollar) ? std::optional(Rational(1))
+                                                                : std::nullopt;
+}
+
 Tri Comparer::units(const Expr* gold, const Expr* answer) {
+  if (gold->op != Op::kUnit) gold = as_quantity(gold, answer->name, arena_);
+  if (answer->op != Op::kUnit) answer = as_quantity(answer, gold->name, arena_);
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   const bool two = gold->op == Op::kUnit && answer->op == Op::kUnit;
-  if (two && !units_agree(gold->name, answer->name)) return Tri::kNo;
   if (!two && !options_.drop_units) return Tri::kNo;
-  const Expr* a =
-      two || gold->op == Op::kUnit ? gold->args[0] : without_unit(gold, answer->name, arena_);
-  const Expr* b =
-      answer->op == Op::kUnit ? answer->args[0] : without_unit(answer, gold->name, arena_);
-  if (a == nullptr || b == nullptr) return Tri::kUnknown;
+  const Expr* a = gold->op == Op::kUnit ? gold->args[0] : gold;
+  const Expr* b = answer->op == Op::kUnit ? answer->args[0] : answer;
+  if (two) {
+    const std::optional<Rational> ratio = unit_ratio(gold->name, answer->name);
+    if (!ratio) return Tri::kNo;
+    if (!(*ratio == Rational(1))) b = arena_.mul({arena_.number(*ratio), b});
+    if (b == nullptr) return Tri::kUnknown;
+  }
   if (is_time(*gold, *a) || is_time(*answer, *b)) {
     const Expr* here = hour(a);
     const Expr* there = hour(b);
-    return here->op == Op::kRatio ? structures(*here, *there) : equal(here, there);
+    return here->op == Op::kRatio ? structures(here, there) : equal(here, there);
   }
   const bool degrees = a->op == Op::kDegree || b->op == Op::kDegree;
-  if (degrees && same_known_unit(gold->op == Op::kUnit ? gold->name : answer->name, "radians"))
+  if (degrees && (is_unit_of(*gold, Base::kRadian, Base::kRadian) ||
+                  is_unit_of(*answer, Base::kRadian, Base::kRadian)))
     return equal_scalars(*a, *b, options_, arena_.budget());
   return equal(a, b);
 }
@@ -120,8 +148,8 @@ Tri Comparer::based(const Expr* gold, const Expr* answer) {
                answer->op == Op::kBased ? answer->args[0] : answer);
 }
 
-// a : b : c up to a factor; a : b against a number as a quotient. With a part of 0 (12:00) part
-// by part.
+// Compares a : b : c up to a factor, and a : b with a number as a quotient. Ratios with a part of
+// 0, such as 12:00, are compared part by part.
 Tri Comparer::ratios(const Expr* gold, const Expr* answer) {
   if (gold->op != answer->op) return equal_scalars(*gold, *answer, options_, arena_.budget());
   if (gold->args.size() != answer->args.size()) return Tri::kNo;

@@ -1,9 +1,11 @@
 #include "verifier/equal/parts.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "verifier/equal/kind.h"
 #include "verifier/equal/rewrite.h"
 #include "verifier/expr/substitute.h"
 
@@ -17,53 +19,13 @@ constexpr std::size_t kMostEndPoints = 64;
 
 bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
 
-bool is_order(Rel rel) {
-  return rel == Rel::kLess || rel == Rel::kLessEqual || rel == Rel::kGreater ||
-         rel == Rel::kGreaterEqual || rel == Rel::kNotEqual || rel == Rel::kEqual;
-}
-
-bool is_interval(const Expr& e) {
-  return e.op == Op::kTuple && e.args.size() == 2 && is_constant_scalar(*e.args[0]) &&
-         is_constant_scalar(*e.args[1]);
-}
-
-// Words, and the imaginary unit: then it is no set of reals.
-bool holds_other(const Expr& e) {
-  return e.op == Op::kText || (e.op == Op::kConstant && e.name == "i") || any_arg(e, holds_other);
-}
-
-bool is_set_made(const Expr& e) {
-  return is_one_of(e.op, Op::kUnion, Op::kIntersection, Op::kDifference, Op::kSetBuilder,
-                   Op::kNamedSet);
-}
-
-bool holds_inequality(const Expr& e) {
-  if (is_inequality(e)) return true;
-  return (e.op == Op::kList || e.op == Op::kSet) &&
-         std::ranges::all_of(e.args, [](const Expr* arg) { return is_inequality(*arg); });
-}
-
-// The first call of an unknown function, or nullptr.
+// Returns the first call of an unknown function, or nullptr.
 const Expr* unknown_call(const Expr& e) {
+  if (!e.has(expr::trait::kCall)) return nullptr;
   if (e.op == Op::kApply) return &e;
   for (const Expr* arg : e.args)
     if (const Expr* call = unknown_call(*arg)) return call;
   return nullptr;
-}
-
-// An inequality in exactly one name or unknown value such as f(x).
-bool is_condition(const Expr& e) {
-  if (e.op != Op::kRelation || holds_other(e)) return false;
-  if (e.args.size() == 2 && e.relations[0] == Rel::kIn)
-    return is_name(*e.args[0]) && is_real_set(*e.args[1]);
-  if (!std::ranges::all_of(e.relations, is_order)) return false;
-  if (!std::ranges::all_of(e.args, [](const Expr* arg) { return is_scalar(*arg); })) return false;
-  // The roots of an equation are only known where it is solved.
-  const bool equation = std::ranges::find(e.relations, Rel::kEqual) != e.relations.end();
-  if (equation && !(e.args.size() == 2 && is_name(*e.args[0]))) return false;
-  const auto calls =
-      std::ranges::count_if(e.args, [](const Expr* arg) { return arg->op == Op::kApply; });
-  return calls == 1 || (calls == 0 && free_names(e).size() == 1);
 }
 
 class Sets {
@@ -72,7 +34,7 @@ class Sets {
 
   Tri equal(const Expr& gold, const Expr& answer) {
     if (!collect(gold) || !collect(answer) || !order()) return Tri::kUnknown;
-    if (reversed(gold) || reversed(answer)) return Tri::kNo;
+    if (holds_point(gold) || holds_point(answer)) return Tri::kNo;
     const Expr* here = unknown_call(gold);
     const Expr* there = unknown_call(answer);
     if (here != nullptr && there != nullptr && to_text(*here) != to_text(*there)) return Tri::kNo;
@@ -80,7 +42,9 @@ class Sets {
     Tri out = Tri::kYes;
     for (const Expr* probe : probes()) {
       if (probe == nullptr) return Tri::kUnknown;
+      in_answer_ = false;
       const Tri in_gold = contains(gold, probe);
+      in_answer_ = true;
       const Tri in_answer = contains(answer, probe);
       if (in_gold == Tri::kUnknown || in_answer == Tri::kUnknown)
         out = Tri::kUnknown;
@@ -93,14 +57,17 @@ class Sets {
  private:
   Budget& budget() { return arena_.budget(); }
 
-  // (3, 0) is a point, not an empty interval.
-  bool reversed(const Expr& e) {
-    if (e.op == Op::kTuple) return compare_reals(*e.args[0], *e.args[1], options_, budget()) == 1;
+  // Returns whether a pair can only be a point: (3, 0) and (1, 1) are no intervals.
+  bool holds_point(const Expr& e) {
+    if (e.op == Op::kTuple) {
+      const int order = compare_reals(*e.args[0], *e.args[1], options_, budget());
+      return order == 1 || (order == 0 && (e.open == '(' || e.close == ')'));
+    }
     return e.op != Op::kRelation && !is_scalar(e) &&
-           std::ranges::any_of(e.args, [this](const Expr* arg) { return reversed(*arg); });
+           std::ranges::any_of(e.args, [this](const Expr* arg) { return holds_point(*arg); });
   }
 
-  // (0, oo] is a slip, or means the extended line.
+  // Returns whether an interval includes infinity, as on the extended line: (0, oo].
   static bool holds_infinity(const Expr& e) {
     if (e.op == Op::kTuple && ((e.open == '[' && infinity_sign(*e.args[0]) != 0) ||
                                (e.close == ']' && infinity_sign(*e.args[1]) != 0)))
@@ -114,7 +81,7 @@ class Sets {
     return ends_.size() <= kMostEndPoints;
   }
 
-  // Every constant at which membership may change.
+  // Collects every constant at which membership may change.
   bool collect(const Expr& e) {
     if (e.op == Op::kTuple || e.op == Op::kSet || e.op == Op::kList || e.op == Op::kUnion ||
         e.op == Op::kIntersection || e.op == Op::kDifference || e.op == Op::kRelation ||
@@ -122,12 +89,12 @@ class Sets {
       return std::ranges::all_of(e.args, [this](const Expr* arg) { return collect(*arg); });
     }
     if (!is_constant_scalar(e)) return true;
-    // |z| < c changes at -c as well.
+    // The condition |z| < c changes at -c as well.
     return add_end(&e) && add_end(arena_.negate(&e));
   }
 
   bool order() {
-    // By insertion: an order that cannot be told must not confuse a library sort.
+    // Insertion tolerates an undecided order, which a library sort does not.
     std::vector<const Expr*> sorted;
     for (const Expr* end : ends_) {
       std::size_t at = 0;
@@ -144,8 +111,13 @@ class Sets {
     return true;
   }
 
-  // The end points, and points between and beyond them.
-  std::vector<const Expr*> probes() {
+  // Returns the end points, and points between and beyond them.
+  const std::vector<const Expr*>& probes() {
+    if (probes_.empty()) probes_ = drawn_probes();
+    return probes_;
+  }
+
+  std::vector<const Expr*> drawn_probes() {
     std::vector<const Expr*> out = ends_;
     if (ends_.empty()) return {arena_.number(0), arena_.number(5), arena_.number(-7)};
     for (std::size_t i = 0; i + 1 < ends_.size(); ++i)
@@ -174,28 +146,17 @@ class Sets {
     return out;
   }
 
-  // x != 1, x != 2 excludes both.
-  static bool excludes(const Expr& list) {
-    return std::ranges::all_of(list.args, [](const Expr* arg) {
-      return arg->op == Op::kRelation && arg->relations.front() == Rel::kNotEqual;
-    });
-  }
-
-  // x > 1 and x < 3, without "or": together they are everything, so what both hold is meant.
-  bool is_between(const Expr& list) {
-    if (list.flag || list.args.size() != 2) return false;
-    const Expr *low = nullptr, *high = nullptr;
-    for (const Expr* arg : list.args) {
-      if (!is_inequality(*arg) || arg->args.size() != 2) return false;
-      const bool name_first = is_name(*arg->args[0]);
-      if (!name_first && !is_name(*arg->args[1])) return false;
-      const Rel rel = arg->relations[0];
-      const bool less = is_one_of(rel, Rel::kLess, Rel::kLessEqual);
-      if (!less && !is_one_of(rel, Rel::kGreater, Rel::kGreaterEqual)) return false;
-      (name_first == less ? high : low) = arg->args[name_first ? 1 : 0];
-    }
-    return low != nullptr && high != nullptr && free_names(list).size() == 1 &&
-           compare_reals(*low, *high, options_, budget()) == -1;
+  // Returns whether all conditions of a list hold together. Without "or" they do, unless nothing
+  // would satisfy them, as of the solutions x < 1, x > 3. The "and" of an answer is always strict.
+  bool is_conjunction(const Expr& list) {
+    if (in_answer_ && list.open == '&') return true;
+    if (list.flag || std::ranges::find(list.args, Op::kRelation, &Expr::op) == list.args.end())
+      return false;
+    const auto [at, fresh] = conjunctions_.try_emplace(&list, false);
+    if (fresh)
+      at->second = std::ranges::any_of(
+          probes(), [&](const Expr* probe) { return probe && all(list.args, probe) == Tri::kYes; });
+    return at->second;
   }
 
   Tri all(const std::vector<const Expr*>& parts, const Expr* point) {
@@ -209,9 +170,8 @@ class Sets {
   Tri contains(const Expr& set, const Expr* point) {
     switch (set.op) {
       case Op::kTuple: return in_interval(set, point);
-      case Op::kSet: return in_finite(set, point);
-      case Op::kList:
-        return excludes(set) || is_between(set) ? all(set.args, point) : any(set.args, point);
+      case Op::kSet:
+      case Op::kList: return is_conjunction(set) ? all(set.args, point) : any(set.args, point);
       case Op::kUnion: return any(set.args, point);
       case Op::kIntersection:
         return both(contains(*set.args[0], point), contains(*set.args[1], point));
@@ -220,7 +180,10 @@ class Sets {
       case Op::kNamedSet: return tri(set.name == "R");
       case Op::kSetBuilder: return in_all(set, point);
       case Op::kRelation: return satisfies(set, point);
-      default: return tri(compare_reals(set, *point, options_, budget()) == 0);
+      default: {
+        const int order = compare_reals(set, *point, options_, budget());
+        return order == 2 ? Tri::kUnknown : tri(order == 0);
+      }
     }
   }
 
@@ -240,17 +203,8 @@ class Sets {
     return tri(above && below);
   }
 
-  Tri in_finite(const Expr& set, const Expr* point) {
-    for (const Expr* element : set.args) {
-      const int order = compare_reals(*element, *point, options_, budget());
-      if (order == 0) return Tri::kYes;
-      if (order == 2) return Tri::kUnknown;
-    }
-    return Tri::kNo;
-  }
-
-  // The side of a relation with its name replaced by the point; an unknown call is the point
-  // itself.
+  // Returns the side of a relation with its name replaced by the point. An unknown call becomes the
+  // point.
   const Expr* at(const Expr* side, const std::vector<std::string>& names, const Expr* point) {
     if (side->op == Op::kApply) return point;
     return names.empty() ? side : substitute(side, names.front(), point, arena_);
@@ -287,44 +241,12 @@ class Sets {
   Arena& arena_;
   const VerifierOptions& options_;
   std::vector<const Expr*> ends_;
+  std::vector<const Expr*> probes_;
+  bool in_answer_ = false;
+  std::map<const Expr*, bool> conjunctions_;
 };
 
 }  // namespace
-
-bool is_real_set(const Expr& e) {
-  switch (e.op) {
-    case Op::kTuple: return is_interval(e);
-    case Op::kSet:
-    case Op::kList:
-    case Op::kUnion:
-    case Op::kIntersection:
-    case Op::kDifference:
-      return std::ranges::all_of(
-          e.args, [](const Expr* arg) { return is_real_set(*arg) || is_constant_scalar(*arg); });
-    case Op::kNamedSet: return e.name == "R" || e.name == "empty";
-    case Op::kRelation: return is_condition(e);
-    case Op::kSetBuilder:
-      return is_name(*e.args[0]) && std::all_of(e.args.begin() + 1, e.args.end(),
-                                                [](const Expr* arg) { return is_condition(*arg); });
-    default: return false;
-  }
-}
-
-bool is_inequality(const Expr& e) {
-  return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
-           return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow);
-         });
-}
-
-bool are_real_sets(const Expr& gold, const Expr& answer, const VerifierOptions& options) {
-  const bool gold_made = is_set_made(gold) || holds_inequality(gold);
-  const bool answer_made = is_set_made(answer) || holds_inequality(answer);
-  if (!gold_made && !answer_made) return false;
-  if (holds_inequality(gold) && !options.interval_for_relation) return false;
-  if (holds_inequality(answer) && !holds_inequality(gold) && !options.relation_for_interval)
-    return false;
-  return is_real_set(gold) && is_real_set(answer);
-}
 
 Tri equal_real_sets(const Expr& gold, const Expr& answer, Arena& arena,
                     const VerifierOptions& options) {

@@ -1,5 +1,4 @@
-// FLINT 2.9 with a separate Arb, and FLINT 3, which contains it, under the same include. Calcium's
-// headers are C only before FLINT 3: see exact/algebraic.c.
+// Includes FLINT 2.9 with a separate Arb, or FLINT 3, which contains it.
 #pragma once
 
 #if __has_include(<flint/arb.h>)

@@ -1,4 +1,4 @@
-// An exact rational number: a value type over FLINT's fmpq, whose small numbers need no memory.
+// An exact rational number over FLINT's fmpq, which stores small numbers without an allocation.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lie::exact {
 
-/// A rational in lowest terms, denominator positive.
+/// A rational in lowest terms with a positive denominator.
 class Rational {
  public:
   Rational() { fmpq_init(value_); }
@@ -29,9 +29,9 @@ class Rational {
   bool is_zero() const { return fmpq_is_zero(value_) != 0; }
   bool is_integer() const { return fmpz_is_one(fmpq_denref(value_)) != 0; }
   int sign() const { return fmpq_sgn(value_); }
-  /// Bits of numerator and denominator together.
+  /// Returns the bits of numerator and denominator together.
   std::int64_t bits() const;
-  /// The value where it is an integer of at most 62 bits.
+  /// Returns the value where it is an integer of at most 62 bits.
   std::optional<std::int64_t> small_integer() const;
   std::string text() const;
 
@@ -52,17 +52,17 @@ class Rational {
   fmpq_t value_;
 };
 
-/// What a plain decimal spells, digits and one point: "12", "0.5", ".5", "12.". No sign. Nothing on
-/// anything else.
+/// Reads a plain decimal without sign: "12", "0.5", ".5", "12.". Returns nothing for anything else.
 std::optional<Rational> from_decimal(std::string_view digits);
 
-/// 10 to a power; |exponent| must be bounded by the caller.
+/// Returns 10 to a power. The caller bounds |exponent|.
 Rational power_of_ten(std::int64_t exponent);
 
-/// base to an integer power; the caller bounds the size and keeps 0 from negative powers.
+/// Returns the base to an integer power. The caller bounds the size and excludes negative powers of
+/// 0.
 Rational power(const Rational& base, std::int64_t exponent);
 
-/// Rounded to `places` decimals, ties to even.
+/// Rounds to `places` decimals, ties to even.
 Rational round_to_places(const Rational& value, std::int64_t places);
 
 }  // namespace lie::exact

@@ -59,17 +59,59 @@ void append(std::string& out, const Expr& e) {
   out += ')';
 }
 
+std::uint32_t own_traits(const Expr& e) {
+  switch (e.op) {
+    case Op::kNumber: return e.flag ? trait::kDecimal : 0;
+    case Op::kSymbol: return trait::kName;
+    case Op::kText: return trait::kName | trait::kText;
+    case Op::kApply: return trait::kName | trait::kCall;
+    case Op::kConstant:
+      if (e.name == "pi") return trait::kAngle;
+      return e.name == "i" ? trait::kImaginary : e.name == "infinity" ? trait::kInfinity : 0;
+    case Op::kDegree: return trait::kAngle;
+    case Op::kBinder: return trait::kBinder;
+    case Op::kPlusMinus: return trait::kSign;
+    case Op::kMatrix: return trait::kMatrix;
+    case Op::kPow: {
+      const Expr *base = e.args[0], *exponent = e.args[1];
+      if (base == nullptr || exponent == nullptr) return 0;
+      const bool negative = base->op == Op::kNumber && base->value.sign() < 0;
+      return negative && has_names(*exponent) ? trait::kSignPower : 0;
+    }
+    default: break;
+  }
+  if (is_one_of(e.fn, Fn::kGcd, Fn::kLcm)) return trait::kCommon;
+  if (is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod)) return trait::kStep;
+  if (is_one_of(e.fn, Fn::kConjugate, Fn::kRe, Fn::kIm, Fn::kArg)) return trait::kComplex;
+  return 0;
+}
+
 }  // namespace
 
+std::uint64_t symbol_bit(std::string_view name) {
+  std::uint64_t h = 14695981039346656037ULL;
+  for (char c : name) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return std::uint64_t{1} << (h >> 58);
+}
+
 const Expr* Arena::make(Expr node) {
-  // By its size: making a long node again and again must not be cheap.
+  // The cost of a node grows with its size, so that long nodes are not made for free.
   if (!budget_.spend(1 + static_cast<std::int64_t>(node.args.size() / 8 + node.name.size() / 64)))
     return nullptr;
+  node.depth = 1;
+  node.traits = own_traits(node);
+  node.symbols = node.op == Op::kSymbol ? symbol_bit(node.name) : 0;
+  std::int64_t size = 1;
   for (const Expr* arg : node.args) {
     if (arg == nullptr) return nullptr;
     node.depth = std::max(node.depth, arg->depth + 1);
+    node.traits |= arg->traits;
+    node.symbols |= arg->symbols;
+    size += arg->size;
   }
-  if (!budget_.allow_depth(node.depth)) return nullptr;
+  if (is_one_of(node.op, Op::kBinder, Op::kApply)) node.traits &= ~trait::kInfinity;
+  if (!budget_.allow_depth(node.depth) || !budget_.allow_size(size)) return nullptr;
+  node.size = static_cast<std::int32_t>(size);
   return &nodes_.emplace_back(std::move(node));
 }
 
@@ -122,19 +164,30 @@ bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
 
 bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }
 
-bool has_names(const Expr& e) {
-  return e.op == Op::kSymbol || e.op == Op::kApply || e.op == Op::kText || any_arg(e, has_names);
+bool same_tree(const Expr& a, const Expr& b) {
+  if (&a == &b) return true;
+  return a.op == b.op && a.fn == b.fn && a.flag == b.flag && a.open == b.open &&
+         a.close == b.close && a.columns == b.columns && a.size == b.size && a.traits == b.traits &&
+         a.symbols == b.symbols && a.name == b.name && a.value == b.value &&
+         a.relations == b.relations &&
+         std::ranges::equal(a.args, b.args,
+                            [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
 }
-
-bool has_decimal(const Expr& e) {
-  return (e.op == Op::kNumber && e.flag) || any_arg(e, has_decimal);
-}
-
-bool has_binder(const Expr& e) { return e.op == Op::kBinder || any_arg(e, has_binder); }
 
 int infinity_sign(const Expr& e) {
   if (e.op == Op::kConstant && e.name == "infinity") return 1;
+  if (!e.has(trait::kInfinity)) return 0;
   if (e.op == Op::kPercent) return infinity_sign(*e.args[0]);
+  if (e.op == Op::kAdd) {
+    int all = 0;
+    for (const Expr* arg : e.args) {
+      if (!arg->has(trait::kInfinity)) continue;
+      const int here = infinity_sign(*arg);
+      if (here == 0 || here == -all) return 0;
+      all = here;
+    }
+    return all;
+  }
   if (e.op != Op::kMul) return 0;
   int sign = 1;
   bool infinite = false;

@@ -1,5 +1,5 @@
-// The expression tree that LaTeX and plain mathematics are read into, and that equality is decided
-// on.
+// The expression tree. The parser makes it from LaTeX and plain mathematics, and the rules of
+// equality compare it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lie {
 
-/// Whether `value` is any of `others`.
+/// Returns whether `value` is any of `others`.
 constexpr bool is_one_of(auto value, auto... others) { return ((value == others) || ...); }
 
 }  // namespace lie
@@ -38,7 +38,7 @@ enum class Op : std::uint8_t {
   kRatio,      // args[0] : args[1] : ...
   kBinder,     // fn kSum, kProduct, kIntegral, kLimit, kDerivative over variable `name`; args by fn
 
-  // answers made of several
+  // answers with several parts
   kText,        // words: name, normalised
   kList,        // args without brackets; flag: separated by "or"
   kTuple,       // args in brackets open, close (order counts); of two numbers also an interval
@@ -81,8 +81,8 @@ enum class Fn : std::uint8_t {
   kArcsch,
   kExp,
   kLn,
-  kLog,   // kLog: args value, base
-  kRoot,  // args value, degree: the real root where there is one
+  kLog,   // args value, base
+  kRoot,  // args value, degree; the real root where there is one
   kAbs,
   kNorm,
   kFloor,
@@ -132,30 +132,57 @@ enum class Rel : std::uint8_t {
   kProportional,
 };
 
-/// One node. Nodes are made by an Arena, never changed after, and live as long as it.
+/// Properties that an expression has where any node in it has them. Arena::make() sets them.
+namespace trait {
+constexpr std::uint32_t kName = 1;             // a symbol, a text or an unknown function
+constexpr std::uint32_t kDecimal = 1 << 1;     // a number written as a decimal
+constexpr std::uint32_t kBinder = 1 << 2;      // a sum, product, integral, limit or derivative
+constexpr std::uint32_t kImaginary = 1 << 3;   // the constant i
+constexpr std::uint32_t kInfinity = 1 << 4;    // infinity, outside of binders and calls
+constexpr std::uint32_t kText = 1 << 5;        // words
+constexpr std::uint32_t kCall = 1 << 6;        // an unknown function
+constexpr std::uint32_t kSign = 1 << 7;        // a plus-minus sign
+constexpr std::uint32_t kMatrix = 1 << 8;      // a matrix
+constexpr std::uint32_t kCommon = 1 << 9;      // gcd or lcm
+constexpr std::uint32_t kStep = 1 << 10;       // floor, ceiling or mod
+constexpr std::uint32_t kComplex = 1 << 11;    // a function that only complex numbers need
+constexpr std::uint32_t kSignPower = 1 << 12;  // a negative number to a power with a name in it
+constexpr std::uint32_t kAngle = 1 << 13;      // pi or degrees
+}  // namespace trait
+
+/// One node. Nodes are made by an Arena, never changed after, and live as long as it. Nodes may
+/// share arguments, so that a small graph can stand for a large tree. `size` bounds that tree.
 struct Expr {
   Op op = Op::kNumber;
   Fn fn = Fn::kNone;
   bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"
-  char open = 0;      // kTuple: '(' or '['
+  char open = 0;      // kTuple: '(' or '['; kList: '&' where its parts are separated by "and"
   char close = 0;     // kTuple: ')' or ']'
   std::int32_t columns = 0, depth = 1;
+  std::int32_t size = 1;      // nodes of the tree; a shared node counts each time
+  std::uint32_t traits = 0;   // of the whole tree
+  std::uint64_t symbols = 0;  // a bit for each symbol in the tree, by symbol_bit()
   std::string name = {};
   exact::Rational value = {};
   std::vector<const Expr*> args = {};
   std::vector<Rel> relations = {};
+
+  bool has(std::uint32_t any_of) const { return (traits & any_of) != 0; }
 };
 
-/// Owns the nodes of a pair and counts them against its budget. Every maker gives nullptr once the
-/// budget is spent.
+/// The bit of a symbol's name in Expr::symbols. Different names may have the same bit.
+std::uint64_t symbol_bit(std::string_view name);
+
+/// Owns the nodes of a pair and counts them against its budget. Every maker returns nullptr once
+/// the budget is spent.
 class Arena {
  public:
   explicit Arena(Budget& budget) : budget_(budget) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Takes a node in; nullptr where an argument is nullptr, nesting is too deep or the budget is
-  /// spent.
+  /// Stores a node. Returns nullptr where an argument is nullptr, nesting is too deep, the tree is
+  /// too large or the budget is spent.
   const Expr* make(Expr node);
   const Expr* number(exact::Rational value, bool decimal = false);
   const Expr* number(std::int64_t value) { return number(exact::Rational(value)); }
@@ -164,7 +191,7 @@ class Arena {
   const Expr* named(Op op, std::string_view name);
   const Expr* node(Op op, std::vector<const Expr*> args);
   const Expr* call(Fn fn, std::vector<const Expr*> args);
-  /// Sums and products flatten their own kind and unwrap a single argument.
+  /// Make sums and products, which flatten their own kind and unwrap a single argument.
   const Expr* add(std::vector<const Expr*> args) { return flat(Op::kAdd, std::move(args)); }
   const Expr* mul(std::vector<const Expr*> args) { return flat(Op::kMul, std::move(args)); }
   const Expr* negate(const Expr* a);
@@ -182,25 +209,24 @@ class Arena {
   std::deque<Expr> nodes_;
 };
 
-/// Whether a node is a scalar of arithmetic: no text, list, set, matrix or relation.
+/// Returns whether a node is a scalar: no text, list, set, matrix or relation.
 bool is_scalar(const Expr& e);
-/// Whether a test holds for any argument.
+/// Returns whether a test holds for any argument.
 bool any_arg(const Expr& e, bool (*test)(const Expr&));
-/// Whether a name, an unknown function or a binder with a free name occurs.
-bool has_names(const Expr& e);
-/// Whether a decimal was written somewhere in it.
-bool has_decimal(const Expr& e);
-/// Whether a sum, product, integral, limit or derivative occurs.
-bool has_binder(const Expr& e);
-/// 1 or -1 for plus or minus infinity, else 0.
+inline bool has_names(const Expr& e) { return e.has(trait::kName); }
+inline bool has_decimal(const Expr& e) { return e.has(trait::kDecimal); }
+inline bool has_binder(const Expr& e) { return e.has(trait::kBinder); }
+/// Returns whether two trees are the same, node by node.
+bool same_tree(const Expr& a, const Expr& b);
+/// Returns 1 or -1 for plus or minus infinity, and 0 for anything else.
 int infinity_sign(const Expr& e);
 
-/// The form that --explain prints: "(add 1 (mul 2 x))".
+/// Returns the form that --explain prints, such as "(add 1 (mul 2 x))".
 std::string to_text(const Expr& e);
 
-/// "sin", "sum", ...
+/// Returns "sin", "sum" and the like.
 std::string_view name(Fn fn);
-/// "=", "<=", ...
+/// Returns "=", "<=" and the like.
 std::string_view name(Rel rel);
 
 }  // namespace lie::expr

@@ -6,17 +6,17 @@
 namespace lie::expr {
 namespace {
 
-// The node with other arguments.
+// Returns the node with other arguments.
 const Expr* with_args(const Expr& e, std::vector<const Expr*> args, Arena& arena) {
   if (e.op == Op::kAdd) return arena.add(std::move(args));
   if (e.op == Op::kMul) return arena.mul(std::move(args));
   Expr out = e;
-  out.depth = 1;
   out.args = std::move(args);
   return arena.make(std::move(out));
 }
 
 void collect_names(const Expr& e, std::vector<std::string>& out, std::set<std::string>& bound) {
+  if (e.symbols == 0) return;
   if (e.op == Op::kSymbol && !bound.contains(e.name) && std::ranges::find(out, e.name) == out.end())
     out.push_back(e.name);
   const bool binds = e.op == Op::kBinder && bound.insert(e.name).second;
@@ -39,6 +39,7 @@ const Expr* map_args(const Expr* e, Arena& arena, const Change& change) {
 }
 
 const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, Arena& arena) {
+  if ((e->symbols & symbol_bit(name)) == 0) return e;
   if (e->op == Op::kSymbol) return e->name == name ? value : e;
   if (e->op == Op::kBinder && e->name == name) return e;
   return map_args(e, arena, [&](const Expr* arg) { return substitute(arg, name, value, arena); });
@@ -46,6 +47,9 @@ const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, 
 
 const Expr* rename(const Expr* e, const std::vector<std::string>& from,
                    const std::vector<std::string>& to, Arena& arena) {
+  const bool may_hold = std::ranges::any_of(
+      from, [e](const std::string& name) { return (e->symbols & symbol_bit(name)) != 0; });
+  if (!may_hold) return e;
   if (e->op == Op::kSymbol) {
     const auto at = std::ranges::find(from, e->name);
     return at == from.end() ? e : arena.symbol(to[static_cast<std::size_t>(at - from.begin())]);

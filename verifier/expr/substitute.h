@@ -1,4 +1,4 @@
-// Parts of an expression exchanged for others: arguments, and names that are free.
+// Replaces parts of an expression: arguments, and free names.
 #pragma once
 
 #include <functional>
@@ -10,18 +10,19 @@
 
 namespace lie::expr {
 
-/// e with its arguments changed; e itself where none changes, nullptr where one becomes nullptr.
+/// Returns e with its arguments changed. Returns e itself where none changes, and nullptr where one
+/// becomes nullptr.
 using Change = std::function<const Expr*(const Expr*)>;
 const Expr* map_args(const Expr* e, Arena& arena, const Change& change);
 
-/// e with a name replaced everywhere it is free.
+/// Returns e with a name replaced wherever it is free.
 const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, Arena& arena);
 
-/// e with its names replaced by others, by position in the two lists.
+/// Returns e with the names of one list replaced by those of the other.
 const Expr* rename(const Expr* e, const std::vector<std::string>& from,
                    const std::vector<std::string>& to, Arena& arena);
 
-/// The free names of e in order of appearance; names of unknown functions are not among them.
+/// Returns the free names of e in order of appearance, without those of unknown functions.
 std::vector<std::string> free_names(const Expr& e);
 
 }  // namespace lie::expr

@@ -8,8 +8,8 @@
 namespace lie::extract {
 namespace {
 
-// "$...$", "$$...$$", "\(...\)", "\[...\]" around the whole; dollars inside show that they are no
-// pair.
+// Removes "$...$", "$$...$$", "\(...\)" or "\[...\]" around the whole text. Delimiters inside show
+// that the outer ones are no pair.
 std::string_view without_delimiters(std::string_view s) {
   struct Pair {
     std::string_view open, close;

@@ -1,4 +1,4 @@
-// Where the answer may be in a text: candidates in the order in which they are tried.
+// Finds the places of a text where the answer may be, in the order in which they are tried.
 #pragma once
 
 #include <functional>
@@ -16,25 +16,26 @@ struct Candidate {
   bool choice = false;  // one of options.choices, to be compared as a string
 };
 
-/// Reward mode: the last balanced box with those that belong to it, or nothing. Linear in the text.
+/// Returns the answer of reward mode: the last balanced box, joined with the boxes that belong to
+/// it, or nothing. Linear in the text.
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
-/// Called with one candidate after another, best first, until it returns true. A candidate's text
-/// is made when its turn comes, so that unused candidates cost little.
+/// Receives one candidate after another, best first, until it returns true. The text of a candidate
+/// is made when it is tried, so that unused candidates cost little.
 using Taker = std::function<bool(Candidate)>;
 
-/// Lenient mode: what the last <answer>...</answer> holds, whole or within it; boxes, "final answer
-/// is", "answer:", math environments, plain numbers and arithmetic, choices; by rank, and within a
-/// rank from the last to the first, in the last 256 KiB. Linear where the first candidates are
-/// taken.
+/// Passes on the candidates of lenient mode. They are the content of the last <answer>...</answer>,
+/// boxes, what follows "final answer is" or "answer:", math environments, plain numbers and
+/// arithmetic, and choices. They come by rank, and within a rank from the last to the first. Only
+/// the last 256 KiB of the text are searched. Linear where the first candidates are accepted.
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take);
 
-/// Lenient mode: the candidates of a gold. One without math environment, box or choices is taken
-/// whole, so that 3x is not 3.
+/// Passes on the candidates of a gold in lenient mode. A gold without math environment, box or
+/// choices is one candidate, so that 3x is not 3.
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take);
 
-/// A gold as datasets give it: what follows the last "####", the content of its box, or what dollar
-/// signs enclose as a whole; else the text itself.
+/// Returns the answer in a gold as data sets give it: the text after the last "####", the content
+/// of its box, or the content of the dollar signs around it. Otherwise it is the text itself.
 std::string from_gold(std::string_view gold, const VerifierOptions& options);
 
 }  // namespace lie::extract

@@ -13,12 +13,12 @@ namespace {
 constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kBoxed = "\\boxed";
 constexpr std::string_view kFbox = "\\fbox";
-constexpr std::size_t kFarthestJoined = 256;  // bytes between boxes of one answer
-constexpr std::size_t kMostJoined = 1024;     // boxes of one answer
+constexpr std::size_t kFarthestJoined = 256;  // bytes between joined boxes
+constexpr std::size_t kMostJoined = 1024;     // joined boxes
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
-// Length of the box command that starts at a backslash, or 0.
+// Returns the length of the box command that starts at a backslash, or 0.
 std::size_t command_length(std::string_view at, bool fbox) {
   if (at.starts_with(kBoxed)) return kBoxed.size();
   return fbox && at.starts_with(kFbox) ? kFbox.size() : 0;
@@ -29,7 +29,7 @@ std::size_t skip_spaces(std::string_view text, std::size_t i) {
   return i;
 }
 
-// Whether the text between two boxes only separates the parts of one answer.
+// Returns whether the text between two boxes only separates the parts of one answer.
 bool joins_boxes(std::string_view between) {
   constexpr std::array<std::string_view, 14> kWords = {
       "\\text{and}", "\\text{ and }", "\\text{or}", "\\text{ or }", "\\qquad", "\\quad", "\\text",
@@ -47,7 +47,7 @@ bool joins_boxes(std::string_view between) {
   return true;
 }
 
-// The position of the next box command at or after `from`, or npos.
+// Returns the position of the next box command at or after `from`, or npos.
 std::size_t next_command(std::string_view text, std::size_t from, bool fbox) {
   for (std::size_t i = text.find("box", from); i != std::string_view::npos;
        i = text.find("box", i + 3)) {
@@ -59,30 +59,30 @@ std::size_t next_command(std::string_view text, std::size_t from, bool fbox) {
   return std::string_view::npos;
 }
 
-// Records a box that closes at `end`; the boxes inside it are part of its content.
+// Records a box that closes at `end`, and drops the boxes inside it, which are part of its content.
 void close_box(std::vector<Box>& boxes, std::string_view text, std::size_t begin, std::size_t brace,
                std::size_t end) {
   while (!boxes.empty() && boxes.back().begin > begin) boxes.pop_back();
   boxes.push_back({text.substr(brace + 1, end - brace - 1), begin, end + 1});
 }
 
-// The position of the brace of a box command at `i`, or npos.
+// Returns the position of the brace of a box command at `i`, or npos.
 std::size_t box_brace(std::string_view text, std::size_t i, bool fbox) {
   const std::size_t length = command_length(text.substr(i), fbox);
   const std::size_t brace = length > 0 ? skip_spaces(text, i + length) : text.size();
   return brace < text.size() && text[brace] == '{' ? brace : std::string_view::npos;
 }
 
-// The last position that a backslash at `i` takes: it and the sign behind it, unless that begins a
-// box, as in an escaped text with doubled backslashes.
+// Returns the last position that a backslash at `i` covers. It covers the next sign, unless that
+// begins a box, as in a text with doubled backslashes.
 std::size_t escaped(std::string_view text, std::size_t i, bool fbox) {
   const bool box =
       i + 1 < text.size() && text[i + 1] == '\\' && command_length(text.substr(i + 1), fbox) > 0;
   return box ? i : i + 1;
 }
 
-// Closing braces whose opening one is still to come. Only the last million are kept: no answer
-// nests deeper, and memory stays bounded.
+// A stack of closing braces whose opening one is not yet found. It keeps the last million: no
+// answer nests deeper, and memory stays bounded.
 class Closes {
  public:
   bool empty() const { return depth_ == 0; }
@@ -91,7 +91,7 @@ class Closes {
     kept_[depth_++ % kMost] = static_cast<std::uint32_t>(position);
     forgotten_ = std::max(forgotten_, depth_ > kMost ? depth_ - kMost : 0);
   }
-  // Nothing where it is forgotten.
+  // Returns nothing where the position was dropped.
   std::optional<std::size_t> pop() {
     --depth_;
     if (depth_ >= forgotten_) return kept_[depth_ % kMost];
@@ -105,18 +105,18 @@ class Closes {
   std::size_t depth_ = 0, forgotten_ = 0;
 };
 
-// Finds boxes from the end of a text, so that the text before the answer is not read. Braces pair
-// up in the same way from both ends.
+// Finds boxes from the end of a text, so that the text before the answer is not read. Braces match
+// in the same way from both ends.
 class BackwardScan {
  public:
-  // Stops once no box within `reach` bytes before the ones found can be added to them.
+  // The scan stops once no box within `reach` bytes before the ones found can be added to them.
   BackwardScan(std::string_view text, bool fbox, std::size_t reach)
       : text_(text.substr(0, std::numeric_limits<std::uint32_t>::max())),
         fbox_(fbox),
         reach_(reach) {}
 
-  // The last outermost box, and those before it that belong to it, from the last to the first. A
-  // box that does not belong is not kept: whatever may still enclose a kept one encloses it as
+  // Returns the last outermost box and those before it that belong to it, from the last to the
+  // first. A box that does not belong is dropped: what may still enclose a kept box encloses it as
   // well.
   std::vector<Box> run() {
     for (std::size_t i = text_.rfind('}') + 1; i-- > 0 && !done(i);) {
@@ -133,7 +133,7 @@ class BackwardScan {
     return closes_.empty() && !boxes_.empty() && boxes_.back().begin > i + reach_;
   }
 
-  // An odd number of backslashes precedes it.
+  // Returns whether an odd number of backslashes precedes position i.
   bool escaped_at(std::size_t i) const {
     std::size_t first = i;
     while (first > 0 && text_[first - 1] == '\\') --first;
@@ -144,7 +144,7 @@ class BackwardScan {
     const std::optional<std::size_t> close = closes_.pop();
     const std::size_t begin = command_before(brace);
     if (begin == brace || !close) return;
-    // The boxes inside are part of its content.
+    // Boxes inside it are part of its content.
     while (!boxes_.empty() && boxes_.back().begin < *close) boxes_.pop_back();
     const Box box{text_.substr(brace + 1, *close - brace - 1), begin, *close + 1};
     if (boxes_.empty() || (boxes_.size() < kMostJoined && belongs(box))) boxes_.push_back(box);
@@ -155,7 +155,7 @@ class BackwardScan {
     return between < reach_ && joins_boxes(text_.substr(before.end, between));
   }
 
-  // The position of the box command that a brace belongs to; the brace's own if none.
+  // Returns the position of the box command that a brace belongs to, or of the brace.
   std::size_t command_before(std::size_t brace) const {
     std::size_t end = brace;
     while (end > 0 && is_blank(text_[end - 1])) --end;
@@ -174,7 +174,7 @@ class BackwardScan {
 }  // namespace
 
 std::string_view after_think(std::string_view text) {
-  // memrchr() looks at 32 bytes at a time, rfind() at one.
+  // memrchr() compares 32 bytes at a time, rfind() one.
   std::string_view rest = text;
   while (!rest.empty()) {
     const void* sign = ::memrchr(rest.data(), '>', rest.size());
@@ -193,7 +193,7 @@ std::vector<Box> all_boxes(std::string_view text, bool fbox) {
   std::vector<Open> open;
   std::vector<Box> boxes;
   text = text.substr(0, std::numeric_limits<std::uint32_t>::max());
-  // One pass with a stack of open braces, so that unclosed boxes cost no more than closed ones.
+  // A single pass with a stack of open braces makes unclosed boxes as cheap as closed ones.
   for (std::size_t i = next_command(text, 0, fbox); i < text.size(); ++i) {
     const auto here = static_cast<std::uint32_t>(i);
     if (text[i] == '\\') {

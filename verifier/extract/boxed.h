@@ -1,4 +1,4 @@
-// The last balanced \boxed{...} of a text, found by one scan from the end.
+// Finds the last balanced \boxed{...} of a text by one scan from the end.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,23 @@
 
 namespace lie::extract {
 
-/// One box: its content, and the position of the whole command.
+/// A box: its content, and the position of the whole command.
 struct Box {
   std::string_view content;
-  std::size_t begin = 0;  // of "\boxed"
-  std::size_t end = 0;    // behind the closing brace
+  std::size_t begin = 0;  // position of "\boxed"
+  std::size_t end = 0;    // position after the closing brace
 };
 
-/// What follows the last </think>; all of it where there is none.
+/// Returns the text after the last </think>, or all of it where there is none.
 std::string_view after_think(std::string_view text);
 
-/// The last outermost balanced \boxed (or \fbox) of a text, with the boxes before it that belong to
-/// it, in order: those with nothing between but spaces, commas, semicolons, dollar signs, math
-/// delimiters, \quad and the words "and" and "or", at most 256 bytes and 1,024 boxes. Empty where
-/// there is none. Scans from the end, and no further than it must.
+/// Returns the last outermost balanced \boxed (or \fbox) of a text, after the boxes that belong to
+/// it, in order. Boxes belong together where only spaces, commas, semicolons, dollar signs, math
+/// delimiters, \quad and the words "and" and "or" separate them, at most 256 bytes and 1,024 boxes.
+/// Returns nothing where there is no box. Scans from the end, no further than necessary.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
-/// All outermost balanced boxes in order.
+/// Returns all outermost balanced boxes in order.
 std::vector<Box> all_boxes(std::string_view text, bool fbox);
 
 }  // namespace lie::extract

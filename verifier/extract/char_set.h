@@ -1,5 +1,5 @@
-// Sets of bytes that a scan asks for at every position; std::string_view's find_first_of() would
-// search its list again at each.
+// A set of bytes with a lookup table. A scan tests every position, and
+// std::string_view::find_first_of() would search its list each time.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ class CharSet {
   }
   constexpr bool holds(char c) const { return holds_[static_cast<unsigned char>(c)]; }
 
-  /// The position of the first member from `from` on; text.size() if there is none.
+  /// Returns the position of the first member from `from` on, or text.size().
   constexpr std::size_t first_in(std::string_view text, std::size_t from) const {
     while (from < text.size() && !holds(text[from])) ++from;
     return from;
   }
-  /// The same of the first other byte.
+  /// Returns the position of the first byte that is no member, or text.size().
   constexpr std::size_t first_not_in(std::string_view text, std::size_t from) const {
     while (from < text.size() && holds(text[from])) ++from;
     return from;

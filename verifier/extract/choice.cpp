@@ -5,9 +5,9 @@
 namespace lie::extract {
 namespace {
 
-bool is_option_letter(char c) { return c >= 'A' && c <= 'H'; }
+bool is_option_letter(char c) { return c >= 'A' && c <= 'J'; }
 
-// Whether there was a blank.
+// Skips blanks. Returns whether there were any.
 bool take_blanks(std::string_view& s) {
   const std::size_t before = s.size();
   while (take(s, " ") || take(s, "\n") || take(s, "~") || take(s, "\\ ") || take(s, "\\,") ||
@@ -16,7 +16,7 @@ bool take_blanks(std::string_view& s) {
   return s.size() < before;
 }
 
-// Option A, 选A
+// Skips a label such as "Option" or 选.
 void take_label(std::string_view& s) {
   for (const std::string_view word : {"Option", "option", "Choice", "choice", "选项", "选", "答案"})
     if (take(s, word)) take_blanks(s);
@@ -27,7 +27,7 @@ bool take_text_command(std::string_view& s) {
          take(s, "\\mathrm{") || take(s, "\\textrm{") || take(s, "\\mbox{");
 }
 
-// "(A) or (B)" is no option.
+// Returns whether a letter of an option stands alone in the text, as in "(A) or (B)".
 bool names_a_letter(std::string_view s) {
   for (std::size_t i = 0; i < s.size(); ++i) {
     const bool alone = (i == 0 || (!is_letter(s[i - 1]) && s[i - 1] != '\\')) &&
@@ -49,7 +49,8 @@ std::optional<Option> read_option(std::string_view s) {
   Option out{s.front(), {}};
   s.remove_prefix(1);
   if (bracket && !take(s, ")")) return std::nullopt;
-  const bool marked = bracket || take(s, ".") || take(s, ")") || take(s, ":");
+  const bool colon = !bracket && take(s, ":");
+  const bool marked = bracket || colon || take(s, ".") || take(s, ")");
   const bool apart = take_blanks(s) || bracket || group;
   if (group) {
     const std::size_t end = s.find('}');
@@ -60,6 +61,7 @@ std::optional<Option> read_option(std::string_view s) {
   }
   out.value += s;
   if (out.value == "." || out.value.empty()) return Option{out.letter, {}};
+  if (colon && out.value.find(':') != std::string::npos) return std::nullopt;  // several labels
   if (!marked || !apart || names_a_letter(out.value)) return std::nullopt;
   return out;
 }

@@ -1,4 +1,4 @@
-// An option of a multiple choice: its letter, and what it says.
+// An option of a multiple-choice question: its letter, and its value.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 namespace lie::extract {
 
 struct Option {
-  char letter = 0;    // A to H
+  char letter = 0;    // A to J
   std::string value;  // empty where the letter stands alone
 };
 
-/// Reads "C", "(C)", "\textbf{(C)}\ 12" and "C. 12"; nothing where the text is no option, or names
-/// a second letter.
+/// Reads "C", "(C)", "\textbf{(C)}\ 12" and "C. 12". Returns nothing where the text is no option,
+/// or names a second letter.
 std::optional<Option> read_option(std::string_view text);
 
 }  // namespace lie::extract

@@ -13,7 +13,7 @@ constexpr std::size_t kMostJoined = 6;
 constexpr CharSet kOpening("$\\[-");
 constexpr CharSet kBracketEnd("[]\n");
 
-// Whether only a comma, "and" or "or" separates two environments.
+// Returns whether the text between two environments is only a comma, "and" or "or".
 bool separates(std::string_view between) {
   std::string word;
   for (char c : between)
@@ -42,9 +42,9 @@ class Scanner {
     return true;
   }
 
-  // Whether an environment that begins here makes a list with the last one.
+  // Returns whether an environment that begins here is joined to the last one.
   bool joins_last(std::size_t begin) {
-    constexpr std::size_t kFarthest = 16;  // bytes between
+    constexpr std::size_t kFarthest = 16;  // bytes between joined environments
     const bool joins = !out_.empty() && run_ < kMostJoined && begin >= out_.back().end &&
                        begin - out_.back().end < kFarthest &&
                        separates(text_.substr(out_.back().end, begin - out_.back().end));
@@ -52,7 +52,7 @@ class Scanner {
     return joins;
   }
 
-  // The position of `close` after `from`. Not searched again before `none_until`.
+  // Returns the position of `close` after `from`. Text before `none_until` is known to hold none.
   std::size_t closer(std::string_view close, std::size_t from, bool same_line,
                      std::size_t& none_until) {
     if (from < none_until) return std::string_view::npos;
@@ -80,7 +80,7 @@ class Scanner {
     while (close < text_.size() && text_[close] != '$' && text_[close] != '\n')
       close += text_[close] == '\\' ? 2 : 1;
     if (close >= text_.size() || text_[close] != '$' || close == at_ + 1) {
-      // Nothing on this line closes; the rest of the line holds no other dollar sign.
+      // This line holds no further dollar sign.
       at_ = std::min(close, text_.size() - 1);
       return false;
     }
@@ -104,7 +104,7 @@ class Scanner {
     return close != std::string_view::npos && add(at_, at_ + 2, close, close + 2);
   }
 
-  // \frac{1}{2} of plain numbers
+  // Returns the length of \frac{1}{2} with plain numbers, or 0.
   static std::size_t bare_fraction(std::string_view s) {
     if (!s.starts_with("\\frac{")) return 0;
     std::size_t i = 6;
@@ -117,7 +117,7 @@ class Scanner {
     return i > bottom && i < s.size() && s[i] == '}' ? i + 1 : 0;
   }
 
-  // " [ ... ] " with white space on both sides, no brackets inside, on one line
+  // Finds " [ ... ] " on one line with white space on both sides and no brackets inside.
   bool bracket() {
     if (text_[at_] != '[' || (at_ > 0 && !is_space(text_[at_ - 1]))) return false;
     const std::size_t close = kBracketEnd.first_in(text_, at_ + 1);
@@ -129,9 +129,9 @@ class Scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Environment> out_;
-  std::size_t run_ = 0;         // environments in the list that the last one belongs to
-  std::size_t line_end_ = 0;    // of the last line looked at
-  std::size_t no_dollars_ = 0;  // none closes before here
+  std::size_t run_ = 0;         // number of environments in the last list
+  std::size_t line_end_ = 0;    // end of the last line that was searched
+  std::size_t no_dollars_ = 0;  // no "$$" before this position
   std::size_t no_square_ = 0, no_round_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Math environments of a text: $...$, $$...$$, \(...\), \[...\], a bare \frac{1}{2}, and " [...] ".
+// Finds the math environments of a text: $...$, $$...$$, \(...\), \[...\], a bare \frac{1}{2}, and
+// " [...] ".
 #pragma once
 
 #include <cstddef>
@@ -9,24 +10,25 @@
 
 namespace lie::extract {
 
-/// One environment.
+/// An environment and its position.
 struct Environment {
-  std::string_view inside;    // between its delimiters; never blank
-  std::size_t begin = 0;      // of the opening delimiter
-  std::size_t end = 0;        // behind the closing one, and behind a percent sign or word
-  bool percent = false;       // such a sign or word follows
-  bool joins_before = false;  // with the one before: a comma, "and" or "or" makes them one list
+  std::string_view inside;    // text between its delimiters, never blank
+  std::size_t begin = 0;      // position of the opening delimiter
+  std::size_t end = 0;        // position after the closing one and a percent sign or word
+  bool percent = false;       // a percent sign or word follows
+  bool joins_before = false;  // a comma, "and" or "or" joins it to the one before
 };
 
-/// In order. $...$, \(...\) and " [...] " stay within a line. Linear in the text.
+/// Returns the environments in order. $...$, \(...\) and " [...] " end on their line. Linear in the
+/// text.
 std::vector<Environment> math_environments(std::string_view text);
 
-/// The content of environments that join: that of their boxes where there are any; "\%" for a
-/// percent sign; commas between.
+/// Returns the content of joined environments, separated by commas. It is the content of their
+/// boxes where there are any, with "\%" for a percent sign.
 std::string content_of(std::span<const Environment> joined);
 
-/// The length of "%", "\%", "percent", "percentage" or "pct" (and white space before) at the front
-/// of a text, or 0.
+/// Returns the length of "%", "\%", "percent", "percentage" or "pct" at the front of a text, with
+/// the white space before it, or 0.
 std::size_t percent_length(std::string_view text);
 
 }  // namespace lie::extract

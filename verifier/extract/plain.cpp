@@ -9,10 +9,10 @@
 namespace lie::extract {
 namespace {
 
-// Whether a character of Chinese, Japanese or Korean, or of their punctuation, stands at the front
-// or at the end: those languages set no spaces around numbers and letters.
+// Returns whether the text starts with a character or punctuation mark of Chinese, Japanese or
+// Korean. These languages set no spaces around numbers and letters.
 bool starts_with_ideograph(std::string_view text) {
-  // U+3000 to U+FFFF, except the private use area: three bytes from E3 on.
+  // The range is U+3000 to U+FFFF without the private use area: three bytes that start at E3.
   if (text.size() < 3) return false;
   const auto lead = static_cast<unsigned char>(text[0]);
   return lead >= 0xe3 && lead <= 0xef && lead != 0xee;
@@ -27,7 +27,7 @@ constexpr CharSet kStart("0123456789.-(");
 constexpr CharSet kArithmetic("0123456789.+-*/^() ");
 constexpr CharSet kOperators("+-*/^");
 constexpr CharSet kBeforeNumber(" \n\t=$");
-constexpr CharSet kHanging(" .+-*/^(");  // at the end of an expression, no part of it
+constexpr CharSet kHanging(" .+-*/^(");  // not part of an expression that they end
 constexpr CharSet kBehindExpression(" .,:)$\n");
 constexpr CharSet kBeforeChoice(" \n*(:");
 constexpr CharSet kBehindChoice(" .,:\n*)");
@@ -45,7 +45,7 @@ class Scanner {
   }
 
  private:
-  // On to the end of a run of digits, so that no number starts in its middle.
+  // Skips a run of digits, so that no number starts within it.
   void skip() {
     if (!is_digit(text_[at_])) {
       ++at_;
@@ -77,7 +77,7 @@ class Scanner {
     return true;
   }
 
-  // At least one operator between digits, and a clear end.
+  // Finds arithmetic with at least one operator between digits and a clear end.
   bool expression() {
     if (at_ >= run_end_) run_end_ = kArithmetic.first_not_in(text_, at_);
     if (run_end_ - at_ > kLongestExpression) return false;
@@ -91,7 +91,7 @@ class Scanner {
     return add({.digits_end = end});
   }
 
-  // Behind groups of exactly three digits, each behind the same comma or blank.
+  // Returns the end of groups of exactly three digits, each after the same comma or blank.
   std::size_t groups_end(std::size_t i) const {
     const std::size_t first = i;
     while (i + 3 < text_.size() && (text_[i] == ',' || text_[i] == ' ')) {
@@ -117,7 +117,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t run_end_ = 0;  // of the arithmetic signs around at_
+  std::size_t run_end_ = 0;  // end of the arithmetic signs around at_
   std::vector<PlainNumber> out_;
 };
 

@@ -1,5 +1,6 @@
-// Lenient extraction: the places where Math-Verify's default looks, by rank.
+// Lenient extraction finds the places where Math-Verify's default looks, by rank.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@
 namespace lie::extract {
 namespace {
 
-// Ranks as in Math-Verify: lower ones are tried first.
+// The ranks are those of Math-Verify. Lower ones are tried first.
 constexpr int kFinalHope = 0;      // "final answer is X. I hope"
 constexpr int kFinal = 50;         // "final answer ... is X"
 constexpr int kAnswerColon = 100;  // "answer: ... X"
@@ -21,19 +22,22 @@ constexpr int kAnswer = 200;       // "answer ... X"
 constexpr int kStart = 250;        // a choice at the start
 constexpr int kAnywhere = 300;
 
+constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
+                                                      "\\neq", "≠",   "不是"};
+
 constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
 constexpr std::size_t kAnswerWindow = 50;
-constexpr std::size_t kProseBytes = 256 * 1024;  // the part of a text searched, at its end
+constexpr std::size_t kProseBytes = 256 * 1024;  // only the end of a text is searched
 
 struct Found {
   enum class Kind : std::uint8_t { kMath, kPlain, kChoice, kBoxes } kind = Kind::kMath;
   std::size_t begin = 0, end = 0;
-  std::size_t index = 0;  // of the first environment, or of the number
-  std::size_t count = 1;  // environments
+  std::size_t index = 0;  // index of the first environment or number
+  std::size_t count = 1;  // environments or numbers
   int rank = kAnywhere;
 };
 
-// Whether a is to be tried after b: by rank, the last of a rank first.
+// Returns whether a is tried after b. Ranks come in order, and the last candidate of a rank first.
 bool comes_after(const Found& a, const Found& b) {
   if (a.rank != b.rank) return a.rank > b.rank;
   if (a.end != b.end) return a.end < b.end;
@@ -44,9 +48,10 @@ class Prose {
  public:
   Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {}
 
-  // A heap: usually the first or second candidate is taken.
+  // A heap orders the candidates, since usually the first or second one is accepted.
   void run(const Taker& take) {
     collect();
+    drop_denied();
     rank_by_anchors();
     add_boxes();
     std::ranges::make_heap(found_, comes_after);
@@ -63,7 +68,12 @@ class Prose {
     switch (found.kind) {
       case Found::Kind::kMath:
         return content_of(std::span(environments_).subspan(found.index, found.count));
-      case Found::Kind::kPlain: return spelling(numbers_[found.index], text_);
+      case Found::Kind::kPlain: {
+        std::string out = spelling(numbers_[found.index], text_);
+        for (std::size_t i = 1; i < found.count; ++i)
+          out.append(" or ").append(spelling(numbers_[found.index + i], text_));
+        return out;
+      }
       case Found::Kind::kChoice:
         return std::string(text_.substr(found.begin, found.end - found.begin));
       case Found::Kind::kBoxes: break;
@@ -71,7 +81,18 @@ class Prose {
     return boxed_;
   }
 
-  // In the order of the text.
+  // Drops candidates that the text denies: "not 7", "is not equal to $7$", "\\ne 7".
+  void drop_denied() {
+    std::erase_if(found_, [this](const Found& f) {
+      std::string_view before = trimmed(text_.substr(0, f.begin));
+      for (const std::string_view words : {"equal to", "equals", "simply", "just"})
+        if (before.ends_with(words))
+          before = trimmed(before.substr(0, before.size() - words.size()));
+      return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
+    });
+  }
+
+  // Collects the candidates in the order of the text.
   void collect() {
     if (options_.lenient_latex) environments_ = math_environments(text_);
     if (options_.lenient_plain) numbers_ = plain_numbers(text_);
@@ -95,8 +116,18 @@ class Prose {
 
   std::size_t add_numbers() {
     const std::size_t before = found_.size();
-    for (std::size_t i = 0; i < numbers_.size(); ++i)
-      found_.push_back({Found::Kind::kPlain, numbers_[i].begin, numbers_[i].end, i});
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      const PlainNumber& here = numbers_[i];
+      // "7 or 5" is one answer.
+      const bool joins = i > 0 && text_.substr(numbers_[i - 1].end).starts_with(" or ") &&
+                         here.begin == numbers_[i - 1].end + 4;
+      if (joins) {
+        found_.back().end = here.end;
+        ++found_.back().count;
+      } else {
+        found_.push_back({Found::Kind::kPlain, here.begin, here.end, i});
+      }
+    }
     return before;
   }
 
@@ -114,7 +145,7 @@ class Prose {
                                &Found::begin);
   }
 
-  // The first candidate at or behind a position, or the number of candidates.
+  // Returns the index of the first candidate at or after a position, or their number.
   std::size_t first_from(std::size_t position) const {
     const auto at = std::ranges::lower_bound(found_, position, {}, &Found::begin);
     return static_cast<std::size_t>(at - found_.begin());
@@ -129,7 +160,7 @@ class Prose {
     return i;
   }
 
-  // Each word is looked for by a byte of it that is rare in prose.
+  // Each word is searched by one of its bytes that is rare in prose.
   void rank_by_anchors() {
     rank_by_anchor("answer", 3);
     rank_by_anchor("réponse", 1);
@@ -172,8 +203,8 @@ class Prose {
     if (index < found_.size() && found_[index].begin - behind <= window) raise(index, rank);
   }
 
-  // As in Math-Verify, an anchor reaches mathematics on later lines, but a number on its own only
-  // where the line's end is all that parts them.
+  // As in Math-Verify, an anchor reaches mathematics on later lines. A plain number counts on the
+  // next line only where nothing but the end of the line is between.
   bool is_on_another_line(std::size_t behind, const Found& found) const {
     if (found.kind == Found::Kind::kMath) return false;
     std::string_view between = text_.substr(behind, found.begin - behind);
@@ -182,13 +213,13 @@ class Prose {
     return between.find('\n') != std::string_view::npos;
   }
 
-  // 35 + 70 = 105: what follows the sign counts.
+  // In 35 + 70 = 105 the number after the sign counts.
   bool before_equals(const Found& found) const {
     const std::size_t i = skip(found.end, " ");
     return i < text_.size() && text_[i] == '=';
   }
 
-  // "final answer ... is[:] X", and with "I hope" behind X.
+  // Finds "final answer ... is[:] X", also with "I hope" after X.
   void final_answer(std::size_t behind) {
     const std::string window = lowered(behind, kFinalWindow + 4);
     for (std::size_t is = window.find("is"); is != std::string::npos;
@@ -205,8 +236,8 @@ class Prose {
     }
   }
 
-  // Boxes in mathematics count as environments; all are one candidate of the rank that the options
-  // give them.
+  // All boxes are one candidate, whose rank the options give. Boxes in mathematics count as
+  // environments as well.
   void add_boxes() {
     if (options_.boxed_priority < 0 || !options_.lenient_latex) {
       if (options_.boxed_priority < 0) drop_boxed();
@@ -224,6 +255,10 @@ class Prose {
     if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
       boxed_ += "\\%";
     all.rank = static_cast<int>(options_.boxed_priority);
+    // A number inside a box is no answer without the rest of the box.
+    std::erase_if(found_, [&](const Found& f) {
+      return f.kind == Found::Kind::kPlain && f.begin >= all.begin && f.end <= all.end;
+    });
     found_.push_back(all);
   }
 
@@ -233,7 +268,8 @@ class Prose {
     });
   }
 
-  // Math-Verify's rule: under 10 bytes between, or under 70 with a comma, semicolon, "and" or "or".
+  // Math-Verify's rule is under 10 bytes between, or under 70 with a comma, semicolon, "and" or
+  // "or".
   bool belongs(const Box& before, const Box& box) const {
     const std::string_view between = text_.substr(before.end, box.begin - before.end);
     if (between.size() < 10) return true;
@@ -251,7 +287,7 @@ class Prose {
   std::vector<Found> found_;
 };
 
-// An environment or a box; \$5 is an amount.
+// Returns whether a gold holds an environment or a box. The sign \$ is that of an amount.
 bool holds_mathematics(std::string_view gold) {
   for (std::size_t at = gold.find('$'); at != std::string_view::npos; at = gold.find('$', at + 1))
     if (at == 0 || gold[at - 1] != '\\') return true;
@@ -260,7 +296,7 @@ bool holds_mathematics(std::string_view gold) {
   return false;
 }
 
-// <answer>5</answer>, as models are taught to write: what the last pair holds.
+// Returns the content of the last <answer>...</answer>, as models are trained to write.
 std::string_view in_answer_tags(std::string_view text) {
   constexpr std::string_view kOpen = "<answer>", kClose = "</answer>";
   const std::size_t end = text.rfind(kClose);

@@ -1,4 +1,4 @@
-// Sums, products, juxtaposition, powers and what follows an operand.
+// Parses sums, products, juxtaposition, powers, units and signs after an operand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,39 +6,38 @@
 
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 namespace {
 
 bool is_plain_number(const Expr* e) { return e != nullptr && e->op == Op::kNumber && !e->flag; }
 
-bool is_numeric(const Expr& e) {
-  return e.op != Op::kSymbol && e.op != Op::kApply && e.op != Op::kText &&
-         std::ranges::all_of(e.args, [](const Expr* arg) { return is_numeric(*arg); });
-}
+bool is_numeric(const Expr& e) { return !has_names(e); }
 
-// \text{sin}, unlike \text{C}, which is a set only as \C.
+// Returns whether a text is a function, as \text{sin} is. The text C is no set, unlike \C.
 bool names_function(std::string_view text) {
   const Meaning* meaning = command(text);
   return meaning != nullptr && meaning->kind == Tok::kFunction;
 }
 
-/// What a word such as "million" at the front multiplies by, as a power of ten.
+/// A word at the front of a unit, such as "million", and its factor.
 struct Scale {
   std::string_view word;
-  int zeros = 0;
+  std::int64_t factor = 1;
 };
 
 Scale scale_of(std::string_view unit) {
-  for (const Scale& scale : {Scale{"thousand", 3}, Scale{"million", 6}, Scale{"billion", 9},
-                             Scale{"trillion", 12}, Scale{"万", 4}, Scale{"亿", 8}}) {
+  for (const Scale& scale : {Scale{"thousand", 1'000}, Scale{"million", 1'000'000},
+                             Scale{"billion", 1'000'000'000}, Scale{"trillion", 1'000'000'000'000},
+                             Scale{"dozen", 12}, Scale{"万", 10'000}, Scale{"亿", 100'000'000}}) {
     if (unit.starts_with(scale.word) && !unit.substr(scale.word.size()).starts_with("th"))
       return scale;
   }
   return {};
 }
 
-// A set or tuple of one element stands for the element.
+// Returns the element of a set or tuple that has only one.
 const Expr* unwrapped(const Expr* e) {
   while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple) && e->args.size() == 1)
     e = e->args.front();
@@ -65,7 +64,7 @@ const Expr* Parser::sum() {
   return arena_.add(std::move(terms));
 }
 
-// A product with the signs before it: -a b mod c is (-a b) mod c.
+// Parses a product and the plus-minus sign before it.
 const Expr* Parser::signed_product() {
   if (!is(Tok::kPlusMinus) && !is(Tok::kMinusPlus)) return product();
   const bool minus_first = is(Tok::kMinusPlus);
@@ -79,7 +78,8 @@ const Expr* Parser::product() {
   return error_.reason.empty() ? left : nullptr;
 }
 
-// One more operator and operand behind `left`; nullptr where the product ends or fails.
+// Parses one more operator and operand after `left`. Returns nullptr where the product ends or
+// fails.
 const Expr* Parser::product_step(const Expr* left) {
   if (arena_.budget().exhausted()) return nullptr;
   const Token& sign = tok();
@@ -90,7 +90,7 @@ const Expr* Parser::product_step(const Expr* left) {
   ++at_;
   left = unwrapped(left);
   if (sign.kind == Tok::kDivide && is_plain_number(left) && is(Tok::kNumber) && !tok(0).decimal) {
-    // 1/2 x: two numbers make a fraction before anything is multiplied.
+    // In 1/2 x the two numbers are a fraction before anything is multiplied.
     const Expr* quotient = arena_.divide(left, power_or_postfix());
     const bool unit = is(Tok::kText) || is(Tok::kSymbol) || is(Tok::kWord);
     if (const Expr* quantity = unit ? unit_after(quotient) : nullptr) return quantity;
@@ -99,12 +99,15 @@ const Expr* Parser::product_step(const Expr* left) {
   }
   const Expr* right = unwrapped(operand());
   if (right == nullptr) return fail("nothing follows an operator");
+  if (sign.kind == Tok::kTimes && right->op == Op::kUnit && is_numeric(*left))
+    return arena_.make(
+        {.op = Op::kUnit, .name = right->name, .args = {arena_.mul({left, right->args[0]})}});
   if (sign.kind == Tok::kTimes) return arena_.mul({left, right});
   if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
   std::vector<const Expr*> parts =
       left->op == Op::kRatio ? left->args : std::vector<const Expr*>{left};
-  // 8:34 p.m.: the word belongs to the whole.
+  // In 8:34 p.m. the unit belongs to the whole ratio.
   const bool unit = right->op == Op::kUnit;
   parts.push_back(unit ? right->args[0] : right);
   const Expr* ratio = arena_.node(Op::kRatio, std::move(parts));
@@ -122,7 +125,7 @@ const Expr* Parser::operand() {
   return negative ? arena_.negate(unwrapped(run)) : run;
 }
 
-// Factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
+// Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
 const Expr* Parser::implicit_run() {
   std::vector<const Expr*> factors;
   if (take_differential()) return arena_.number(1);
@@ -132,8 +135,12 @@ const Expr* Parser::implicit_run() {
   bool numeric = is_numeric(*first);
   while (!take_differential()) {
     const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
-    if (const Expr* with_unit = unit ? unit_after(arena_.mul(factors)) : nullptr) {
-      factors = {with_unit};
+    const bool second =
+        factors.size() == 2 && factors[0]->op == Op::kUnit && is_numeric(*factors[1]);
+    const Expr* measured = second ? factors[1] : arena_.mul(factors);
+    if (const Expr* with_unit = unit ? unit_after(measured) : nullptr) {
+      factors = {second ? quantity_sum(*factors[0], *with_unit) : with_unit};
+      if (factors[0] == nullptr) return nullptr;
       continue;
     }
     if (!error_.reason.empty()) return nullptr;
@@ -150,11 +157,21 @@ const Expr* Parser::implicit_run() {
   return arena_.mul(std::move(factors));
 }
 
+// Adds 2 hours and 30 minutes in units of the second quantity.
+const Expr* Parser::quantity_sum(const Expr& first, const Expr& second) {
+  const std::optional<Unit> a = read_unit(first.name), b = read_unit(second.name);
+  if (second.op != Op::kUnit || !a || !b || a->powers != b->powers)
+    return fail("two quantities side by side");
+  const Expr* value = arena_.add(
+      {arena_.mul({arena_.number(a->factor / b->factor), first.args[0]}), second.args[0]});
+  return arena_.make({.op = Op::kUnit, .name = second.name, .args = {value}});
+}
+
 bool Parser::at_differential() const {
   return integral_variable_ != nullptr && is_symbol("d") && is(Tok::kSymbol, 1) && !tok(1).spaced;
 }
 
-// dx within an integral: names its variable.
+// Takes dx within an integral, whose variable it names.
 bool Parser::take_differential() {
   if (!at_differential()) return false;
   *integral_variable_ = normal_name(tok(1).name);
@@ -162,7 +179,7 @@ bool Parser::take_differential() {
   return true;
 }
 
-// cm^2, s^{-1}
+// Takes the power of a unit, as in cm^2 and s^{-1}.
 void Parser::take_unit_power() {
   if (!is(Tok::kCaret)) return;
   const std::size_t braced = is(Tok::kBraceOpen, 1) ? 1 : 0;
@@ -172,12 +189,13 @@ void Parser::take_unit_power() {
   at_ += digits + 1 + braced;
 }
 
-// A unit or remark after an operand, or nullptr.
+// Parses a unit or remark after an operand. Returns nullptr where there is none.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
   const std::size_t first = at_;
   if (is(Tok::kText) && !at_separator() && !names_function(tok().name)) {
     ++at_;
+    if (is_symbol("Omega")) ++at_;
   } else if (is_numeric(*left)) {
     std::size_t n = 0;
     while (is(Tok::kSymbol, n) && (n == 0 || !tok(n).spaced) && text_[tok(n).begin] != '\\') ++n;
@@ -196,12 +214,12 @@ const Expr* Parser::unit_after(const Expr* left) {
     at_ += 2;
     take_unit_power();
   }
-  std::string name = normal_text(source(first, at_));
+  std::string name = unit_text(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
-  if (const Scale scale = scale_of(name); scale.zeros > 0 && is_numeric(*left)) {
+  if (const Scale scale = scale_of(name); scale.factor > 1 && is_numeric(*left)) {
     name.erase(0, scale.word.size());
-    left = arena_.mul({left, arena_.number(exact::power_of_ten(scale.zeros))});
+    left = arena_.mul({left, arena_.number(scale.factor)});
   }
   return name.empty() ? left
                       : arena_.make({.op = Op::kUnit, .name = std::move(name), .args = {left}});
@@ -238,14 +256,18 @@ const Expr* Parser::postfix(const Expr* base) {
     if (!enter()) return nullptr;
     const bool letter = at_ > 0 && lexed_.tokens[at_ - 1].kind == Tok::kSymbol &&
                         text_[lexed_.tokens[at_ - 1].begin] != '\\';
-    if (is(Tok::kCaret))
+    if (is(Tok::kUnderscore) && is(Tok::kBraceOpen, 1) && is(Tok::kBraceClose, 2))
+      at_ += 3;
+    else if (is(Tok::kCaret))
       base = raised(unwrapped(base));
     else if (is(Tok::kUnderscore))
       base = subscripted(base);
+    else if (is(Tok::kBang) && is(Tok::kBang, 1))
+      base = double_factorial(base);
     else if (take(Tok::kBang))
       base = arena_.call(Fn::kFactorial, {unwrapped(base)});
     else if (is(Tok::kPercent) && letter)
-      return fail("a percent sign behind a letter");
+      return fail("a percent sign after a letter");
     else if (take(Tok::kPercent))
       base = arena_.node(Op::kPercent, {unwrapped(base)});
     else if (take(Tok::kDegree))
@@ -253,16 +275,31 @@ const Expr* Parser::postfix(const Expr* base) {
     else if (take(Tok::kTranspose))
       base = arena_.call(Fn::kTranspose, {base});
     else if (is(Tok::kCurrency))
-      ++at_;
+      base = amount(base, currency(at_++));
     else
       break;
   }
   return base;
 }
 
+// 5!! = 5 3 1; longer rows of signs are factorials of factorials.
+const Expr* Parser::double_factorial(const Expr* base) {
+  constexpr std::int64_t kLargest = 300;
+  base = unwrapped(base);
+  const auto n = base->op == Op::kNumber ? base->value.small_integer() : std::nullopt;
+  if (!n || *n < 0 || *n > kLargest || is(Tok::kBang, 2)) {
+    ++at_;
+    return arena_.call(Fn::kFactorial, {base});
+  }
+  at_ += 2;
+  exact::Rational out(1);
+  for (std::int64_t k = *n; k > 1; k -= 2) out = out * exact::Rational(k);
+  return arena_.number(std::move(out));
+}
+
 namespace {
 
-// The 10 of C_{10}^3, which is no constant of integration.
+// Returns the 10 of C_{10}^3, which is no constant of integration.
 std::optional<exact::Rational> chosen_from(const Expr& base) {
   if (base.op != Op::kSymbol || !base.name.starts_with("C_")) return std::nullopt;
   std::optional<exact::Rational> all = exact::from_decimal(std::string_view(base.name).substr(2));
@@ -272,7 +309,7 @@ std::optional<exact::Rational> chosen_from(const Expr& base) {
 
 }  // namespace
 
-// base ^ exponent, where the exponent may be a degree sign, an ordinal ending or the side of a
+// Parses base ^ exponent. The exponent may be a degree sign, an ordinal ending or the side of a
 // limit.
 const Expr* Parser::raised(const Expr* base) {
   const bool braced = is(Tok::kBraceOpen, 1);
@@ -306,7 +343,7 @@ const Expr* Parser::raised(const Expr* base) {
                   : arena_.power(base, power);
 }
 
-// Behind ^: a group, or a signed operand; a^b^c is a^(b^c).
+// Parses a group or signed operand after ^. The text a^b^c is a^(b^c).
 const Expr* Parser::exponent() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
@@ -320,7 +357,7 @@ const Expr* Parser::exponent() {
   return negative ? arena_.negate(base) : base;
 }
 
-// What follows an underscore, as written.
+// Returns the text after an underscore.
 std::string Parser::subscript_text() {
   ++at_;
   const std::size_t first = at_;
@@ -340,7 +377,7 @@ std::string Parser::subscript_text() {
 
 namespace {
 
-// 16, sixteen
+// Reads a base written as 16 or sixteen.
 std::optional<exact::Rational> radix_of(std::string_view below) {
   if (below.starts_with("text")) below.remove_prefix(4);
   if (const std::optional<int> named = number_in_words(below)) return exact::Rational(*named);
@@ -358,7 +395,7 @@ const Expr* Parser::subscripted(const Expr* base) {
   if (below.empty()) return fail("an empty subscript");
   if (base->op == Op::kNumber || base->op == Op::kTuple) {
     std::optional<exact::Rational> radix = radix_of(below);
-    if (base->op == Op::kNumber && radix)
+    if (base->op == Op::kNumber && radix && exact::Rational(1) < *radix)
       return arena_.node(Op::kBased, {base, arena_.number(*radix)});
     return fail("a subscript that is no base");
   }

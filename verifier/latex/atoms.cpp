@@ -1,4 +1,4 @@
-// Numbers, symbols and words.
+// Parses numbers, symbols and words.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -39,7 +39,10 @@ const Expr* Parser::atom() {
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();
     case Tok::kDots: ++at_; return arena_.symbol("...");
-    case Tok::kCurrency: ++at_; return is(Tok::kMinus) ? operand() : atom();
+    case Tok::kCurrency:
+      ++at_;
+      take(Tok::kPeriod);
+      return is(Tok::kMinus) ? operand() : atom();
     default: return fail("an operand is missing");
   }
 }
@@ -57,8 +60,8 @@ const Expr* Parser::number() {
   return value.is_integer() && !first.decimal ? mixed(out) : out;
 }
 
-// One to three digits before a comma, no zero in front, and no number and comma directly before. A
-// superscript has no digits.
+// Thousands start with one to three digits before a comma, without a zero in front, and without a
+// number and comma directly before. A superscript has no digits.
 bool Parser::may_start_thousands() const {
   const Token& first = tok();
   if (first.decimal || first.name.empty() || first.name.size() > 3 || first.name.front() == '0' ||
@@ -68,7 +71,7 @@ bool Parser::may_start_thousands() const {
   return lexed_.tokens[at_ - 1].kind != Tok::kComma || lexed_.tokens[at_ - 2].kind != Tok::kNumber;
 }
 
-// Groups of three digits behind commas, where all that follows are such groups.
+// Joins groups of three digits after commas, where only such groups follow.
 const Expr* Parser::thousands(exact::Rational value, bool decimal) {
   std::size_t n = 0;
   bool any = decimal;
@@ -85,7 +88,12 @@ const Expr* Parser::thousands(exact::Rational value, bool decimal) {
   return arena_.number(std::move(glued), any);
 }
 
-// 0.1\overline{6}: the digits under the line repeat forever.
+bool Parser::at_dotted_digit(std::size_t ahead) const {
+  return is(Tok::kAccent, ahead) && tok(ahead).name == "dot" && is(Tok::kBraceOpen, ahead + 1) &&
+         is(Tok::kNumber, ahead + 2) && !tok(ahead + 2).decimal && is(Tok::kBraceClose, ahead + 3);
+}
+
+// Parses 0.1\overline{6}, whose digits under the line repeat forever.
 const Expr* Parser::repeating(const Token& first) {
   const std::string_view digits = first.name;
   const std::size_t point = digits.find('.');
@@ -94,16 +102,25 @@ const Expr* Parser::repeating(const Token& first) {
   at_ += 2;
   const bool braced = take(Tok::kBraceOpen);
   if (!is(Tok::kNumber) || tok().decimal) return fail("no digits under the line");
-  const auto length = static_cast<std::int64_t>(tok().name.size());
-  const exact::Rational block = lexed_.numbers[tok().number];
+  auto length = static_cast<std::int64_t>(tok().name.size());
+  exact::Rational block = lexed_.numbers[tok().number];
   ++at_;
   if (braced && !take(Tok::kBraceClose)) return fail("the line over the digits is not closed");
+  // In 0.\dot{1}2\dot{3} the digits from the first to the last dot recur.
+  while (at_dotted_digit(0) || (is(Tok::kNumber) && at_dotted_digit(1))) {
+    at_ += is(Tok::kNumber) ? 0 : 2;
+    const auto more = static_cast<std::int64_t>(tok().name.size());
+    if (!arena_.budget().allow_bits(4 * (length + more))) return nullptr;
+    block = block * exact::power_of_ten(more) + lexed_.numbers[tok().number];
+    length += more;
+    at_ += is(Tok::kBraceClose, 1) ? 2 : 1;
+  }
   if (!arena_.budget().allow_bits(4 * (places + length))) return nullptr;
   const exact::Rational nines = exact::power_of_ten(length) - exact::Rational(1);
   return arena_.number(lexed_.numbers[first.number] + block / nines * exact::power_of_ten(-places));
 }
 
-// If a proper fraction of two whole numbers follows, its value and its number of tokens.
+// Returns the fraction of two whole numbers that follows, and its number of tokens.
 std::optional<Parser::Ahead> Parser::fraction_ahead() const {
   const auto whole = [&](std::size_t i) { return is(Tok::kNumber, i) && !tok(i).decimal; };
   const auto value = [&](std::size_t i) { return lexed_.numbers[tok(i).number]; };
@@ -119,7 +136,7 @@ std::optional<Parser::Ahead> Parser::fraction_ahead() const {
   return Ahead{exact::Rational(digits[0] - '0'), exact::Rational(digits[1] - '0'), 2};
 }
 
-// 1\frac{1}{2} and 1 1/2: a proper fraction of whole numbers behind a whole number is added.
+// Adds a proper fraction of whole numbers after a whole number: 1\frac{1}{2} and 1 1/2.
 const Expr* Parser::mixed(const Expr* whole) {
   const std::optional<Ahead> ahead = fraction_ahead();
   if (whole == nullptr || !ahead || !(ahead->top < ahead->bottom)) return whole;
@@ -147,14 +164,18 @@ const Expr* Parser::symbol() {
   return maybe_applied(std::move(full));
 }
 
-// f(x) for the letters that name functions, and I(0) for all; anything else before a bracket is a
-// factor.
+// Parses a call such as f(x), for the letters that name functions. Other names are called only at
+// 0, and are factors otherwise.
 const Expr* Parser::maybe_applied(std::string name) {
   static constexpr std::array<std::string_view, 8> kFunctionLetters = {"f", "g", "h",   "F",
                                                                        "G", "H", "phi", "psi"};
   std::string_view letters = name;
   while (letters.ends_with('\'')) letters.remove_suffix(1);
   letters = letters.substr(0, letters.find('_'));
+  if (name == "Gamma" && is_open('(')) {
+    const Expr* above = brackets();
+    return arena_.call(Fn::kFactorial, {arena_.add({above, arena_.number(-1)})});
+  }
   const bool at_zero = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kClose, 2) &&
                        lexed_.numbers[tok(1).number].is_zero();
   if (!at_zero && std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
@@ -175,14 +196,14 @@ const Expr* Parser::maybe_applied(std::string name) {
        .args = arguments->op == Op::kTuple ? arguments->args : std::vector{arguments}});
 }
 
-// \hat{i}, \vec{j}, \hat{\mathbf{k}}, \hat{\imath}: the letter alone, as for \mathbf{i}.
+// Returns the letter of a unit vector such as \hat{i}, \vec{j} or \hat{\mathbf{k}}.
 const Expr* Parser::unit_vector(const Expr& under) {
   if (is_one_of(under.name, "i", "imath")) return arena_.constant("i");
   if (is_one_of(under.name, "j", "jmath")) return arena_.symbol("j");
   return under.name == "k" ? arena_.symbol("k") : nullptr;
 }
 
-// \overline{AB}, \vec{v}: a name of its own. \mathbf{v} is v.
+// An accented name such as \overline{AB} or \vec{v} is a name of its own. The name \mathbf{v} is v.
 const Expr* Parser::accent() {
   const std::string_view mark = tok().name;
   ++at_;
@@ -217,7 +238,7 @@ const Expr* Parser::words() {
   return arena_.named(Op::kText, normal_text(source(first, at_)));
 }
 
-// \text{...}: a number, a single letter, the name of a function, or words.
+// Parses \text{...}, which holds a number, a single letter, the name of a function, or words.
 const Expr* Parser::text() {
   const Token t = tok();
   ++at_;

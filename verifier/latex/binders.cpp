@@ -1,4 +1,4 @@
-// Sums, products, integrals, limits and derivatives.
+// Parses sums, products, integrals, limits and derivatives.
 #include <string>
 
 #include "verifier/latex/parser_state.h"
@@ -11,7 +11,7 @@ Expr binder(Fn fn, std::string variable, std::vector<const Expr*> args) {
   return {.op = Op::kBinder, .fn = fn, .name = std::move(variable), .args = std::move(args)};
 }
 
-/// A body with those of its bounds that were given.
+/// Returns a body with the bounds that were given.
 std::vector<const Expr*> bounded(const Expr* body, const Expr* lower, const Expr* upper) {
   std::vector<const Expr*> args = {body, lower, upper};
   std::erase(args, nullptr);
@@ -20,7 +20,7 @@ std::vector<const Expr*> bounded(const Expr* body, const Expr* lower, const Expr
 
 }  // namespace
 
-// One bound: a group, or the one letter that TeX would take (\int^b_a).
+// Parses one bound: a group, or the one letter that TeX uses (\int^b_a).
 const Expr* Parser::bound() {
   if (is(Tok::kBraceOpen)) return fraction_part();
   if (is(Tok::kNumber)) return fraction_part();
@@ -30,7 +30,7 @@ const Expr* Parser::bound() {
   return name == "e" ? arena_.constant("e") : arena_.symbol(normal_name(name));
 }
 
-// The bounds behind a sign: _{k=1}^{n} (`named`) or _a^b. Empty groups count as absent.
+// Parses the bounds after a sign: _{k=1}^{n} (`named`) or _a^b. Empty groups count as absent.
 bool Parser::bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named) {
   while (is(Tok::kUnderscore) || is(Tok::kCaret)) {
     const bool below = is(Tok::kUnderscore);
@@ -83,7 +83,7 @@ const Expr* Parser::integral() {
   return arena_.make(binder(Fn::kIntegral, std::move(variable), bounded(body, lower, upper)));
 }
 
-// \lim_{x \to a^+} body
+// Parses \lim_{x \to a^+} body.
 const Expr* Parser::limit() {
   if (!take(Tok::kUnderscore)) return fail("a limit of what");
   const Expr* approach = nullptr;
@@ -102,7 +102,7 @@ const Expr* Parser::limit() {
       binder(Fn::kLimit, approach->args[0]->name, {body, approach->args[1], arena_.number(side)}));
 }
 
-// \frac{d}{dx} or \frac{d^2}{dx^2}
+// Returns whether \frac{d}{dx} or \frac{d^2}{dx^2} follows.
 bool Parser::at_derivative() const {
   if (!is(Tok::kBraceOpen, 1) || !(is_symbol("d", 2) || is_symbol("partial", 2))) return false;
   std::size_t i = 3;

@@ -1,16 +1,17 @@
-// Groups, tuples, intervals, sets and bars.
-
+// Parses groups, tuples, intervals, sets and bars.
 #include "verifier/latex/parser_state.h"
 
 namespace lie::latex {
 
-// One item stands for itself, several for a list, set or tuple.
+// Makes a list, set or tuple of several items. A single item of a list stands for itself.
 const Expr* Parser::group_value(std::vector<const Expr*> items, bool any_or, Op op) {
   if (items.size() == 1 && op == Op::kList) return items.front();
-  return arena_.make({.op = op, .flag = any_or, .args = std::move(items)});
+  const char open = op == Op::kList && saw_and_ ? '&' : '\0';
+  return arena_.make({.op = op, .flag = any_or, .open = open, .args = std::move(items)});
 }
 
-// { ... } of TeX: a group; with commas inside a set; with \choose or \over a binomial or fraction.
+// Parses { ... } of TeX: a group, a list with commas, or a binomial or fraction with \choose or
+// \over.
 const Expr* Parser::braces() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
@@ -27,10 +28,10 @@ const Expr* Parser::braces() {
   if (!take(Tok::kBraceClose)) return fail("a group is not closed");
   if (groups.size() > 1) return join(std::move(groups), any_or);
   std::vector<const Expr*>& items = groups.front();
-  return items.size() == 1 ? items.front() : group_value(std::move(items), any_or, Op::kSet);
+  return items.size() == 1 ? items.front() : group_value(std::move(items), any_or, Op::kList);
 }
 
-// {n \choose k} and {a \over b}
+// Parses the rest of {n \choose k} and {a \over b}.
 const Expr* Parser::infix_fraction(const Expr* above) {
   const bool over = is(Tok::kOver);
   ++at_;
@@ -61,7 +62,7 @@ const Expr* Parser::brackets() {
   return close_tuple(std::move(items), open == 'A' ? '(' : open, any_or);
 }
 
-// The closing bracket and what the whole is: a group in equal brackets, else a tuple.
+// Takes the closing bracket. Matching brackets around one item are a group, others a tuple.
 const Expr* Parser::close_tuple(std::vector<const Expr*> items, char open, bool any_or) {
   if (!is(Tok::kClose) || tok().bracket == '}') return fail("a bracket is not closed");
   const char close = tok().bracket == ']' ? ']' : ')';
@@ -98,22 +99,25 @@ const Expr* Parser::set_braces() {
   return group_value(std::move(items), any_or, Op::kSet);
 }
 
-// {x \in S | ...} is {x | ..., x \in S}; the reals need no mention.
+// Parses the conditions of a set builder. {x \in S | ...} becomes {x | ..., x \in S}, without the
+// reals.
 const Expr* Parser::set_builder(const Expr* head) {
   ++at_;
   const Scoped<bool> not_head(in_set_, false);
   const bool member = head != nullptr && head->op == Op::kRelation && head->args.size() == 2 &&
                       head->relations[0] == Rel::kIn;
-  std::vector<const Expr*> parts = {member ? head->args[0] : head};
+  std::vector<const Expr*> conditions;
   bool any_or = false;
-  if (!list(parts, any_or)) return nullptr;
+  if (!list(conditions, any_or)) return nullptr;
   if (!is_close('}')) return fail("a set is not closed");
   ++at_;
+  std::vector<const Expr*> parts = {member ? head->args[0] : head,
+                                    group_value(std::move(conditions), any_or, Op::kList)};
   if (member && head->args[1]->name != "R") parts.push_back(head);
-  return group_value(std::move(parts), any_or, Op::kSetBuilder);
+  return arena_.node(Op::kSetBuilder, std::move(parts));
 }
 
-// |x| and \|v\|. A bar behind an operand closes, unless the other guess is being tried.
+// Parses |x| and \|v\|. A bar after an operand closes, except in the second attempt.
 const Expr* Parser::bars() {
   saw_bar_ = true;
   const Tok sign = tok().kind;

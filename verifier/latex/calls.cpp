@@ -1,4 +1,4 @@
-// Functions with their arguments, fractions, roots and binomials.
+// Parses functions with their arguments, fractions, roots and binomials.
 #include <string>
 
 #include "verifier/latex/parser_state.h"
@@ -52,7 +52,8 @@ const Expr* Parser::function(Fn fn) {
   }
   std::vector<const Expr*> args;
   if (!arguments(fn, args)) return nullptr;
-  if (fn == Fn::kLog) args.push_back(base != nullptr ? base : arena_.number(10));
+  if (fn == Fn::kLog && (args.size() == 1 || base != nullptr))
+    args.push_back(base != nullptr ? base : arena_.number(10));
   const Expr* call = checked_call(fn, std::move(args));
   return power == nullptr ? call : arena_.power(call, power);
 }
@@ -72,7 +73,9 @@ bool Parser::arguments(Fn fn, std::vector<const Expr*>& args) {
   const Expr* inner = is(Tok::kOpen) ? brackets() : braces();
   if (inner == nullptr) return false;
   const bool several = inner->op == Op::kTuple || inner->op == Op::kList || inner->op == Op::kSet;
-  if (several && (takes_many(fn) || inner->args.size() == 1)) {
+  // The base of log(8, 2) follows the comma.
+  const bool with_base = fn == Fn::kLog && inner->args.size() == 2;
+  if (several && (takes_many(fn) || inner->args.size() == 1 || with_base)) {
     args = inner->args;
   } else if (several) {
     fail("a function with too many arguments");
@@ -83,8 +86,8 @@ bool Parser::arguments(Fn fn, std::vector<const Expr*>& args) {
   return true;
 }
 
-// The argument of \sin 2x, \ln xy: numbers and letters up to the next function, bracket or
-// operator.
+// Parses the argument of \sin 2x and \ln xy: numbers and letters up to the next function, bracket
+// or operator.
 const Expr* Parser::bare_argument() {
   std::vector<const Expr*> factors;
   bool only_numbers = true;
@@ -106,6 +109,7 @@ const Expr* Parser::operator_name() {
   const Meaning* meaning = command(word);
   if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
   const std::string name = normal_name(word);
+  if (name == "cis") return cis();
   if (name.empty()) return fail("an operator without a name");
   if (!is_open('(')) return arena_.symbol(name);
   const Expr* inner = brackets();
@@ -115,9 +119,17 @@ const Expr* Parser::operator_name() {
                       .args = inner->op == Op::kTuple ? inner->args : std::vector{inner}});
 }
 
+// Parses cis x, which is cos x + i sin x.
+const Expr* Parser::cis() {
+  std::vector<const Expr*> args;
+  if (!arguments(Fn::kSin, args)) return nullptr;
+  const Expr* sine = arena_.mul({arena_.constant("i"), arena_.call(Fn::kSin, args)});
+  return arena_.add({arena_.call(Fn::kCos, args), sine});
+}
+
 // --- fractions and roots ---------------------------------------------------------------------
 
-// A numerator, denominator or radicand: a group, or the one sign that TeX would take (\frac12 is a
+// Parses a numerator, denominator or radicand: a group, or the one sign that TeX uses (\frac12 is a
 // half).
 const Expr* Parser::fraction_part() {
   const Scoped<bool> groups_ok(thousands_ok_, true);
@@ -129,7 +141,7 @@ const Expr* Parser::fraction_part() {
     return inner;
   }
   if (!is(Tok::kNumber)) return atom();
-  // One digit of a longer number: \frac12, \frac123.
+  // TeX uses one digit of a longer number: \frac12, \frac123.
   const Token& t = tok();
   ++at_;
   return arena_.number(lexed_.numbers[t.number], t.decimal);
@@ -168,13 +180,13 @@ const Expr* Parser::root() {
   return arena_.call(Fn::kRoot, {radicand, degree});
 }
 
-// {}_{10}
+// Returns whether {}_{10} or {}^{10} follows.
 bool Parser::at_combination() const {
   return is(Tok::kBraceOpen) && is(Tok::kBraceClose, 1) &&
          (is(Tok::kUnderscore, 2) || is(Tok::kCaret, 2));
 }
 
-// {}_{10}C_3, ^{10}C_3; with P in order.
+// Parses {}_{10}C_3 and ^{10}C_3. With P the order counts.
 const Expr* Parser::combination() {
   at_ += at_combination() ? 3 : 1;
   const Expr* all = fraction_part();

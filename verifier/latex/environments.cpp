@@ -1,4 +1,4 @@
-// \begin{...} ... \end{...}: matrices, cases, systems.
+// Parses \begin{...} ... \end{...}: matrices, cases and systems.
 #include <algorithm>
 
 #include "verifier/latex/parser_state.h"
@@ -6,7 +6,7 @@
 
 namespace lie::latex {
 
-// {ccc} behind \begin{array}
+// Skips {ccc} after \begin{array}.
 void Parser::skip_column_spec() {
   if (!take(Tok::kBraceOpen)) return;
   while (!is(Tok::kBraceClose) && !is(Tok::kEnd)) ++at_;
@@ -36,15 +36,14 @@ const Expr* Parser::environment() {
   return cases(cells);
 }
 
-// \text{if } x > 0
+// Takes the word of a condition, as in \text{if } x > 0.
 bool Parser::take_condition_word() {
   if (!is(Tok::kText) || is_one_of(tok(1).kind, Tok::kRowBreak, Tok::kEndEnvironment)) return false;
   const std::string word = normal_text(tok().name);
   return is_one_of(word, "if", "for", "when", "where") && take(Tok::kText);
 }
 
-// Cells up to \end. An empty cell, as before or behind an alignment mark, is left out of systems
-// but not of matrices.
+// Parses the cells up to \end, in rows. Empty cells, as next to an alignment mark, are skipped.
 bool Parser::rows(std::vector<std::vector<const Expr*>>& rows) {
   std::vector<const Expr*> row;
   while (true) {
@@ -79,7 +78,8 @@ const Expr* Parser::matrix(const std::vector<std::vector<const Expr*>>& rows) {
   return arena_.make(std::move(out));
 }
 
-// value & condition in rows: then it has two columns; rows of one cell are a list.
+// Makes cases of rows with a value and a condition, which have two columns. Rows of one cell are a
+// list.
 const Expr* Parser::cases(const std::vector<std::vector<const Expr*>>& rows) {
   Expr out;
   out.op = std::ranges::any_of(rows, [](const auto& row) { return row.size() > 1; }) ? Op::kCases

@@ -11,7 +11,7 @@ namespace lie::latex {
 
 namespace {
 
-// A text behind its first article, and behind the command and the brace before that.
+// Returns the text after its first article, and after the command and brace before that.
 std::string_view without_article(std::string_view text) {
   std::size_t at = text.find_first_not_of(" ~$");
   if (text.substr(std::min(at, text.size())).starts_with("\\text"))
@@ -22,7 +22,8 @@ std::string_view without_article(std::string_view text) {
   return text;
 }
 
-// The parts of a text between commas, semicolons, "and" and "or", normalised; empty ones left out.
+// Returns the normalized parts of a text between commas, semicolons, "and" and "or", without empty
+// ones.
 std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> out;
   std::size_t first = 0;
@@ -40,7 +41,7 @@ std::vector<std::string> split_words(std::string_view text) {
   return out;
 }
 
-// The name of a set that normalised words name; empty where they name none.
+// Returns the name of the set that normalized words describe, or nothing.
 std::string_view set_in_words(std::string_view words) {
   for (const std::string_view reals : {"allrealnumbers", "allreals", "setofallrealnumbers"})
     if (words == reals) return "R";
@@ -48,6 +49,10 @@ std::string_view set_in_words(std::string_view words) {
                                       "norealsolutions", "norealroots"})
     if (words == none) return "empty";
   return {};
+}
+
+bool says_or(std::string_view separator) {
+  return separator.ends_with("or") || separator == "orelse" || separator.starts_with("或");
 }
 
 }  // namespace
@@ -74,9 +79,12 @@ std::string_view Parser::source(std::size_t first, std::size_t last) const {
 
 const Expr* Parser::answer() {
   if (const Expr* words = text_answer()) return words;
-  // "= 5" and "\Rightarrow 5" are 5.
+  // A leading sign, as in "= 5" and "\Rightarrow 5", is skipped.
   if (is(Tok::kRelation) && is_one_of(tok().rel, Rel::kEqual, Rel::kArrow, Rel::kApprox)) ++at_;
+  const bool plus = is(Tok::kPlus);
   const Expr* tree = groups();
+  if (tree != nullptr && plus && tree->op == Op::kSymbol)
+    return fail("a plus sign before a name alone");
   if (tree == nullptr) return fail("not understood");
   if (take(Tok::kOver)) tree = arena_.divide(tree, sum());
   if (tree == nullptr) return fail("a fraction without a denominator");
@@ -84,8 +92,8 @@ const Expr* Parser::answer() {
   return is(Tok::kEnd) ? tree : fail("something follows a complete expression");
 }
 
-// An answer in words: no digit, no operator, at least one word. Commas and "and" make a list of
-// them.
+// Reads an answer in words, which has no digit, no operator and at least one word. Commas and "and"
+// make a list.
 const Expr* Parser::text_answer() {
   bool any_word = false;
   for (const Token& t : lexed_.tokens) {
@@ -124,7 +132,7 @@ const Expr* Parser::groups() {
   return join(std::move(groups), any_or);
 }
 
-// "1,2;3,4" is a list of tuples, "1;2" a plain list.
+// The text "1,2;3,4" is a list of tuples, and "1;2" a plain list.
 const Expr* Parser::join(std::vector<std::vector<const Expr*>> groups, bool any_or) {
   std::vector<const Expr*> items;
   const bool tuples = groups.size() > 1 && std::ranges::any_of(groups, [](const auto& group) {
@@ -145,19 +153,20 @@ bool Parser::at_list_end() const {
                    Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
 }
 
-// Words that separate: \text{ and }, \text{or}.
+// Returns whether a comma, or a word such as \text{ and }, separates here.
 bool Parser::at_separator() {
   if (is(Tok::kComma) || is(Tok::kAnd) || is(Tok::kOr)) return true;
   if (!is(Tok::kText)) return false;
   const std::string word = normal_text(tok().name);
-  return word == "and" || word == "or" || word == ",and" || word == ",or" || word == "," ||
-         word == "orelse";
+  return is_one_of(word, "and", "or", ",and", ",or", ",", "orelse", "且", "和", "或", "或者");
 }
 
 bool Parser::take_separator(bool& is_or) {
   bool any = false;
   while (at_separator()) {
-    is_or = is_or || is(Tok::kOr) || (is(Tok::kText) && normal_text(tok().name).ends_with("or"));
+    saw_and_ = saw_and_ || is(Tok::kAnd) ||
+               (is(Tok::kText) && is_one_of(normal_text(tok().name), "and", ",and", "且"));
+    is_or = is_or || is(Tok::kOr) || (is(Tok::kText) && says_or(normal_text(tok().name)));
     any = true;
     ++at_;
   }
@@ -174,12 +183,25 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
-// \$5 is an amount.
+// Parses one element. A number after the sign of a currency is an amount: \$5.
 const Expr* Parser::element() {
-  const bool dollars = source(at_, at_ + 1) == "\\$";
+  const std::size_t first = at_;
+  const bool money = is(Tok::kCurrency);
   const Expr* out = relation();
-  if (!dollars || out == nullptr || out->op != Op::kNumber) return out;
-  return arena_.make({.op = Op::kUnit, .name = "$", .args = {out}});
+  return money && out != nullptr && out->op == Op::kNumber ? amount(out, currency(first)) : out;
+}
+
+// Returns the currency at a token as read_unit() spells it.
+std::string Parser::currency(std::size_t at) const {
+  const std::string sign = normal_text(source(at, at + 1));
+  if (sign.empty() || sign == "usd") return "$";
+  if (sign == "pounds") return "gbp";
+  return sign == "￥" ? "¥" : sign;
+}
+
+const Expr* Parser::amount(const Expr* value, std::string currency) {
+  if (value == nullptr || value->op != Op::kNumber) return value;
+  return arena_.make({.op = Op::kUnit, .name = std::move(currency), .args = {value}});
 }
 
 // --- entry -----------------------------------------------------------------------------------
@@ -195,7 +217,7 @@ Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
     Parser parser(text, lexed, arena, bars_nest, bare_fractions);
     out.tree = parser.answer();
     if (!bars_nest || out.tree != nullptr) out.error = parser.error();
-    // Which bars belong together is guessed; where the first guess fails, the other is tried.
+    // It is ambiguous which bars match. Where the first attempt fails, the other is made.
     if (out.tree != nullptr || !parser.saw_bar()) break;
   }
   if (arena.budget().exhausted()) out.tree = nullptr;

@@ -1,5 +1,5 @@
-// Reads tokens into an expression tree by recursive descent. One pass, no backtracking except for
-// vertical bars.
+// Parses tokens into an expression tree by recursive descent, in one pass. Only vertical bars need
+// a second attempt.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace lie::latex {
 
-/// Why a text is no mathematics, and where.
+/// The reason why a text does not parse, and its position.
 struct ParseError {
   std::size_t position = 0;  // byte
   std::string reason;
 };
 
-/// A parsed answer: the tree, or why there is none (then the budget may be exhausted).
+/// A parsed answer: the tree, or the error. The budget may be exhausted as well.
 struct Parsed {
   const expr::Expr* tree = nullptr;
   ParseError error;
 };
 
 /// Parses one answer: an expression, relation, set, tuple, matrix or text, or several separated by
-/// commas, semicolons, "and" or "or". The result keeps no view of `text`.
-/// `bare_fractions`: \frac12 is a half; otherwise numerators and denominators need braces.
+/// commas, semicolons, "and" or "or". The result keeps no view of `text`. With `bare_fractions`,
+/// \frac12 is a half. Otherwise numerators and denominators need braces.
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions = true);
 
-/// Whether a word is a unit that may follow a number without \text: "cm", "minutes".
+/// Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
 bool is_unit(std::string_view word);
 
 }  // namespace lie::latex

@@ -1,4 +1,4 @@
-// The parser's state and its rules, grouped by the file that holds them.
+// The parser. Its members are grouped by the file that defines them.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@ namespace lie::latex {
 
 using expr::Expr, expr::Fn, expr::Op, expr::Rel;
 
-/// Sets a variable for the length of a scope.
+/// Sets a variable until the end of a scope.
 template <typename T>
 class Scoped {
  public:
@@ -70,6 +70,8 @@ class Parser {
   bool take_separator(bool& is_or);
   bool at_list_end() const;
   const Expr* element();
+  std::string currency(std::size_t at) const;
+  const Expr* amount(const Expr* value, std::string currency);
 
   // --- relations.cpp ---
   const Expr* relation();
@@ -87,6 +89,7 @@ class Parser {
   const Expr* product_step(const Expr* left);
   const Expr* operand();
   const Expr* implicit_run();
+  const Expr* quantity_sum(const Expr& first, const Expr& second);
   void take_unit_power();
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;
@@ -95,6 +98,7 @@ class Parser {
   bool take_differential();
   const Expr* power_or_postfix();
   const Expr* postfix(const Expr* base);
+  const Expr* double_factorial(const Expr* base);
   const Expr* raised(const Expr* base);
   const Expr* exponent();
   const Expr* subscripted(const Expr* base);
@@ -105,6 +109,7 @@ class Parser {
   const Expr* number();
   bool may_start_thousands() const;
   const Expr* thousands(exact::Rational value, bool decimal);
+  bool at_dotted_digit(std::size_t ahead) const;
   const Expr* repeating(const Token& first);
   struct Ahead {
     exact::Rational top, bottom;
@@ -123,6 +128,7 @@ class Parser {
   // --- calls.cpp ---
   const Expr* function(Fn fn);
   const Expr* operator_name();
+  const Expr* cis();
   bool arguments(Fn fn, std::vector<const Expr*>& args);
   const Expr* bare_argument();
   const Expr* checked_call(Fn fn, std::vector<const Expr*> args);
@@ -170,10 +176,11 @@ class Parser {
   std::int64_t nesting_ = 0;
   int open_bars_ = 0;
   bool saw_bar_ = false;
+  bool saw_and_ = false;      // between conditions
   bool thousands_ok_ = true;  // a comma may group digits here
   bool colon_is_ratio_ = true, in_limit_ = false;
   int limit_side_ = 0;
-  bool in_set_ = false;  // a bar ends the head of a set-builder
+  bool in_set_ = false;  // a bar ends the head of a set builder
   std::string* integral_variable_ = nullptr;
   std::int64_t integral_nesting_ = 0;
   std::set<std::string, std::less<>> bound_;

@@ -10,7 +10,7 @@
 namespace lie::latex {
 namespace {
 
-/// Whether a text holds only single letters and words that name no smaller set than the reals.
+/// Returns whether a text holds only single letters and words that describe all reals.
 bool is_harmless(std::string_view text) {
   constexpr std::array<std::string_view, 14> kWords = {
       "for",   "all",     "every",  "each", "any", "real", "reals",
@@ -56,7 +56,7 @@ bool begins(const Token& token, const Token& next) {
   return quantifies(text.substr(4, text.find(' ', 4) - 4));
 }
 
-// The words of a text.
+// Returns the words of a text.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -84,7 +84,7 @@ Token made(Tok kind, const Token& place, std::string_view name) {
   return token;
 }
 
-// What is said by "where k is an integer": the name, or nothing where more or less is said.
+// Returns the name in "where k is an integer", or nothing where the text says more or less.
 std::string_view integer_in_words(std::span<const Token> tokens) {
   std::string_view name;
   bool integer = false;
@@ -102,7 +102,7 @@ std::string_view integer_in_words(std::span<const Token> tokens) {
 
 using Tokens = std::vector<Token>;
 
-// "k \in \mathbb{Z}" in brackets or behind "where": where it begins with them, else the end.
+// Returns where "k \in \mathbb{Z}" in brackets or after "where" begins, with these, or the end.
 Tokens::iterator bracketed_declaration(Tokens& tokens, Tokens::iterator end) {
   const bool bracket = end != tokens.begin() && (end - 1)->kind == Tok::kClose;
   const auto last = end - (bracket ? 1 : 0);
@@ -117,7 +117,7 @@ Tokens::iterator bracketed_declaration(Tokens& tokens, Tokens::iterator end) {
   return begin == last - 3 ? end : begin;
 }
 
-// The same for "k is an integer", as far as it is text.
+// Returns where the text "k is an integer" begins, or the end.
 Tokens::iterator worded_declaration(Tokens& tokens, Tokens::iterator end) {
   auto begin = end;
   while (begin != tokens.begin() &&

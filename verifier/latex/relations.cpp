@@ -1,11 +1,19 @@
-// Relations, what is said modulo a number, and operations of sets.
+// Parses relations, congruences, and operations of sets.
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
 namespace lie::latex {
+namespace {
 
-// P(X = 2) = ..., \Pr[A | B] = ..., \mathbb{E}[X^2] = ...: where an equation follows, a name,
-// whatever stands in the brackets. Anything else is left to the rules of products.
+// Modulo 1 all whole numbers are equal.
+bool tells_nothing(const Expr& modulus) {
+  return modulus.op == Op::kNumber && !(exact::Rational(1) < modulus.value);
+}
+
+}  // namespace
+
+// Parses the left side of P(X = 2) = ..., \Pr[A | B] = ... or \mathbb{E}[X^2] = ... as a name.
+// Without an equation, the rules of products apply.
 const Expr* Parser::quantity_of_chance() {
   const bool named = is(Tok::kSymbol) || is(Tok::kNamedSet);
   if (!named || (tok().name != "P" && tok().name != "Pr" && tok().name != "E")) return nullptr;
@@ -25,7 +33,12 @@ const Expr* Parser::quantity_of_chance() {
 const Expr* Parser::relation() {
   const Expr* chance = quantity_of_chance();
   const Expr* first = chance != nullptr ? chance : set_expression();
-  if (first != nullptr && take(Tok::kPmod)) return arena_.call(Fn::kMod, {first, fraction_part()});
+  if (first != nullptr && take(Tok::kPmod)) {
+    const Expr* modulus = fraction_part();
+    if (modulus == nullptr || tells_nothing(*modulus))
+      return fail("a modulus that tells nothing apart");
+    return arena_.call(Fn::kMod, {first, modulus});
+  }
   if (first == nullptr || !is(Tok::kRelation)) return first;
   Expr chain{.op = Op::kRelation, .args = {first}};
   while (is(Tok::kRelation)) {
@@ -43,19 +56,22 @@ bool Parser::at_bracketed_modulus() const {
          (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
 }
 
-// a = b (mod n), a \equiv b \mod n
+// Parses the modulus of a = b (mod n) and a \equiv b \mod n.
 const Expr* Parser::with_modulus(const Expr* relation) {
   const bool bracketed = at_bracketed_modulus();
   const bool equivalence = relation != nullptr && relation->relations.back() == Rel::kEquivalent;
   if (equivalence && relation->args.back()->fn == Fn::kMod) {
     Expr chain = *relation;
     const Expr* residue = chain.args.back();
+    if (tells_nothing(*residue->args[1])) return fail("a modulus that tells nothing apart");
     chain.args.back() = residue->args[0];
     return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
   }
   if (!is(Tok::kPmod) && !bracketed) return relation;
   at_ += bracketed ? 2 : 1;
   const Expr* modulus = bracketed ? sum() : fraction_part();
+  if (modulus != nullptr && tells_nothing(*modulus))
+    return fail("a modulus that tells nothing apart");
   if (bracketed && !take(Tok::kClose)) return fail("the modulus is not closed");
   return arena_.node(Op::kTuple, {relation, modulus});
 }
@@ -66,7 +82,7 @@ const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right)
   return arena_.node(Op::kDifference, {left, right});
 }
 
-// \mathbb{R} - \{0\}
+// Returns whether a minus sign removes a set, as in \mathbb{R} - \{0\}.
 bool Parser::parts_from_set(const Expr& left) const {
   return is(Tok::kMinus) && is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference) &&
          (is_open('{', 1) || is(Tok::kBraceOpen, 1));

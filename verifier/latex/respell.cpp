@@ -21,13 +21,13 @@ void read_ratio_in_words(std::vector<Token>& tokens) {
   for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
 }
 
-// What may stand before or behind a whole interval.
+// Returns whether a token may stand next to an interval.
 bool parts_sets(const Token& token) {
   return is_one_of(token.kind, Tok::kCup, Tok::kCap, Tok::kSetMinus, Tok::kComma, Tok::kSemicolon,
                    Tok::kAnd, Tok::kOr, Tok::kRelation, Tok::kPeriod, Tok::kEnd);
 }
 
-// ]0, 1[: brackets that look away from their interval leave its ends out.
+// Rewrites ]0, 1[, whose reversed brackets exclude the ends.
 void turn_brackets(std::vector<Token>& tokens) {
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     Token& token = tokens[i];
@@ -43,7 +43,7 @@ void turn_brackets(std::vector<Token>& tokens) {
   }
 }
 
-// 5 (units): words alone in the brackets behind a value.
+// Removes the brackets of a remark after a value: 5 (units).
 void unbracket_remark(std::vector<Token>& tokens) {
   if (tokens.size() < 4 || tokens[tokens.size() - 2].kind != Tok::kClose) return;
   std::size_t open = tokens.size() - 3;
@@ -56,7 +56,7 @@ void unbracket_remark(std::vector<Token>& tokens) {
   tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(open));
 }
 
-// x &= 3
+// Removes the alignment marks of x &= 3.
 void drop_alignment(std::vector<Token>& tokens) {
   if (std::ranges::find(tokens, Tok::kAmpersand, &Token::kind) == tokens.end()) return;
   std::vector<Token> kept;
@@ -69,6 +69,35 @@ void drop_alignment(std::vector<Token>& tokens) {
   tokens = std::move(kept);
 }
 
+// Rewrites 3x10^8 as a product and ^3/_5 as a fraction.
+void read_typed_numbers(std::vector<Token>& tokens) {
+  for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
+    const bool power_of_ten = tokens[i - 1].kind == Tok::kNumber &&
+                              tokens[i].kind == Tok::kSymbol && tokens[i].name == "x" &&
+                              tokens[i + 1].name == "10" && tokens[i + 2].kind == Tok::kCaret;
+    if (power_of_ten) tokens[i].kind = Tok::kTimes;
+  }
+  const bool fraction = tokens.size() == 6 && tokens[0].kind == Tok::kCaret &&
+                        tokens[1].kind == Tok::kNumber && tokens[2].kind == Tok::kDivide &&
+                        tokens[3].kind == Tok::kUnderscore && tokens[4].kind == Tok::kNumber;
+  if (!fraction) return;
+  tokens.erase(tokens.begin() + 3);
+  tokens.erase(tokens.begin());
+}
+
+// Rewrites {x | x > 0} without backslashes before its braces as the set.
+void escape_builder(std::vector<Token>& tokens) {
+  const std::size_t last = tokens.size() - 2;  // before kEnd
+  const bool builder =
+      tokens.size() > 6 && tokens[0].kind == Tok::kBraceOpen && tokens[1].kind == Tok::kSymbol &&
+      is_one_of(tokens[2].kind, Tok::kBar, Tok::kMid) && tokens[last].kind == Tok::kBraceClose;
+  if (!builder) return;
+  tokens[0].kind = Tok::kOpen;
+  tokens[0].bracket = '{';
+  tokens[last].kind = Tok::kClose;
+  tokens[last].bracket = '}';
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
@@ -78,6 +107,8 @@ void respell(Lexed& lexed) {
   turn_brackets(lexed.tokens);
   unbracket_remark(lexed.tokens);
   drop_alignment(lexed.tokens);
+  escape_builder(lexed.tokens);
+  read_typed_numbers(lexed.tokens);
 }
 
 }  // namespace lie::latex

@@ -14,7 +14,9 @@ bool is_quotation_mark(std::string_view character) {
 
 }  // namespace
 
-std::string normal_text(std::string_view text) {
+std::string normal_text(std::string_view text) { return lowered(unit_text(text)); }
+
+std::string unit_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -33,7 +35,7 @@ std::string normal_text(std::string_view text) {
       i += 2;
       continue;
     }
-    out.push_back(to_lower(c));
+    out.push_back(c);
   }
   while (!out.empty() && out.back() == '.') out.pop_back();
   return out;
@@ -43,7 +45,7 @@ std::string without_spacing(std::string_view text) {
   static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;",
                                                   "\\:",    "\\ ",     "~",   "$"};
   std::string out;
-  bool apart = false;  // something was dropped behind the last sign kept
+  bool apart = false;  // something was dropped after the last sign
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::size_t length =
         std::string_view(" \t\r\n").find(text[i]) != std::string_view::npos ? 1 : 0;
@@ -54,7 +56,7 @@ std::string without_spacing(std::string_view text) {
       i += length - 1;
       apart = apart || behind_digit;
     } else {
-      // "1 2" is not 12.
+      // A space keeps "1 2" apart from 12.
       if (apart && behind_digit && is_digit(text[i])) out.push_back(' ');
       apart = false;
       out.push_back(text[i]);

@@ -1,4 +1,4 @@
-// Texts as they are compared.
+// Normal forms in which texts are compared.
 #pragma once
 
 #include <string>
@@ -6,18 +6,21 @@
 
 namespace lie::latex {
 
-/// Lower case, without spaces, brackets, dollar signs, quotes, commands and final points: how text
-/// is compared.
+/// Returns the text in lower case, without spaces, brackets, dollar signs, quotes, commands and
+/// final points. Words are compared in this form.
 std::string normal_text(std::string_view text);
 
-/// The text without white space, dollar signs, \left, \right and thin spaces: how text that is no
-/// mathematics is compared.
+/// Returns normal_text() with its capitals, which tell units apart.
+std::string unit_text(std::string_view text);
+
+/// Returns the text without white space, dollar signs, \left, \right and thin spaces. Texts that do
+/// not parse are compared in this form.
 std::string without_spacing(std::string_view text);
 
-/// A name as symbols carry it: without backslashes, braces and spaces.
+/// Returns the name of a symbol: the text without backslashes, braces and spaces.
 std::string normal_name(std::string_view text);
 
-/// Digits as wide as Chinese characters, points and slashes, as others: "１２" is 12.
+/// Replaces digits, points and slashes as wide as Chinese characters by ASCII: "１２" is 12.
 std::string narrowed(std::string_view text);
 
 }  // namespace lie::latex

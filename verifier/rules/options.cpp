@@ -28,11 +28,15 @@ void describe_extraction(FieldList& fields, VerifierOptions& o) {
              {"lenient mode: 0 boxes before all, 50 or 100 with the anchors of that rank, as in "
               "Math-Verify, -1 never",
               "", -1, 1000});
+  fields.add("refuse_copied", o.refuse_copied,
+             {"an expression of the prompt that still has operations to carry out is \"copied\", "
+              "not equal, unless the gold is written so; counts where the prompt is known, as in "
+              "training"});
 }
 
 void describe_equality(FieldList& fields, VerifierOptions& o) {
   fields.add("identical_text", o.identical_text,
-             {"an answer that is the gold letter by letter is right, parsable or not"});
+             {"an answer that is the gold letter by letter is equal, parsable or not"});
   fields.add(
       "decimals", o.decimals,
       {{"places", DecimalRule::kPlaces},
@@ -46,7 +50,7 @@ void describe_equality(FieldList& fields, VerifierOptions& o) {
   fields.add("percent_is_number", o.percent_is_number,
              {"10% equals 10, from 1% on, besides 1/10, which it always equals"});
   fields.add("drop_units", o.drop_units,
-             {"a unit or currency sign beside a number does not count"});
+             {"a unit or currency sign that only one side has does not count"});
   fields.add("assignment", o.assignment, {"x = 5 equals 5"});
   fields.add("names_in_lists", o.names_in_lists, {"{AB = 4, CD = 5} equals {4, 5}"});
   fields.add("list_is_tuple", o.list_is_tuple, {"1, 3 and {1, 3} equal (1, 3) in this order"});
@@ -55,7 +59,7 @@ void describe_equality(FieldList& fields, VerifierOptions& o) {
   fields.add("interval_for_relation", o.interval_for_relation,
              {"gold -2 <= x <= 7 equals the interval [-2, 7]"});
   fields.add("relation_for_interval", o.relation_for_interval,
-             {"the reverse: gold [-2, 7] equals -2 <= x <= 7"});
+             {"gold [-2, 7] also equals an inequality that is not solved for x"});
   fields.add("ignore_case", o.ignore_case, {"X equals x where a name stands alone; text always"});
   fields.add("base_may_lack", o.base_may_lack, {"204_5 equals 204, but not 204_6"});
   fields.add("degrees_may_lack", o.degrees_may_lack,
@@ -63,7 +67,7 @@ void describe_equality(FieldList& fields, VerifierOptions& o) {
   fields.add("constant_may_differ", o.constant_may_differ,
              {"antiderivatives with + C on both sides are equal up to a constant"});
   fields.add("last_of_chain", o.last_of_chain,
-             {"x = 2 + 3 = 5 is x = 5; a wrong middle step does not count"});
+             {"x = 2 + 3 = 5 is x = 5; a chain that contradicts itself is never equal"});
   fields.add("rename_variables", o.rename_variables, {"f(x) equals f(y)"});
   fields.add("salvage_last_equals", o.salvage_last_equals,
              {"where the whole cannot be parsed, what follows its last ="});

@@ -1,5 +1,4 @@
-// What the verifier takes for the same answer, and how much work it may spend: every rule with its
-// default.
+// The options of the verifier: what counts as the same answer, and how much work it may spend.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,13 @@
 
 namespace lie {
 
-/// Where the answer is looked for.
+/// Selects where the answer is searched.
 enum class ExtractionMode : std::uint8_t { kReward = 0, kLenient = 1 };
 
-/// How two decimals, or a decimal and an exact value, are compared.
+/// Selects how two decimals, or a decimal and an exact value, are compared.
 enum class DecimalRule : std::uint8_t { kPlaces = 0, kHalfUlp = 1, kExact = 2 };
 
-/// The complete table of rules; describe() says what each is.
+/// All rules with their defaults. describe() documents each.
 struct VerifierOptions {
   // --- where the answer is -------------------------------------------------------------------
   ExtractionMode mode = ExtractionMode::kReward;
@@ -30,6 +29,7 @@ struct VerifierOptions {
   bool gold_decimal_comma = false;
   std::vector<std::string> choices;
   std::int64_t boxed_priority = 0;
+  bool refuse_copied = true;
 
   // --- what counts as equal ------------------------------------------------------------------
   bool identical_text = true;
@@ -59,11 +59,11 @@ struct VerifierOptions {
   std::int64_t max_precision = 1'024;
 };
 
-/// The table as config fields, with range and sentence.
+/// Lists the rules as config fields, each with its range and one sentence.
 void describe(FieldList& fields, VerifierOptions& options);
 
-/// Sets one rule from "rule=value", lists with commas ("choices=A,B"). Throws Error on a rule or
-/// value that does not exist.
+/// Sets one rule from "rule=value". Lists have commas ("choices=A,B"). Throws Error on an unknown
+/// rule or value.
 void set_rule(VerifierOptions& options, std::string_view setting);
 
 }  // namespace lie

@@ -36,7 +36,7 @@ bool Ball::within(std::int64_t exponent) const {
 Rational Ball::middle(bool imaginary) const {
   const arb_struct* part = imaginary ? acb_imagref(value_) : acb_realref(value_);
   Rational out;
-  // An exponent this large or small has no business in a rational.
+  // A rational with such an exponent would be too large.
   if (arf_is_special(arb_midref(part)) != 0 || arf_cmpabs_2exp_si(arb_midref(part), 20000) > 0 ||
       arf_cmpabs_2exp_si(arb_midref(part), -20000) < 0)
     return out;

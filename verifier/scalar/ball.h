@@ -1,4 +1,4 @@
-// Evaluation in complex balls: a value with a rigorous error bound, at any precision.
+// Evaluates expressions in complex balls: values with a rigorous error bound, at any precision.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace lie::scalar {
 
-/// A complex number known up to an error.
+/// A complex number with an error bound.
 class Ball {
  public:
   Ball() { acb_init(value_); }
@@ -24,35 +24,36 @@ class Ball {
 
   bool is_finite() const { return acb_is_finite(value_) != 0; }
   bool contains_zero() const { return acb_contains_zero(value_) != 0; }
-  /// Whether the imaginary part may be 0 and is known to 2^-30.
+  /// Returns whether the imaginary part may be 0 and has an error below 2^-30.
   bool looks_real() const;
-  /// Sign of the real part: -1, 1, or 0 where the ball does not tell.
+  /// Returns the sign of the real part: -1, 1, or 0 where it is not determined.
   int real_sign() const;
-  /// Whether it lies within 2^exponent of 0.
+  /// Returns whether the whole ball is within 2^exponent of 0.
   bool within(std::int64_t exponent) const;
-  /// The middle of the real or imaginary part as a rational.
+  /// Returns the midpoint of the real or imaginary part as a rational.
   exact::Rational middle(bool imaginary) const;
 
  private:
   acb_t value_;
 };
 
-/// a - b at `precision` bits.
+/// Returns a - b at `precision` bits.
 Ball difference(const Ball& a, const Ball& b, std::int64_t precision);
 
-/// A value, and whether a part of it is only a stand-in.
+/// A value, and how far it can be trusted.
 struct BallValue {
   Ball ball;
-  /// An integral, limit or long sum went in as an unknown function: a difference proves nothing.
+  /// An integral, limit or long sum was replaced by an unknown function, so a difference proves
+  /// nothing.
   bool unevaluated = false;
-  /// Known to some 160 bits only, however high the precision.
+  /// A quadrature limits the value to about 160 bits at any precision.
   bool integrated = false;
 };
 
-/// The value of an expression at a point. Names take the point's values; unknown functions, limits
-/// and the like are mapped to a fixed analytic function of their arguments, so that equal arguments
-/// give equal values. Nothing where the value is not finite at this precision, is no scalar, or
-/// exceeds the budget.
+/// Returns the value of an expression at a point, whose values the names have. Unknown functions,
+/// limits and the like become a fixed analytic function of their arguments, so that equal arguments
+/// give equal values. Returns nothing where the value is not finite at this precision, is no
+/// scalar, or exceeds the budget.
 std::optional<BallValue> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
                                  Budget& budget);
 

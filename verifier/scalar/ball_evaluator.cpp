@@ -1,4 +1,4 @@
-// Arithmetic, binders and unknown functions in balls.
+// Evaluates arithmetic, binders and unknown functions in balls.
 #include "verifier/scalar/ball_evaluator.h"
 
 #include <fmt/format.h>
@@ -10,15 +10,14 @@ bool BallEvaluator::eval(const Expr& e, Ball& out) {
   return out.is_finite() && sane(out);
 }
 
-// Values whose exponents do not fit a machine word are out of reach for every function behind
-// them.
+// Values whose exponents do not fit a machine word are too large for the functions applied to them.
 bool BallEvaluator::sane(const Ball& value) {
   mag_t size;
   mag_init(size);
   acb_get_mag(size, value.get());
   const bool small = mag_cmp_2exp_si(size, std::int64_t{1} << 32) < 0;
   mag_clear(size);
-  // A quadrature tries wide arguments off the path, and can do without them.
+  // A quadrature may skip wide arguments off its path.
   return small || (!integrand_ && budget_.exhaust());
 }
 
@@ -110,7 +109,7 @@ bool BallEvaluator::power(const Expr& e, Ball& out) {
   if (!eval(exponent, value)) return false;
   const bool whole = exponent.op == Op::kNumber && exponent.value.is_integer();
   if (holomorphic_ && !whole && !off_cut(out)) return false;
-  // A base that may be 0 makes the logarithm of acb_pow infinite, but 0^2 is 0.
+  // Where the base may be 0, acb_pow has an infinite logarithm, although 0^2 is 0.
   if (acb_contains_zero(out.get()) != 0 && exponent.op == Op::kNumber &&
       exponent.value.is_integer()) {
     const std::optional<std::int64_t> n = exponent.value.small_integer();
@@ -161,7 +160,7 @@ bool BallEvaluator::opaque(const std::string& name, const Expr& e, Ball& out) {
   std::vector<Ball> args;
   for (const Expr* arg : e.args) {
     Ball value;
-    // Infinity and the like go in by name.
+    // Infinity is replaced by a fixed number.
     if (arg->op == Op::kConstant && arg->name == "infinity")
       set(value, Rational(977, 331));
     else if (arg->op == Op::kRelation || !eval(*arg, value))
@@ -171,9 +170,10 @@ bool BallEvaluator::opaque(const std::string& name, const Expr& e, Ball& out) {
   return combine(name, args, out);
 }
 
-// sin(1 + sum of c_j a_j) + 2, the c_j drawn from the name: one fixed function for each name.
+// The function sin(c + sum of c_j a_j) + 2, whose constants are drawn from the name. The constant c
+// tells names apart where all arguments are 0.
 bool BallEvaluator::combine(const std::string& name, const std::vector<Ball>& args, Ball& out) {
-  acb_one(out.get());
+  set(out, Point{PointKind::kPositive, 77}.value(name));
   for (std::size_t j = 0; j < args.size(); ++j) {
     Ball weight;
     set(weight, Point{PointKind::kPositive, 77}.value(fmt::format("{}#{}", name, j)));

@@ -1,4 +1,4 @@
-// The ball evaluator's state and its rules, grouped by the file that holds them.
+// The ball evaluator. Its members are grouped by the file that defines them.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class BallEvaluator {
   static Unary of_reciprocal(Fn fn);
   bool function(const Expr& e, Ball& out);
   bool single(const Expr& e, Ball& out);
-  // A function with jumps: the result must be exact.
+  // Applies a function with jumps, whose result must be exact.
   template <typename Apply>
   static bool step(Ball& x, Apply apply) {
     apply(x);
@@ -68,14 +68,15 @@ class BallEvaluator {
                     Ball& out);
 
   // --- integrals: ball_integral.cpp ---
-  // A definite integral between finite bounds, enclosed; false where the quadrature does not
+  // Encloses a definite integral between finite bounds. Returns false where the quadrature does not
   // converge soon.
   bool integral(const Expr& e, Ball& out);
   static int evaluate_integrand(acb_ptr out, const acb_t x, void* task, slong order,
                                 slong precision);
-  // Whether a ball stays off the non-positive reals, where logarithms and powers have their cut.
+  // Returns whether a ball avoids the non-positive reals, where logarithms and powers have their
+  // cut.
   static bool off_cut(const Ball& x);
-  // Whether a function of one argument is surely holomorphic on a ball.
+  // Returns whether a function of one argument is certainly holomorphic on a ball.
   static bool holomorphic(Fn fn, const Ball& x);
   bool opaque(const std::string& name, const Expr& e, Ball& out);
   bool combine(const std::string& name, const std::vector<Ball>& args, Ball& out);
@@ -86,7 +87,8 @@ class BallEvaluator {
   Budget& budget_;
   bool integrated_ = false;
   bool integrand_ = false;    // evaluates for a quadrature
-  bool holomorphic_ = false;  // give up where a function is not holomorphic on its whole argument
+  int level_ = 0;             // number of integrals around this evaluation
+  bool holomorphic_ = false;  // fail where a function is not holomorphic on its whole argument
   std::map<std::string, Ball> bound_;
 };
 

@@ -1,4 +1,4 @@
-// The known functions in balls.
+// Evaluates the known functions in balls.
 #include <fmt/format.h>
 
 #include "verifier/scalar/ball_evaluator.h"
@@ -31,7 +31,7 @@ BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
   }
 }
 
-// Functions of the reciprocal: arccot x = arctan 1/x.
+// Returns the function of the reciprocal: arccot x = arctan 1/x.
 BallEvaluator::Unary BallEvaluator::of_reciprocal(Fn fn) {
   switch (fn) {
     case Fn::kArccot: return acb_atan;
@@ -132,7 +132,8 @@ bool BallEvaluator::logarithm(std::vector<Ball>& args, Ball& out) {
   return true;
 }
 
-// The real root of a negative number where the degree is odd, else the principal root.
+// Returns the real root of a negative number where the degree is odd, and otherwise the principal
+// root.
 bool BallEvaluator::root(std::vector<Ball>& args, const Expr& degree, Ball& out) {
   const bool odd = degree.op == Op::kNumber && degree.value.is_integer() &&
                    fmpz_is_odd(degree.value.numerator()) != 0 && args[0].looks_real() &&
@@ -182,7 +183,7 @@ bool BallEvaluator::extreme(std::vector<Ball>& args, int sign, Ball& out) {
   return true;
 }
 
-// Of whole numbers; of others there is none.
+// Only whole numbers have a gcd and lcm.
 bool BallEvaluator::common(const std::vector<Ball>& args, bool gcd, Ball& out) {
   Rational all, next;
   for (const Ball& arg : args) {

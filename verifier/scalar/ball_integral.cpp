@@ -1,4 +1,4 @@
-// Definite integrals in balls: Gauss-Legendre quadrature with rigorous error bounds (Arb's
+// Encloses definite integrals by Gauss-Legendre quadrature with rigorous error bounds (Arb's
 // acb_calc_integrate).
 #include "verifier/scalar/ball_evaluator.h"
 
@@ -9,11 +9,12 @@
 namespace lie::scalar {
 namespace {
 
-constexpr std::int64_t kMostPrecision = 192;  // bits: nodes for more take too long to compute
+constexpr std::int64_t kMostPrecision = 192;  // bits; nodes for more take too long to compute
 constexpr slong kRounding = 24;               // bits of the precision that may be lost
 constexpr slong kMostEvaluations = 3000;
 constexpr std::int64_t kStepsPerEvaluation = 10;
 constexpr slong kMostPieces = 60;
+constexpr int kMostNested = 2;  // integrals in each other: each multiplies the evaluations
 
 struct Task {
   const BallEvaluator* outer = nullptr;
@@ -23,7 +24,7 @@ struct Task {
 
 bool may_be_zero(const arb_struct* x) { return arb_contains_zero(x) != 0; }
 
-// |x| < 1 for sure.
+// Returns whether |x| < 1 is certain.
 bool below_one(const arb_struct* x) {
   mag_t size;
   mag_init(size);
@@ -55,6 +56,7 @@ int BallEvaluator::evaluate_integrand(acb_ptr out, const acb_t x, void* task, sl
   const Task& wanted = *static_cast<const Task*>(task);
   BallEvaluator inner(wanted.outer->point_, precision, wanted.outer->budget_);
   inner.integrand_ = true;
+  inner.level_ = wanted.outer->level_ + 1;
   inner.holomorphic_ = order > 0;
   inner.bound_ = wanted.outer->bound_;
   acb_set(inner.bound_[std::string(wanted.name)].get(), x);
@@ -70,8 +72,8 @@ int BallEvaluator::evaluate_integrand(acb_ptr out, const acb_t x, void* task, sl
 
 bool BallEvaluator::integral(const Expr& e, Ball& out) {
   Ball low, high;
-  if (holomorphic_ || infinity_sign(*e.args[1]) != 0 || infinity_sign(*e.args[2]) != 0 ||
-      !eval(*e.args[1], low) || !eval(*e.args[2], high))
+  if (level_ >= kMostNested || holomorphic_ || infinity_sign(*e.args[1]) != 0 ||
+      infinity_sign(*e.args[2]) != 0 || !eval(*e.args[1], low) || !eval(*e.args[2], high))
     return false;
   Task task{this, e.args[0], e.name};
   const slong precision = std::min(precision_, kMostPrecision);

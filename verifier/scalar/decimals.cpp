@@ -6,8 +6,8 @@ using exact::Rational;
 
 namespace {
 
-// Small values, of which rounding leaves few digits, must agree to 10^(1 - places) of themselves as
-// well.
+// Rounding leaves few digits of small values, so these must also agree to 10^(1 - places) of their
+// size.
 bool agree_relatively(const Rational& gold, const Rational& answer, std::int64_t places) {
   const Rational size = gold.sign() < 0 ? -gold : gold;
   if (!(size < Rational(1))) return true;

@@ -1,4 +1,4 @@
-// The rule for decimals: when a rounded value is the exact one.
+// The rule for decimals.
 #pragma once
 
 #include "verifier/exact/rational.h"
@@ -6,7 +6,8 @@
 
 namespace lie::scalar {
 
-/// Numbers under the rule for decimals; `decimal`: one of the sides was written as a decimal.
+/// Returns whether two numbers are equal under the rule for decimals. `decimal` says that one of
+/// the sides was written as a decimal.
 bool equal_numbers(const exact::Rational& gold, const exact::Rational& answer, bool decimal,
                    const VerifierOptions& options);
 

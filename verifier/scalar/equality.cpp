@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "verifier/scalar/algebraic_value.h"
+#include "verifier/expr/substitute.h"
 #include "verifier/scalar/ball.h"
 #include "verifier/scalar/decimals.h"
 #include "verifier/scalar/rational_value.h"
@@ -12,16 +12,17 @@
 namespace lie::scalar {
 namespace {
 
-using exact::Rational, expr::Expr, expr::Fn, expr::Op;
+using exact::Rational, expr::Expr, expr::Op;
+namespace trait = expr::trait;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
-// For integrals, whose balls are known to about 2^-160.
+// Agreement of integrals, whose balls have errors of about 2^-160.
 constexpr std::int64_t kIntegralAgreement = -120;
-// Differences below 2^this at a drawn point are equality there.
+// Differences below 2 to this power count as equality at a drawn point.
 constexpr std::int64_t kAgreement = -50;
 
-// Both sides modulo the prime at two points.
+// The comparison of both sides modulo the prime at two points.
 struct Identity {
   bool known = false, equal = false;
   bool opaque = true;  // a difference proves nothing
@@ -39,7 +40,7 @@ Identity identical(const Expr& a, const Expr& b, Budget& budget) {
   return out;
 }
 
-// Both sides at a point; nothing where one has no value there.
+// The values of both sides at a point.
 struct AtPoint {
   Ball gold, answer;
   bool unevaluated = false, integrated = false;
@@ -62,21 +63,39 @@ Tri equal_rounded(const Ball& a, const Ball& b, const VerifierOptions& options) 
   return Tri::kYes;
 }
 
-std::int64_t written_places(const Expr& e) {
+// The power of ten of a factor such as 10^8. Nothing where it is no such power.
+std::optional<std::int64_t> zeros_of(const Expr& e, Budget& budget) {
+  std::optional<Rational> value = rational_value(e, budget);
+  if (!value || value->sign() <= 0) return std::nullopt;
+  std::int64_t zeros = 0;
+  for (; zeros < 60 && Rational(1) < *value; ++zeros) *value = *value / Rational(10);
+  for (; zeros > -60 && *value < Rational(1); --zeros) *value = *value * Rational(10);
+  return *value == Rational(1) ? std::optional(zeros) : std::nullopt;
+}
+
+// The decimal places of the last digit written, scaled by percent signs and powers of ten.
+std::int64_t written_places(const Expr& e, Budget& budget) {
   std::int64_t places = 0;
   if (e.op == Op::kNumber && e.flag) {
     Rational scaled = e.value;
     for (; !scaled.is_integer() && places < 60; ++places) scaled = scaled * Rational(10);
   }
-  for (const Expr* arg : e.args) places = std::max(places, written_places(*arg));
-  return places;
+  std::int64_t zeros = e.op == Op::kPercent ? -2 : 0;
+  for (const Expr* arg : e.args) {
+    if (has_decimal(*arg))
+      places = std::max(places, written_places(*arg, budget));
+    else if (e.op == Op::kMul)
+      zeros += zeros_of(*arg, budget).value_or(0);
+  }
+  return places - zeros;
 }
 
-// Half a unit of the last digit written on the side that has fewer.
-Tri within_half_ulp(const Expr& gold, const Expr& answer, const Ball& a, const Ball& b) {
+// Allows half a unit of the last digit of the side that has fewer.
+Tri within_half_ulp(const Expr& gold, const Expr& answer, const Ball& a, const Ball& b,
+                    Budget& budget) {
   std::int64_t places = 1000;
   for (const Expr* side : {&gold, &answer})
-    if (has_decimal(*side)) places = std::min(places, written_places(*side));
+    if (has_decimal(*side)) places = std::min(places, written_places(*side, budget));
   const Rational gap = a.middle(false) - b.middle(false);
   const Rational half = exact::power_of_ten(-places) * Rational(1, 2);
   return tri(!(half < (gap.sign() < 0 ? -gap : gap)) && a.middle(true) == b.middle(true));
@@ -87,7 +106,7 @@ Tri decimals_equal(const Expr& gold, const Expr& answer, const VerifierOptions& 
   const auto values = at_point(gold, answer, Point{}, 4 * kFirstPrecision, budget);
   if (!values || values->unevaluated) return Tri::kUnknown;
   if (options.decimals == DecimalRule::kHalfUlp)
-    return within_half_ulp(gold, answer, values->gold, values->answer);
+    return within_half_ulp(gold, answer, values->gold, values->answer, budget);
   return equal_rounded(values->gold, values->answer, options);
 }
 
@@ -110,8 +129,6 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
     if (precision == kFirstPrecision) {
       const Identity same = identical(gold, answer, budget);
       if (same.known && same.equal) return Tri::kYes;
-      if (const std::optional<bool> proof = equal_algebraic(gold, answer, budget))
-        return tri(*proof);
     }
     const std::int64_t agreement = values->integrated ? kIntegralAgreement : -precision / 2;
     if (4 * precision > options.max_precision && gap.within(agreement)) return Tri::kYes;
@@ -122,9 +139,9 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
 
 // --- functions of names ----------------------------------------------------------------------
 
-// Agreement at one point; kUnknown where the point says nothing. `real`: beyond a branch cut, where
-// a side is complex, roots may be meant otherwise, and only real values are held against each
-// other.
+// Returns whether both sides agree at one point, and kUnknown where the point decides nothing. With
+// `real`, only real values are compared: beyond a branch cut, where a side is complex, roots may be
+// meant otherwise.
 Tri agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real, Budget& budget) {
   for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
     const auto values = at_point(gold, answer, point, precision, budget);
@@ -149,52 +166,28 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
   return out;
 }
 
-// Powers of negative numbers with a name above: (-1)^n means whole n.
-bool needs_integers(const Expr& e) {
-  const bool sign_power = e.op == Op::kPow && has_names(*e.args[1]) &&
-                          e.args[0]->op == Op::kNumber && e.args[0]->value.sign() < 0;
-  return sign_power || any_arg(e, needs_integers);
-}
-
-bool has_imaginary(const Expr& e) {
-  return (e.op == Op::kConstant && e.name == "i") || any_arg(e, has_imaginary);
-}
-
-bool has_complex_name(const Expr& e) {
-  return (e.op == Op::kSymbol && is_complex_name(e.name)) || any_arg(e, has_complex_name);
-}
-
-// What has a meaning of its own for complex numbers.
-bool is_complex_function(const Expr& e) {
-  return is_one_of(e.fn, Fn::kConjugate, Fn::kRe, Fn::kIm, Fn::kArg) ||
-         any_arg(e, is_complex_function);
-}
-
-// z and w stand for complex numbers where i or a function of complex numbers occurs.
+// The names z and w stand for complex numbers where i or a function of complex numbers occurs.
 bool speaks_of_complex(const Expr& gold, const Expr& answer) {
-  const auto speaks = [](const Expr& e) { return has_imaginary(e) || is_complex_function(e); };
-  return (speaks(gold) || speaks(answer)) && (has_complex_name(gold) || has_complex_name(answer));
+  if (!gold.has(trait::kImaginary | trait::kComplex) &&
+      !answer.has(trait::kImaginary | trait::kComplex))
+    return false;
+  return std::ranges::any_of(free_names(gold), is_complex_name) ||
+         std::ranges::any_of(free_names(answer), is_complex_name);
 }
 
-bool has_steps(const Expr& e) {
-  return is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod) || any_arg(e, has_steps);
-}
-
-// Functions of whole numbers.
-bool has_common(const Expr& e) {
-  return is_one_of(e.fn, Fn::kGcd, Fn::kLcm) || any_arg(e, has_common);
-}
+bool has_steps(const Expr& e) { return e.has(trait::kStep); }
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   const Identity same = identical(gold, answer, budget);
   if (same.known && same.equal) return Tri::kYes;
   if (same.known && !same.opaque) return Tri::kNo;
-  if (has_common(gold) || has_common(answer)) {
+  if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
     const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
     if (small != Tri::kYes) return small;
     return agree_at_points(gold, answer, PointKind::kLarge, false, budget);
   }
-  if (needs_integers(gold) || needs_integers(answer))
+  // (-1)^n means whole n.
+  if (gold.has(trait::kSignPower) || answer.has(trait::kSignPower))
     return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
   if (speaks_of_complex(gold, answer) &&
       agree_at_points(gold, answer, PointKind::kComplex, false, budget) == Tri::kNo)
@@ -203,7 +196,7 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
     const Tri large = agree_at_points(gold, answer, PointKind::kLarge, false, budget);
     if (large != Tri::kYes) return large;
   }
-  const bool real = !has_imaginary(gold) && !has_imaginary(answer);
+  const bool real = !gold.has(trait::kImaginary) && !answer.has(trait::kImaginary);
   const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, real, budget);
   if (positive == Tri::kNo) return Tri::kNo;
   const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, true, budget);
@@ -223,9 +216,11 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
                   Budget& budget) {
   const int infinite = infinity_sign(gold);
   const int answered = infinity_sign(answer);
-  if (infinite != answered)  // what is not evaluated may well be infinite
+  if (infinite != answered)  // an unevaluated side may be infinite
     return has_binder(gold) || has_binder(answer) ? Tri::kUnknown : Tri::kNo;
   if (infinite != 0) return Tri::kYes;
+  // Any other expression with an infinity, such as infinity - infinity, has no value.
+  if (gold.has(trait::kInfinity) || answer.has(trait::kInfinity)) return Tri::kNo;
   if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }

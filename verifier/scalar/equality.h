@@ -1,4 +1,4 @@
-// Whether two scalars are the same number or the same function.
+// Decides whether two scalars are the same number or the same function.
 #pragma once
 
 #include "verifier/expr/expr.h"
@@ -7,7 +7,7 @@
 
 namespace lie::scalar {
 
-/// kUnknown: it cannot be told within precision and budget.
+/// An answer to a question. kUnknown: precision and budget do not suffice.
 enum class Tri { kNo, kYes, kUnknown };
 inline Tri both(Tri a, Tri b) {
   if (a == Tri::kNo || b == Tri::kNo) return Tri::kNo;
@@ -15,22 +15,23 @@ inline Tri both(Tri a, Tri b) {
 }
 inline Tri tri(bool value) { return value ? Tri::kYes : Tri::kNo; }
 
-/// Equality of two scalars. Numbers: exact rationals; else balls of rising precision, which prove a
-/// difference; identity modulo a prime (right up to 2^-60), algebraic numbers (a proof either way),
-/// or agreement of the balls to half of max_precision bits. With free names: residues at two drawn
-/// points, which prove a difference of rational functions and show equality up to (degree /
-/// 2^62)^2; else balls at drawn points. Decimals by options.decimals.
+/// Decides equality of two scalars. Decimals follow options.decimals. Numbers are compared as exact
+/// rationals, or else by balls of rising precision, which prove a difference. Equality follows from
+/// identity modulo a prime (error 2^-60), or from
+/// agreement of the balls to half of max_precision bits. With free names, residues at two drawn
+/// points prove a difference of rational functions and show equality with error (degree / 2^62)^2.
+/// Other functions are compared by balls at drawn points.
 Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const VerifierOptions& options,
                   Budget& budget);
 
-/// Whether a = c b with a constant c: > 0 where `positive` asks for it, else any but 0.
+/// Decides whether a = c b with a constant c that is not 0, and positive where `positive` is set.
 Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget& budget);
 
-/// Whether a - b depends on no name.
+/// Decides whether a - b depends on no name.
 Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, Budget& budget);
 
-/// -1, 0 or 1 as a < b, a = b, a > b for real constants, infinities included; 2 where it cannot be
-/// told.
+/// Returns -1, 0 or 1 for a < b, a = b, a > b, where both are real constants or infinite. Returns 2
+/// where the order cannot be determined.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
 

@@ -1,5 +1,5 @@
-// Where two expressions are compared: values for their free names, drawn by hash so that every
-// machine draws the same.
+// A point at which expressions are compared: values for their free names, drawn by a hash that is
+// the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace lie::scalar {
 
-/// A 64-bit hash that is the same everywhere.
+/// Returns a 64-bit hash that is the same on every machine.
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed);
 
-/// What kind of values the names take.
+/// The kind of values that the names have.
 enum class PointKind : std::uint8_t {
   kPositive,  // reals in (1/2, 5/2)
   kMixed,     // reals in (-5/2, 5/2), away from 0
@@ -21,10 +21,10 @@ enum class PointKind : std::uint8_t {
   kComplex,   // names of complex numbers (is_complex_name) off the real line, others kPositive
 };
 
-/// Whether a name usually stands for a complex number: z, w, z_1, ...
+/// Returns whether a name usually stands for a complex number: z, w, z_1 and the like.
 bool is_complex_name(std::string_view name);
 
-/// An assignment of values to names.
+/// Assigns values to names.
 struct Point {
   PointKind kind = PointKind::kPositive;
   std::uint64_t seed = 0;

@@ -12,7 +12,7 @@ using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 using Value = std::optional<Rational>;
 
 constexpr std::int64_t kMostBits = 40'000;        // of an intermediate value
-constexpr std::int64_t kLargestFactorial = 3000;  // whose bits stay below that
+constexpr std::int64_t kLargestFactorial = 3000;  // has fewer bits than that
 
 class Evaluator {
  public:
@@ -79,7 +79,8 @@ class Evaluator {
     return exact::power(*base, *n);
   }
 
-  // 8^(2/3) where the root is exact; roots of negative numbers are left to the balls.
+  // Evaluates 8^(2/3) and the like where the root is exact. Balls evaluate roots of negative
+  // numbers.
   Value perfect_power(const Rational& base, const Rational& exponent) {
     if (base.sign() < 0 || fmpz_bits(exponent.denominator()) > 6 ||
         fmpz_bits(exponent.numerator()) > 10)
@@ -106,7 +107,7 @@ class Evaluator {
     return *a / *b;
   }
 
-  // 204_5: the digits as written, read in base 5.
+  // Reads the digits of 204_5 in base 5.
   Value based(const Expr& e) {
     const Value digits = eval(*e.args[0]);
     const Value radix = eval(*e.args[1]);
@@ -201,7 +202,7 @@ class Evaluator {
     return positive ? Value(-*positive) : std::nullopt;
   }
 
-  // A sum or product over a range of whole numbers, term by term.
+  // Evaluates a sum or product over a range of whole numbers term by term.
   Value binder(const Expr& e) {
     const bool sum = e.fn == Fn::kSum;
     if ((!sum && e.fn != Fn::kProduct) || e.args.size() != 3 || e.name.empty()) return std::nullopt;
@@ -231,6 +232,13 @@ class Evaluator {
 
 std::optional<Rational> rational_value(const Expr& e, Budget& budget) {
   return Evaluator(budget).eval(e);
+}
+
+const Expr* folded(const Expr* e, expr::Arena& arena) {
+  constexpr std::uint32_t kOther = expr::trait::kName | expr::trait::kDecimal;
+  if (e == nullptr || e->op == Op::kNumber || e->has(kOther)) return e;
+  std::optional<Rational> value = rational_value(*e, arena.budget());
+  return value ? arena.number(std::move(*value)) : e;
 }
 
 }  // namespace lie::scalar

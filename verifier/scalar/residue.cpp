@@ -93,7 +93,7 @@ class Evaluator {
     return call(fmt::format("fn{}", static_cast<int>(e.fn)), e, out);
   }
 
-  // The bound variable takes a value of its own, so that its name does not matter.
+  // The bound variable has a value of its own, so that its name does not matter.
   bool binder(const Expr& e, std::uint64_t& out) {
     if (const std::optional<Rational> value = rational_value(e, budget_))
       return exact::residue(*value, out);

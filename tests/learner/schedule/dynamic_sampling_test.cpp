@@ -112,7 +112,7 @@ class Start {
   void answer_all(bool reversed) {
     const auto client = ticket_queue_.client(0);
     for (;;) {
-      Assignment next = client->receive({.room = 8});
+      Assignment next = client->receive({.free_slots = 8});
       if (next.kind == Assignment::Kind::kFinish) return;
       if (reversed) std::ranges::reverse(next.tickets);
       for (const Ticket& ticket : next.tickets) {

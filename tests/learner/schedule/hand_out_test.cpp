@@ -118,10 +118,11 @@ TEST(HandOut, TheLongestGroupsAreHandedOutFirst) {
 
 TEST(HandOut, AnActorGetsSpareSamplesWhileEnoughAreLeft) {
   HandOut out(groups(40, 1), 2);
-  EXPECT_EQ(out.next(0, {.room = 4, .spare = 3}).size(), 7U);
-  EXPECT_EQ(out.next(1, {.room = 20, .spare = 0}).size(), 20U);
-  EXPECT_EQ(out.next(0, {.room = 4, .spare = 3}).size(), 7U);
-  EXPECT_EQ(out.next(0, {.room = 1, .spare = 3}).size(), 2U) << "a quarter of the 6 left is spare";
+  EXPECT_EQ(out.next(0, {.free_slots = 4, .spare = 3}).size(), 7U);
+  EXPECT_EQ(out.next(1, {.free_slots = 20, .spare = 0}).size(), 20U);
+  EXPECT_EQ(out.next(0, {.free_slots = 4, .spare = 3}).size(), 7U);
+  EXPECT_EQ(out.next(0, {.free_slots = 1, .spare = 3}).size(), 2U)
+      << "a quarter of the 6 left is spare";
 }
 
 TEST(HandOut, AnActorThatHoldsItsShareGetsMoreWhenAGroupEnds) {

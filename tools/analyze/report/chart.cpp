@@ -8,7 +8,7 @@
 namespace lie::analyze {
 namespace {
 
-constexpr std::size_t kMostPoints = 600;  // of a line: more are invisible
+constexpr std::size_t kMostPoints = 600;  // per line; more cannot be seen
 
 bool is_left_of(const Point& p, double x) { return p.x < x; }
 
@@ -22,7 +22,7 @@ std::vector<double> all_x(const Chart& chart) {
   return all;
 }
 
-/// Where the series' points in [from, to) are smallest and largest.
+/// Adds the x at which the series is smallest and largest in [from, to).
 void add_extremes(std::vector<double>& kept, const Series& series, double from, double to) {
   const auto begin = std::lower_bound(series.points.begin(), series.points.end(), from, is_left_of);
   const auto end = std::lower_bound(begin, series.points.end(), to, is_left_of);
@@ -32,8 +32,9 @@ void add_extremes(std::vector<double>& kept, const Series& series, double from, 
   kept.insert(kept.end(), {least->x, most->x});
 }
 
-/// At most about kMostPoints of `all`: its ends, and each stretch's extremes of every series.
-std::vector<double> telling_x(const Chart& chart, const std::vector<double>& all) {
+/// Returns about kMostPoints of `all` at most: both ends, and the extremes of every series in each
+/// stretch.
+std::vector<double> extreme_x(const Chart& chart, const std::vector<double>& all) {
   const std::size_t stretches = std::max<std::size_t>(1, kMostPoints / (2 * chart.series.size()));
   std::vector<double> kept = {all.front(), all.back()};
   for (std::size_t i = 0; i < stretches; ++i) {
@@ -45,11 +46,12 @@ std::vector<double> telling_x(const Chart& chart, const std::vector<double>& all
   return kept;
 }
 
-/// Points bounded in number, at the same x in all series, so that they can be compared and stacked.
+/// Bounds the number of points. All series keep the same x, so that they can be compared and
+/// stacked.
 Chart thinned(Chart chart) {
   const std::vector<double> all = all_x(chart);
   if (all.size() <= kMostPoints || chart.kind == Chart::Kind::kScatter) return chart;
-  const std::vector<double> kept = telling_x(chart, all);
+  const std::vector<double> kept = extreme_x(chart, all);
   for (Series& series : chart.series) {
     std::erase_if(series.points,
                   [&](const Point& p) { return !std::ranges::binary_search(kept, p.x); });
@@ -81,7 +83,7 @@ bool is_drawn(const Point& p, const Chart& chart) {
   return std::isfinite(p.y) && (!chart.log_y || p.y > 0);
 }
 
-/// [x, y] or [x, y, low, high].
+/// Returns the points as [x, y] or [x, y, low, high].
 std::string json_points(const Series& series, const Chart& chart) {
   std::string json;
   for (const Point& p : series.points) {
@@ -94,7 +96,7 @@ std::string json_points(const Series& series, const Chart& chart) {
   return json;
 }
 
-/// What report.js reads.
+/// Returns the JSON that report.js reads.
 std::string numbers(const Chart& chart) {
   constexpr const char* kKinds[] = {"lines", "stacked", "scatter"};
   std::string series;
@@ -114,8 +116,8 @@ std::string numbers(const Chart& chart) {
 
 }  // namespace
 
-std::string render(const Chart& whole) {
-  const Chart chart = thinned(whole);
+std::string render(const Chart& full) {
+  const Chart chart = thinned(full);
   const auto has_points = [&](const Series& series) {
     return std::ranges::any_of(series.points, [&](const Point& p) { return is_drawn(p, chart); });
   };

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The rows of each subject.
+/// Rows by subject.
 using Tables = std::vector<std::vector<EvaluationRow>>;
 
 EvaluationRow row_of(const Json& json) {
@@ -36,7 +36,7 @@ const EvaluationRow* find(const std::vector<EvaluationRow>& rows, const std::str
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// In the order of the tables; the sources of the first one first.
+/// Returns the sources in the order of the tables, beginning with those of the first table.
 std::vector<std::string> sources_of(const Tables& tables) {
   std::vector<std::string> sources;
   for (const auto& rows : tables) {
@@ -74,7 +74,7 @@ std::string average_table(std::span<const Subject> subjects, const Tables& table
   return html + "</table></div>";
 }
 
-/// A way to look at an evaluation along some x.
+/// A chart of an evaluation over k or budget.
 struct View {
   const char* curve;
   const char* title;
@@ -98,7 +98,8 @@ std::string drawn(const View& view, const std::string& title, std::vector<Series
   return render(chart);
 }
 
-/// One subject: a line for each source in one chart. Several: a chart for each source.
+/// Returns one chart with a line for each source if there is one subject, else a chart for each
+/// source.
 std::string charts_of(std::span<const Subject> subjects, const Tables& tables, const View& view) {
   std::vector<Series> lines;
   std::string html;

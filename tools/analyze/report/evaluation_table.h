@@ -1,5 +1,5 @@
-// What `lie_cluster eval` estimated, as table.json in its directory holds it: Avg@k with intervals
-// by data source, pass@k, maj@k and the accuracy at token budgets.
+// Shows the estimates of `lie_cluster eval`, read from table.json in its directory: Avg@k with
+// intervals by data source, pass@k, maj@k and the accuracy at token budgets.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 namespace lie::analyze {
 
 struct EvaluationRow {
-  std::string source;  // or "all problems", "mean of sources"
+  std::string source;  // a data source, "all problems" or "mean of sources"
   std::int64_t problems = 0, samples = 0;
   Estimate average;
-  /// "pass", "majority", "budgets": estimates by k or budget.
+  /// Estimates by k or budget, under "pass", "majority" and "budgets".
   std::map<std::string, std::map<std::int64_t, Estimate>> curves;
 };
 
-/// The rows of a directory; none where it has no table.json. Throws Error naming a file that is
-/// none.
+/// Returns the rows of a directory, or none if it has no table.json. Throws Error naming a file
+/// that is not such a table.
 std::vector<EvaluationRow> read_evaluation(const std::filesystem::path& directory);
 
-/// The table, Avg@k with its interval as a bar, and the charts; empty where no subject has any. Of
-/// several seeds the first is shown.
+/// Returns the table, Avg@k with its interval as a bar, and the charts as HTML. Empty if no subject
+/// has a table. Of several seeds only the first is shown.
 std::string evaluation_section(std::span<const Subject> subjects);
 
 }  // namespace lie::analyze

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kColours = 8, kDashes = 4;
 
-/// Controls that would not be seen, and marks of direction (Unicode standard annex 9).
+/// Returns whether `c` is an invisible control character or a mark of text direction (Unicode
+/// standard annex 9).
 bool is_invisible(std::uint32_t c) {
   const bool control = (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0);
   const bool direction = c == 0x061c || c == 0x200e || c == 0x200f ||

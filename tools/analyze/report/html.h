@@ -1,4 +1,4 @@
-// Text of a run made safe for a page.
+// Escapes texts of a run for a page.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace lie::analyze {
 
-/// For HTML and for attribute values. Broken UTF-8 becomes U+FFFD; control characters and the marks
-/// that turn the direction of what follows become visible: "⟨U+202E⟩".
+/// Escapes text for HTML and attribute values. Invalid UTF-8 becomes U+FFFD. Control characters and
+/// marks that change the text direction become visible: "⟨U+202E⟩".
 std::string escaped(std::string_view text);
 
-/// A JSON string for a <script> element, which nothing in it can end.
+/// Returns a JSON string for a <script> element. The text cannot end the element.
 std::string script_string(std::string_view text);
 
-/// CSS classes of a line or point: "c3" of colour 2; after eight colours "c1 d2", another dash.
+/// Returns the CSS classes of a line or point: "c3" for color 2; after eight colors "c1 d2", with
+/// another dash pattern.
 std::string colour_class(int colour);
 
 }  // namespace lie::analyze

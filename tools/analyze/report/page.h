@@ -1,4 +1,4 @@
-// A page that needs nothing else: head, style, navigation, sections, and the script of its charts.
+// Writes a self-contained page: head, style, navigation, sections, and the script of its charts.
 #pragma once
 
 #include <span>
@@ -6,20 +6,21 @@
 
 namespace lie::analyze {
 
-/// One part of a page under its own heading.
+/// One section of a page with its own heading.
 struct PageSection {
-  std::string id;     // of its anchor, and its word in the navigation
+  std::string id;     // of its anchor, and its label in the navigation
   std::string title;  // plain text
   std::string words;  // below the title, HTML
-  std::string body;   // HTML; empty: the section is left out
+  std::string body;   // HTML; empty: the section is omitted
   std::string layout = "grid3";
 };
 
-/// `lead`: HTML below the title. `runs`: names in the order of their colours; a click hides one.
+/// Returns the page as HTML. `lead` is HTML below the title. `runs` are names in the order of their
+/// colors; a click on a name hides the run.
 std::string page(const std::string& title, const std::string& lead,
                  std::span<const std::string> runs, std::span<const PageSection> sections);
 
-/// The mark of a run's colour.
+/// Returns the color mark of a run as HTML.
 std::string swatch(std::size_t run);
 
 }  // namespace lie::analyze

@@ -20,7 +20,7 @@
 namespace lie::analyze {
 namespace {
 
-/// "0.54 -> 0.73" with the end's interval below.
+/// Returns a cell "0.54 → 0.73" with the end's interval below.
 std::string glance_cell(const Subject& subject, std::string_view metric) {
   const StartAndEnd ends = start_and_end(subject, std::string(metric));
   if (!ends.known) return "<td class=number>–</td>";
@@ -37,13 +37,14 @@ std::string day(double seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
-/// What tells a run from others: when, with which program, from which model, its coverage.
-std::vector<std::string> facts_of(const Run& run) {
-  std::vector<std::string> facts;
+/// Returns what distinguishes a run: start time, model, data, coverage settings and program
+/// version.
+std::vector<std::string> details_of(const Run& run) {
+  std::vector<std::string> details;
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) facts.push_back(std::string(name) + value);
+    if (!value.empty()) details.push_back(std::string(name) + value);
   };
-  if (run.begun > 0) facts.push_back("begun " + day(run.begun));
+  if (run.begun > 0) details.push_back("begun " + day(run.begun));
   add("model ", setting_of(run, "model.path"));
   add("data ", setting_of(run, "sft.data"));
   add("prompts ", setting_of(run, "eval.file"));
@@ -52,7 +53,7 @@ std::vector<std::string> facts_of(const Run& run) {
   if (run.trajectories && !run.trajectories->segments().empty()) {
     add("lie_cluster ", run.trajectories->segments().front().info().build_id);
   }
-  return facts;
+  return details;
 }
 
 std::string states_of(std::span<const Subject> subjects) {
@@ -61,7 +62,7 @@ std::string states_of(std::span<const Subject> subjects) {
     for (const Run& run : subjects[i].runs) {
       items += fmt::format("<li data-run={}>{} {}: {}", i, swatch(i),
                            escaped(run.directory.string()), escaped(run.state));
-      for (const std::string& fact : facts_of(run)) items += " · " + escaped(fact);
+      for (const std::string& detail : details_of(run)) items += " · " + escaped(detail);
       for (const std::string& note : run.notes) items += "<br>" + escaped(note);
       items += "</li>";
     }
@@ -69,7 +70,7 @@ std::string states_of(std::span<const Subject> subjects) {
   return "<ul class=notes>" + items + "</ul>";
 }
 
-/// Columns of the first table; those that no subject has are left out.
+/// Returns the columns of the first table that some subject has.
 std::vector<std::pair<std::string_view, const char*>> glance_columns(
     std::span<const Subject> subjects) {
   constexpr std::pair<std::string_view, const char*> kColumns[] = {
@@ -92,7 +93,7 @@ std::vector<std::pair<std::string_view, const char*>> glance_columns(
     });
   };
   for (const auto& column : kColumns) {
-    // A policy's loss says nothing of how it does.
+    // A policy's loss does not measure its quality.
     if (has(column.first) && !(column.first == "loss" && has("accuracy")))
       columns.push_back(column);
   }
@@ -115,7 +116,7 @@ std::string glance(std::span<const Subject> subjects) {
   return html + "</table>" + states_of(subjects);
 }
 
-/// The values of a setting over a subject's runs: one if they agree, else all.
+/// Returns the value of a setting in a subject's runs, or all values if they differ.
 std::string setting_cell(const Subject& subject, const std::string& key) {
   std::string text;
   std::set<std::string> seen;
@@ -158,7 +159,7 @@ std::string settings(std::span<const Subject> subjects) {
                             same);
 }
 
-/// Of each subject's first run.
+/// Returns a decoder for each subject's first run.
 std::vector<Decoder> decoders_of(std::span<const Subject> subjects) {
   std::vector<Decoder> decoders;
   for (const Subject& subject : subjects) {
@@ -180,13 +181,13 @@ std::string responses_section(std::span<const Subject> subjects, std::span<const
   return html;
 }
 
-/// Or else there are only evaluations: points, no curves.
+/// Returns whether there are training steps, and not only evaluations.
 bool has_steps(std::span<const Subject> subjects) {
   return std::ranges::any_of(subjects,
                              [](const Subject& s) { return s.runs.front().last_step > 0; });
 }
 
-/// When and with what the page was made, and what its bands are.
+/// Returns when and with what the page was made, and the meaning of its bands.
 std::string lead(std::span<const Subject> subjects) {
   const bool seeds =
       std::ranges::any_of(subjects, [](const Subject& s) { return s.runs.size() > 1; });

@@ -1,4 +1,4 @@
-// The HTML report: one file that needs nothing else, of one run or several side by side.
+// The HTML report: one self-contained file about one run, or several side by side.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lie::analyze {
 
-/// `responses`: how many responses of each run to show.
+/// Returns the report with `responses` responses of each run.
 std::string html_report(std::span<const Subject> subjects, std::size_t responses);
 
 }  // namespace lie::analyze

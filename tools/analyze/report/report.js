@@ -1,11 +1,11 @@
-// Draws a report's charts from the numbers that chart.cpp writes, and brings them to life: the values at the pointer, zoom by dragging,
-// runs and lines hidden by a click, smoothing.
+// Draws a report's charts from the numbers that chart.cpp writes, and makes them interactive: values
+// at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing.
 "use strict";
 (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24;
-  const hiddenRuns = new Set();  // by number
-  const zoom = new Map();        // [low, high] or undefined, by what the x axis shows
-  let smoothing = 0;             // weight of what came before
+  const hiddenRuns = new Set();  // indices
+  const zoom = new Map();        // [low, high] or undefined, by x label
+  let smoothing = 0;             // weight of the previous average
 
   function tickText(value, step) {
     const size = Math.abs(value);
@@ -19,7 +19,7 @@
     return rounded(value / 10 ** power) + "e" + power;
   }
 
-  // [value, label] of 1, 2 or 5 times a power of ten; of a logarithmic axis all powers.
+  // Returns [value, label] for 1, 2 or 5 times a power of ten; for a logarithmic axis all powers.
   function ticksOf([low, high], isLog) {
     const rough = (high - low) / 4.5, power = 10 ** Math.floor(Math.log10(rough)), lead = rough / power;
     const step = isLog ? 1 : power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
@@ -48,7 +48,7 @@
 
   const rangeOf = numbers => numbers.reduce(([low, high], n) => [Math.min(low, n), Math.max(high, n)], [Infinity, -Infinity]);
 
-  // Where values lie on the picture; null where there are none.
+  // Returns the scales from values to the picture; null if there are no values.
   function axesOf(data, series) {
     const points = series.flatMap(s => s.points);
     if (points.length === 0) return null;
@@ -78,7 +78,7 @@
     })}));
   }
 
-  // Exponential moving average that begins without bias.
+  // Returns the exponential moving average, corrected for the bias of its start.
   function smoothed(points) {
     let sum = 0, weight = 0;
     return points.map(([x, y]) => {
@@ -100,7 +100,7 @@
     return data.kind === "stacked" ? stacked(series) : series;
   }
 
-  // Pictures. Only numbers and class names enter them; texts of the run are set as text.
+  // Pictures. They contain only numbers and class names; texts of the run are set as text.
   const at = number => number.toFixed(1);
   function frame(axes) {
     const rows = axes.yTicks.map(([value, text]) =>
@@ -166,7 +166,7 @@
     return made;
   }
 
-  // The values of all shown series where the nearest of their points lies.
+  // Returns the values of all shown series at the nearest of their points.
   function point(chart, place) {
     const series = shownSeries(chart);
     const found = chart.axes && nearest(series.flatMap(s => s.points), chart.axes.valueAt(place));
@@ -211,7 +211,7 @@
     draw(chart);
   }
 
-  // Over one chart: values, and a span pressed and drawn out becomes the zoom.
+  // Handles the pointer over one chart: shows values, and zooms to a dragged span.
   function follow(chart) {
     const place = event => {
       const box = chart.svg.getBoundingClientRect();

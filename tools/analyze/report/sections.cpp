@@ -23,7 +23,7 @@ std::vector<Point> points_of(const Subject& subject, std::string_view metric) {
   return points;
 }
 
-/// What makes one quantity's chart.
+/// Description of one quantity's chart.
 struct Quantity {
   std::string_view metric, title;
   std::string_view note = "";
@@ -39,7 +39,8 @@ bool has_other_than_zero(const std::vector<Series>& all) {
   return false;
 }
 
-/// One quantity, a line per subject. Nothing where all lines are zero and it is `optional`.
+/// Returns the chart of one quantity with a line per subject; empty if it is `optional` and zero
+/// throughout.
 std::string compared(std::span<const Subject> subjects, const Quantity& quantity,
                      bool optional = false) {
   Chart chart{.title = std::string(quantity.title),
@@ -61,14 +62,15 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
   return html;
 }
 
-/// `colour` is not one of the first two, which denote the first two runs.
+/// One quantity of a composed chart. `colour` must not be 0 or 1, which denote the first two runs.
 struct Part {
   std::string_view metric, name;
   int colour;
 };
 enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kGrey = 7 };
 
-/// Related quantities, one chart per subject; parts that are zero throughout are left out.
+/// Returns one chart of related quantities per subject. Quantities that are zero throughout are
+/// omitted.
 std::string composed(std::span<const Subject> subjects, const std::string& title, const char* note,
                      std::span<const Part> parts, Chart::Kind kind) {
   std::string html;
@@ -89,7 +91,7 @@ std::string composed(std::span<const Subject> subjects, const std::string& title
   return html;
 }
 
-/// Mean length within its quantiles: 5 to 95 % as a band, median dashed.
+/// Returns a chart of the mean length with bands of its quantiles; the median is dashed.
 std::string length_quantiles(const Subject& subject, int colour, bool several) {
   Chart chart{.title = several ? "Length quantiles · " + subject.name : "Length quantiles",
               .note = "tokens",

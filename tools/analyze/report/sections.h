@@ -1,4 +1,4 @@
-// The report's charts, by section.
+// Makes the report's charts, by section.
 #pragma once
 
 #include <span>
@@ -8,9 +8,10 @@
 
 namespace lie::analyze {
 
-/// Each returns the section's figures as HTML; empty where no subject has what it shows.
+/// Each function returns the section's figures as HTML; empty if no subject has the data.
 std::string learning_charts(std::span<const Subject> subjects);
-/// Of `lie_cluster sft`: the losses. Nothing where a subject was trained by reinforcement.
+/// Returns the losses of `lie_cluster sft`; empty if a subject was trained by reinforcement
+/// learning.
 std::string tuning_charts(std::span<const Subject> subjects);
 std::string exploration_charts(std::span<const Subject> subjects);
 std::string reward_charts(std::span<const Subject> subjects);

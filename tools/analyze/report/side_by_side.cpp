@@ -12,7 +12,7 @@
 namespace lie::analyze {
 namespace {
 
-constexpr std::size_t kMostRead = 2000;  // problems whose texts are compared
+constexpr std::size_t kMostRead = 2000;  // limit of problems whose texts are compared
 
 /// Row of the data file to the latest answer of a run.
 using Answers = std::map<std::int64_t, std::size_t>;
@@ -31,7 +31,7 @@ Answers latest_answers(const Run& run, Purpose purpose) {
   return answers;
 }
 
-/// Answers to what all runs were asked, by row.
+/// Returns the answers to rows that all runs answered.
 std::vector<SharedPrompt> common_rows(std::span<const Run* const> runs, Purpose purpose) {
   std::vector<Answers> answers;
   for (const Run* run : runs) answers.push_back(latest_answers(*run, purpose));
@@ -56,7 +56,7 @@ bool is_one_problem(std::span<const Run* const> runs, const SharedPrompt& prompt
   return true;
 }
 
-/// The prompt once, below it each run's answer.
+/// Returns HTML with the prompt, and below it each run's answer.
 std::string compared_answers(std::span<const Subject> subjects, std::span<const Decoder> decoders,
                              const SharedPrompt& prompt) {
   std::string html = "<div class=compared>" +

@@ -1,4 +1,4 @@
-// The same prompts across runs: what each answered, beside each other, by data source.
+// Compares the answers of several runs to the same prompts, by data source.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace lie::analyze {
 
-/// Of each run the index of its answer in run.samples.
+/// Index of the answer in run.samples, by run.
 using SharedPrompt = std::vector<std::size_t>;
 
-/// Prompts, by data source, that all runs answered: in their last evaluation, or anywhere in
-/// training, of which the latest answer counts; of a group its first response. Evenly chosen, about
-/// `most` in all, of each source at least one. The runs are those of the same data file and row
-/// with the same text and gold answer.
+/// Returns, by data source, prompts that all runs answered. For kEvaluate these are answers of the
+/// last evaluation; for kTrain, the latest answers in training. The first response of a group
+/// counts. About `most` prompts are chosen evenly, at least one of each source. Prompts match if
+/// they have the same row, text and gold answer.
 std::map<std::string, std::vector<SharedPrompt>> shared_prompts(std::span<const Run* const> runs,
                                                                 Purpose purpose, std::size_t most);
 
-/// As HTML, of the first run of each subject; empty where they share none.
+/// Returns the comparison of each subject's first run as HTML; empty if the runs share no prompt.
 std::string side_by_side(std::span<const Subject> subjects, std::span<const Decoder> decoders,
                          Purpose purpose, std::size_t most);
 

@@ -11,44 +11,44 @@
 namespace lie {
 namespace {
 
-void check_sampling(const TrainConfig& config, std::vector<std::string>& slips) {
+void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
-    slips.emplace_back(
-        "rollout.samples_per_prompt is 1: a response is compared with none, so every advantage is "
-        "0 and nothing is learned; 8 or 16 are usual");
+    warnings.emplace_back(
+        "rollout.samples_per_prompt is 1: a group has nothing to compare, so every advantage is 0 "
+        "and nothing is learned; 8 or 16 are usual");
   } else if (config.rollout.sampling.temperature == 0) {
-    slips.emplace_back(
+    warnings.emplace_back(
         "rollout.temperature is 0: all responses of a group are the same, so every advantage is 0 "
         "and nothing is learned; 1 is usual");
   }
 }
 
-void check_template(const TrainConfig& config, std::vector<std::string>& slips) {
+void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.data.prompt_template != "plain" || !has_chat_template(config.model.path)) return;
-  slips.push_back(
-      fmt::format("data.prompt_template is plain, but {} has a chat template: a chat model expects "
-                  "it; model is the one it has",
+  warnings.push_back(
+      fmt::format("data.prompt_template is plain, but {} has a chat template, which a chat model "
+                  "expects: set it to model",
                   config.model.path));
 }
 
-void check_threads(const TrainConfig& config, std::vector<std::string>& slips) {
+void check_threads(const TrainConfig& config, std::vector<std::string>& warnings) {
   const auto cpus = std::ssize(usable_cpus());
   if (config.model.threads <= cpus) return;
-  slips.push_back(
+  warnings.push_back(
       fmt::format("model.threads is {}, but a rank here may use {} CPUs: more threads than CPUs "
                   "are slower; 0 shares the CPUs among the ranks",
                   config.model.threads, cpus));
 }
 
-void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& slips) {
+void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.model.device != "cpu-bf16" || has_matrix_unit()) return;
-  slips.emplace_back(
-      "model.device is cpu-bf16, but this host's processor has no AMX: the bits are the same, and "
-      "cpu is faster");
+  warnings.emplace_back(
+      "model.device is cpu-bf16, but this host's processor has no AMX: results are bit-identical "
+      "to those with AMX, but cpu is faster");
 }
 
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
-                   std::vector<std::string>& slips) {
+                   std::vector<std::string>& warnings) {
   const std::int64_t limit = config.rollout.max_prompt_tokens;
   std::optional<Tokenizer> tokenizer;  // loaded where a prompt may be too long
   const auto is_long = [&](const Prompt& prompt) {
@@ -58,43 +58,43 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
   };
   const auto count = std::ranges::count_if(training, is_long);
   if (count == 0) return;
-  slips.push_back(
+  warnings.push_back(
       fmt::format("{} of {} training prompts are longer than rollout.max_prompt_tokens {} and will "
                   "lose their first tokens",
                   count, training.size(), limit));
 }
 
-/// What it costs is measured in docs/studies/staleness.md.
-void check_staleness(const TrainConfig& config, std::vector<std::string>& slips) {
+/// The cost is measured in docs/studies/staleness.md.
+void check_staleness(const TrainConfig& config, std::vector<std::string>& warnings) {
   constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
   const double range = clip_high(loss);
   if (range >= kNarrow) return;
-  slips.push_back(fmt::format(
-      "rollout.max_staleness is {}: stale responses leave a clip range as narrow as {} and are not "
-      "learned from; set policy_loss.recompute_old_log_probs to true and tis_cap to 2",
+  warnings.push_back(fmt::format(
+      "rollout.max_staleness is {}: stale responses are outside a clip range as narrow as {} and "
+      "contribute nothing; set policy_loss.recompute_old_log_probs to true and tis_cap to 2",
       config.tickets.max_staleness, range));
 }
 
-/// Keys that were set, and that others keep from having any effect.
-void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips) {
+/// Finds keys that are set but have no effect because of other keys.
+void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
   const std::int64_t limit = config.rollout.evaluation.max_response_tokens;
   const auto cuts_nothing = [&](std::int64_t budget) { return budget >= limit; };
   if (loss.tis_cap == 0 &&
       (loss.tis_level != TisLevel::kToken || loss.tis_beyond != BeyondCap::kTruncate)) {
-    slips.emplace_back(
+    warnings.emplace_back(
         "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
   }
   if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
-    slips.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
+    warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
   }
   if (config.evaluation.every > 0 &&
       std::ranges::any_of(config.evaluation_budgets.budgets, cuts_nothing)) {
-    slips.push_back(
-        fmt::format("evaluation.budgets: what is not below "
-                    "evaluation.max_response_tokens {} cuts no response",
+    warnings.push_back(
+        fmt::format("evaluation.budgets: budgets of at least "
+                    "evaluation.max_response_tokens {} cut no response",
                     limit));
   }
 }
@@ -103,15 +103,15 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips)
 
 std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training) {
-  std::vector<std::string> slips = config.former_keys;
-  check_sampling(config, slips);
-  check_template(config, slips);
-  check_threads(config, slips);
-  check_matrix_unit(config, slips);
-  check_staleness(config, slips);
-  check_idle_keys(config, slips);
-  check_prompts(config, training, slips);
-  return slips;
+  std::vector<std::string> warnings = config.former_keys;
+  check_sampling(config, warnings);
+  check_template(config, warnings);
+  check_threads(config, warnings);
+  check_matrix_unit(config, warnings);
+  check_staleness(config, warnings);
+  check_idle_keys(config, warnings);
+  check_prompts(config, training, warnings);
+  return warnings;
 }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// What is legal in a config but surely a mistake.
+// Finds settings that are legal in a config but almost certainly mistakes.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace lie {
 
-/// A sentence each, with the keys to change; empty: nothing strikes. Prompts that are too long are
-/// counted with the model's tokenizer. Throws Error if that cannot be read.
+/// Returns one sentence for each likely mistake, naming the keys to change. Counts the prompts that
+/// are too long with the model's tokenizer. Throws Error if the tokenizer cannot be read.
 std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training);
 

@@ -12,14 +12,15 @@
 namespace lie {
 namespace {
 
-/// "cuda" shares the GPUs that this process may use among the node's ranks.
+/// Returns the device of this rank: the ranks of a node share its visible GPUs in turn.
 std::string gpu_of_this_rank(int local_gpu) {
   const int gpus = usable_gpus();
   if (local_gpu < 0) local_gpu = launcher::rank_on_node();
   return gpus == 0 ? "cuda" : fmt::format("cuda:{}", local_gpu % gpus);
 }
 
-/// Of cuda and cuda-exact, each with ":<number>" or without; else null.
+/// Returns the operators for cuda or cuda-exact, with or without ":<number>"; null for any other
+/// name.
 std::unique_ptr<Operators> make_gpu_operators(std::string name, int local_gpu) {
   constexpr std::string_view kExact = "cuda-exact";
   const bool exact = name.starts_with(kExact);

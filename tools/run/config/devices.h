@@ -1,4 +1,4 @@
-// From model.device to the operators that compute there.
+// Creates the operators for the device that model.device names.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,11 @@
 
 namespace lie {
 
-/// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
-/// Error if the device is unknown or absent. `shared`: for those that can_share_weights().
-/// `local_gpu`: this rank's index among the GPUs of its host, modulo their number; -1: its rank on
-/// the host.
+/// Returns the operators for options.device. `threads` is the rank's share of the host's cores and
+/// applies unless model.threads is set. `shared` allocates shared memory, for devices that
+/// can_share_weights(). `local_gpu` is the rank's index among the GPU users of its host, taken
+/// modulo the number of GPUs; -1 means its rank on the host. Throws Error if the device is unknown
+/// or absent.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared = {}, int local_gpu = -1);
 
@@ -23,18 +24,20 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 /// of its host. Reward workers use no GPU.
 int local_gpu_index(const RoleLayout& layout, int rank);
 
-/// Whether operators of this device can have their weights in memory that processes share.
+/// Returns whether operators of this device can keep their weights in memory shared between
+/// processes.
 bool can_share_weights(const ModelOptions& options);
 
-/// What a fixed policy's matrices are held as, as far as its files' headers tell: the CPU's
-/// operators find bf16 in files of other dtypes, too, once they read the values.
+/// Returns the dtype in which the matrices of a fixed policy are held, as far as the headers of its
+/// files tell. The CPU operators may also choose bf16 for files of other dtypes once they have read
+/// the values.
 DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType packed);
 
-/// What the matrices of a fixed policy take, in words for people.
+/// Returns a readable description of the memory that the matrices of a fixed policy take.
 std::string describe_held(const ModelOptions& options, const PackedSize& size);
 
-/// This rank's share of its host's cores where all ranks play one role; widens the binding that
-/// mpirun gave it unless `keep_binding`. Collective over the world.
+/// Returns this rank's share of its host's cores if all ranks have the same role. Widens the core
+/// binding set by mpirun unless `keep_binding`. Collective over the world.
 int threads_of_equal_ranks(Job& job, bool keep_binding);
 
 }  // namespace lie

@@ -22,8 +22,8 @@ constexpr std::int64_t kFloat = sizeof(float);
 
 struct Elements {
   std::int64_t flat = 0;      // all parameters
-  std::int64_t matrices = 0;  // among them
-  std::int64_t packed = 0;    // matrices that products read
+  std::int64_t matrices = 0;  // elements of matrices
+  std::int64_t packed = 0;    // elements of matrices that matmuls read
 };
 
 Elements elements_of(const ModelConfig& model) {
@@ -39,14 +39,16 @@ Elements elements_of(const ModelConfig& model) {
   return elements;
 }
 
-/// Elements of a row of a decode call: one block's tensors.
+/// Returns the activation elements of one row of a decode call, which holds the tensors of one
+/// block at a time.
 std::int64_t decode_row(const ModelConfig& model) {
   const std::int64_t attention = (3 * model.heads + 3 * model.kv_heads) * model.head_width;
   return 3 * model.width + attention + 3 * model.ffn_width;
 }
 
-/// One learner's policy looks embeddings, norms and biases up in the master weights; one of several
-/// has only a part of these.
+/// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
+/// from the master weights. One of several learners holds only a fragment of the master weights, so
+/// it needs copies.
 std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
   const Elements elements = elements_of(model);
   const std::int64_t copies = dtypes.activations == DType::kFloat32 ? 2 : 1;
@@ -57,8 +59,8 @@ std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtyp
          (elements.flat - elements.matrices) * kFloat;
 }
 
-/// On a GPU what is free decides how much is kept of a pass: the plan has the least, and says what
-/// all would take.
+/// Adds the activations of a micro-batch. On a GPU the free memory decides how many are saved; the
+/// plan then holds the minimum, and its note says what saving all would take.
 void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
                      MemoryPlan& plan) {
   const std::int64_t tokens = sizes.micro_batch_tokens;
@@ -73,10 +75,9 @@ void add_micro_batch(const ModelConfig& model, DType activations, const LearnerS
   const std::int64_t again =
       layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
   if (again == 0) return;
-  plan.note =
-      is_free ? fmt::format("; activations take what more is free, at most {} MiB", mebibytes)
-              : fmt::format("; {} of {} layers are computed twice, which {} MiB more would spare",
-                            again, model.layers, mebibytes);
+  plan.note = is_free ? fmt::format("; activations use up to {} MiB more if free", mebibytes)
+                      : fmt::format("; {} of {} layers are recomputed; {} MiB more would avoid it",
+                                    again, model.layers, mebibytes);
 }
 
 }  // namespace
@@ -135,24 +136,13 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
            {"activations", rows * decode_row(model) * dtype_bytes(dtypes.activations)}}};
 }
 
-std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
-                       double expected_tokens) {
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options) {
   const std::int64_t pages = kv_cache_pages(model, options, cached);
-  const auto held_at = [&](double tokens) {
-    const std::int64_t of_one = KvCache::pages_for(options.max_prompt_tokens) +
-                                KvCache::pages_for(std::llround(tokens)) + 1;
-    return std::min(options.slots, pages / of_one);
-  };
-  const std::int64_t at_worst = held_at(static_cast<double>(options.longest_response()));
-  if (at_worst == options.slots) return {};
-  std::string text =
-      fmt::format("\nits cache holds {} of {} responses at their longest", at_worst, options.slots);
-  if (!options.preemption) return text + ", and no more begin";
-  if (expected_tokens >= 0) {
-    text += fmt::format(", {} at L_ref, {:.0f} tokens", held_at(expected_tokens), expected_tokens);
-  }
-  return text + fmt::format(", all at {} tokens, prompts included",
-                            pages * KvCache::kPageTokens / options.slots);
+  const std::int64_t pages_of_response = KvCache::pages_for(options.max_prompt_tokens) +
+                                         KvCache::pages_for(options.longest_response()) + 1;
+  const std::int64_t held = pages / pages_of_response;
+  if (held >= options.slots) return {};
+  return fmt::format("\nits cache holds {} of {} responses at their longest", held, options.slots);
 }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// What the roles of a run hold in memory, added up from the sizes that they allocate.
+// Computes the memory that each role of a run needs, from the sizes that it allocates.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +17,41 @@ struct MemoryPart {
   std::int64_t bytes = 0;
 };
 
-/// Of one process in one role. On a GPU that is the device's memory, but for the copy for
-/// checkpoints. Without code, data and what the libraries hold: about 100 MiB.
+/// Memory of one process in one role. On a GPU it is device memory, except the copy for
+/// checkpoints. It excludes code, data and the libraries' own memory, about 100 MiB.
 struct MemoryPlan {
   std::vector<MemoryPart> parts;
-  std::string note = {};  // what more memory would spare
+  std::string note = {};  // what more memory would save
   std::int64_t bytes() const;
 };
 
-/// "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest first, without what is below 1 %;
-/// then the note.
+/// Returns "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest parts first, without parts
+/// below 1 %, followed by the note.
 std::string memory_text(MemoryPlan plan);
 
-/// What a learner's memory depends on besides the model.
+/// Sizes besides the model that determine a learner's memory.
 struct LearnerSizes {
-  std::int64_t micro_batch_tokens = 0;  // of the largest
-  std::int64_t activation_bytes = 0;    // that it may hold; 0: as Transformer chooses
-  bool has_reference = false;           // a KL term
+  std::int64_t micro_batch_tokens = 0;  // of the largest micro-batch
+  std::int64_t activation_bytes = 0;    // limit for saved activations; 0: chosen by Transformer
+  bool has_reference = false;           // for a KL term
   bool copies_checkpoints = false;      // checkpoint.background
-  std::int64_t gradient_shards = 1;     // of gradients
-  int learners = 1;                     // which divide shards, master weights and moments
+  std::int64_t gradient_shards = 1;     // update.gradient_shards
+  int learners = 1;                     // they divide shards, master weights and moments
 };
 
-/// Of the learner that holds most. Fp32 activations mean the CPU's operators, which hold each
-/// matrix once more in panels, and for backward() a third time, transposed.
+/// Returns the memory of the learner that needs most. With fp32 activations (the CPU operators),
+/// each matrix is held again in panels, and a third time transposed for backward().
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes);
 
-/// `fixed`: the weights never change, so that each matrix is held in panels of this dtype only (see
-/// fixed_dtype() in tools/run/config/devices.h). Throws Error as kv_cache_pages() does.
+/// Returns the memory of an actor. `fixed` means that the weights never change, so each matrix is
+/// held only in panels of this dtype (see fixed_dtype() in tools/run/config/devices.h). Throws
+/// Error as kv_cache_pages() does.
 MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                         const RolloutOptions& options, std::optional<DType> fixed = std::nullopt);
 
-/// How many responses an actor's KV cache holds: at worst, and of `expected_tokens`, L_ref on
-/// average, unless negative. `cached`: what its elements are. A line; empty where it holds all
-/// slots at their longest.
-std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
-                       double expected_tokens = -1);
+/// Returns "\nits cache holds 8 of 64 responses at their longest", or "" if an actor's KV cache
+/// holds all slots. `cached` is the dtype of the cache.
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// The sections of a config that belong to no folder below: the run as a whole, and its model.
+// Config sections that belong to no other folder: the run as a whole and its model.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace lie {
 
-/// What to do where the run directory exists already.
+/// What to do if the run directory already exists.
 enum class Resume : std::uint8_t { kAuto, kNever, kMust };
 
-/// What is kept of the order in which things came about: nothing, or what repeats it.
+/// Whether the order of events is written down, so that the run can be repeated.
 enum class ScheduleMode : std::uint8_t { kFree, kRecorded };
 
-/// The section run of a command that has no more of it.
+/// The section "run" of commands that need only a directory.
 struct DirectoryOptions {
   std::string directory;
 };
@@ -29,7 +29,7 @@ struct RunOptions {
   double time_limit_minutes = 0;  // 0: none
   ScheduleMode schedule = ScheduleMode::kFree;
   std::string follow_schedule;  // a file; empty: none
-  // Of lie_replay train:
+  // Set by lie_replay train:
   std::vector<std::string> replay_of;
   std::string replay_from, replay_steps, replay_groups;
 };

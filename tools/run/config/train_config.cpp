@@ -16,8 +16,8 @@ void check_in_flight_weights(const TrainConfig& config) {
   if (config.rollout.in_flight_weights == InFlightWeights::kKeepCache &&
       config.rollout.preemption) {
     fail(
-        "rollout.in_flight_weights is keep_cache, but rollout.preemption is true: what is put back "
-        "loses the cache that is to be kept; set preemption to false, or take recompute_cache");
+        "rollout.in_flight_weights is keep_cache, but rollout.preemption is true: a preempted "
+        "response loses its cache; set preemption to false, or use recompute_cache");
   }
 }
 
@@ -26,13 +26,14 @@ void check_schedule(const TrainConfig& config) {
       config.run.schedule == ScheduleMode::kRecorded || !config.run.follow_schedule.empty();
   if (!config.tickets.takes_first_groups() || is_known) return;
   fail(
-      "rollout.complete_with is first_groups, but run.schedule is free: which groups a step takes "
-      "depends on timing, and a run that is killed goes on by what is written down; set "
-      "run.schedule to recorded");
+      "rollout.complete_with is first_groups, but run.schedule is free: which groups a step uses "
+      "depends on timing, and a killed run resumes by the recorded schedule; set run.schedule to "
+      "recorded");
 }
 
 void check(const TrainConfig& config) {
-  if (config.run.directory.empty()) fail("run.directory is not set: name where the run goes");
+  if (config.run.directory.empty())
+    fail("run.directory is not set: name the directory for the run");
   if (config.model.path.empty()) {
     fail("model.path is not set: name the Hugging Face directory of the model to train");
   }
@@ -85,7 +86,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
   config.former_keys = load_config(fields_of(config), path, overrides);
-  // Limits of evaluations that never take place must not stand in the way of training.
+  // Limits of evaluations that never run must not prevent training.
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();

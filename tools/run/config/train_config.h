@@ -1,4 +1,4 @@
-// All options of a training run: those of all folders, as sections of one YAML file.
+// All options of a training run: the options of all folders, as sections of one YAML file.
 #pragma once
 
 #include <filesystem>
@@ -57,8 +57,9 @@ void describe(FieldList& fields, TrainConfig& config);
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 
-/// Whether actors in the learner's process, or on its GPU, may compute with the learner's own
-/// weights: they change only while nothing is in flight, and are not rounded for the actors.
+/// Returns whether actors in the learner's process, or on its GPU, may compute with the learner's
+/// weights. They may if the weights change only while no response is in flight and are not rounded
+/// for the actors.
 bool allows_shared_policy(const TrainConfig& config);
 
 /// Returns the options with which reward workers score the responses of a run.

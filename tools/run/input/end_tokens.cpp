@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int64_t>;
 
-/// Ids in the order in which they are named, each once.
+/// Appends `id` unless it is already in `ids`.
 void add(Ids& ids, std::int64_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
@@ -51,8 +51,7 @@ Ids known(const ModelConfig& model, const Tokenizer& tokenizer, const PromptTemp
   if (!id) {
     fail(
         "prompt_template {} ends a turn with \"{}\", which is not a token of {}: no response could "
-        "end there; choose another template, or say with rollout.end_of_sequence_tokens where "
-        "responses end",
+        "end there; choose another template, or set rollout.end_of_sequence_tokens",
         prompts.name, prompts.end_of_turn(), (directory / "tokenizer.json").string());
   }
   add(ids, *id);

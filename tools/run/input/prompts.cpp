@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// "amc" of "data/amc.parquet"; the path itself where another file has the same name.
+/// Returns "amc" for "data/amc.parquet", or the path itself if another file has the same name.
 std::string source_of_file(std::span<const std::string> files, const std::string& file) {
   const auto name_of = [](const std::filesystem::path& path) { return path.stem().string(); };
   const std::string name = name_of(file);
@@ -26,13 +26,13 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 }
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
-                         const std::filesystem::path& model_directory, const Log& voice) {
+                         const std::filesystem::path& model_directory, const Log& log) {
   Dataset dataset = read_run_prompts(file, options, model_directory);
   const std::string skipped = skipped_rows_text(dataset);
-  if (!skipped.empty()) voice.warn("{}", skipped);
+  if (!skipped.empty()) log.warn("{}", skipped);
   if (dataset.digit_keys > 0) {
-    voice.warn("{}: {} of {} rows have a number for the right choice; its letter is taken",
-               file.string(), dataset.digit_keys, dataset.rows);
+    log.warn("{}: {} of {} rows give the correct choice as a number; its letter is used",
+             file.string(), dataset.digit_keys, dataset.rows);
   }
   return dataset;
 }
@@ -40,11 +40,11 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
-                                            const Log& voice) {
+                                            const Log& log) {
   std::vector<Prompt> prompts;
-  std::int64_t rows = 0;  // of the files before
+  std::int64_t rows = 0;  // rows of the previous files
   for (const std::string& file : files) {
-    Dataset dataset = read_run_prompts(file, options, model_directory, voice);
+    Dataset dataset = read_run_prompts(file, options, model_directory, log);
     if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {
       dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
     }
@@ -59,10 +59,10 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
   return prompts;
 }
 
-void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+void warn_of_truncation(const Log& log, std::int64_t truncated, std::int64_t prompts,
                         std::int64_t max_prompt_tokens) {
   if (truncated == 0) return;
-  voice.warn(
+  log.warn(
       "{} of {} prompts are longer than rollout.max_prompt_tokens {} and lost their first tokens",
       truncated, prompts, max_prompt_tokens);
 }

@@ -1,4 +1,4 @@
-// A dataset's prompts under a model's template: what the roles and the other commands read.
+// Reads the prompts of a dataset and renders them with a model's template.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,26 @@
 
 namespace lie {
 
-/// Reads `file` with options.prompt_template ("model": of `model_directory`). Throws Error.
+/// Reads `file` with options.prompt_template; the template "model" is the one in `model_directory`.
+/// Throws Error.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
 
-/// The same; warns of rows that were left out or whose right choice was a number.
+/// Reads `file` likewise, and warns on `log` of skipped rows and of rows whose correct choice was a
+/// number.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
-                         const std::filesystem::path& model_directory, const Log& voice);
+                         const std::filesystem::path& model_directory, const Log& log);
 
-/// The prompts of all files, of each the first `prompts_of_file` (0: all). Their rows are numbered
-/// through the files: no two prompts have the same Prompt::problem. Where there are several files,
-/// a row without a data source has the file's name, without its ending, as its source.
+/// Returns the prompts of all files, the first `prompts_of_file` of each (0: all). Rows are
+/// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
+/// several files, a row without a data source gets its file's name without extension as source.
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
-                                            const Log& voice);
+                                            const Log& log);
 
-/// Warns of prompts that lost tokens: they are no longer the dataset's.
-void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+/// Warns if prompts were truncated, since they then differ from the dataset's.
+void warn_of_truncation(const Log& log, std::int64_t truncated, std::int64_t prompts,
                         std::int64_t max_prompt_tokens);
 
 }  // namespace lie

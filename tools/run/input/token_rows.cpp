@@ -25,8 +25,8 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
 }
 
 TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
-  // This reports the column of an error and refuses duplicate keys, but loses the order of keys;
-  // the copy keeps it.
+  // parse_json_row reports the column of an error and refuses duplicate keys, but loses the order
+  // of keys. The second parse keeps the order.
   parse_json_row(line, place);
   TokenRow row{.place = std::move(place),
                .fields = nlohmann::ordered_json::parse(line),

@@ -1,4 +1,4 @@
-// Rows of a JSONL file with token ids, given as ids or as texts: the input of `score` and
+// Rows of a JSONL file with token ids, given as ids or as texts. They are the input of `score` and
 // `generate`.
 #pragma once
 
@@ -15,24 +15,26 @@
 
 namespace lie {
 
-/// A row with its place and its token ids.
+/// A row with its location and its token ids.
 struct TokenRow {
   std::string place;              // "rows.jsonl:12"
-  nlohmann::ordered_json fields;  // as read, with ids added to texts
+  nlohmann::ordered_json fields;  // as read; ids are added to texts
   std::vector<std::int32_t> prompt_ids;
-  std::vector<std::int32_t> response_ids;  // empty where only prompts are read
+  std::vector<std::int32_t> response_ids;  // empty if only prompts are read
 };
 
-/// Reads rows for one model. The tokenizer is loaded once a row has a text.
+/// Reads rows for one model. Loads the tokenizer when the first text occurs.
 class TokenRowReader {
  public:
-  /// `add_special_tokens`: a prompt's text gets what the tokenizer's post-processor puts around it.
+  /// With `add_special_tokens`, the tokenizer's post-processor adds its special tokens to the text
+  /// of a prompt.
   TokenRowReader(std::filesystem::path model, const ModelConfig& config, bool add_special_tokens);
 
-  /// All rows of a file ("-": standard input), empty lines skipped. Each has `prompt_ids` or
-  /// `prompt`, and `with_responses` also `response_ids` or `response`; ids take precedence over
-  /// texts, each of which is encoded by itself. Throws Error naming line and field of the first row
-  /// that is malformed, has ids unknown to the model, has no prompt token, or is too long for it.
+  /// Returns all rows of a file ("-": standard input); empty lines are skipped. Each row has
+  /// `prompt_ids` or `prompt`, and `with_responses` also `response_ids` or `response`. Ids take
+  /// precedence over texts. Each text is encoded by itself. Throws Error naming line and field of
+  /// the first row that is malformed, has ids unknown to the model, has no prompt token, or is too
+  /// long for it.
   std::vector<TokenRow> read(const std::filesystem::path& file, bool with_responses);
 
   const Tokenizer& tokenizer();
@@ -48,10 +50,10 @@ class TokenRowReader {
   std::optional<Tokenizer> tokenizer_;
 };
 
-/// The shortest texts that read back to the same floats.
+/// Returns a JSON list of the shortest decimal texts that read back to the same floats.
 nlohmann::ordered_json short_numbers(std::span<const float> values);
 
-/// One line, invalid UTF-8 replaced.
+/// Returns the row as one line of JSON, with invalid UTF-8 replaced.
 std::string one_line(const nlohmann::ordered_json& row);
 
 }  // namespace lie

@@ -13,22 +13,23 @@
 namespace lie {
 namespace {
 
-/// Keys and sections, of any command, that change no result.
+/// Keys and sections of all commands that change no result.
 const std::vector<std::string> kChangeNoResult = {
-    // where the run is, how it begins, how far it goes
+    // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
-    // what is kept
+    // files that are kept
     "checkpoint", "sft.checkpoint", "trajectories",
-    // who computes, with how much memory
+    // layout and memory
     "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
     "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
     "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens", "update.activation_mebibytes",
     "sft.activation_mebibytes"};
 
-/// Of a run of another command nearly every key differs.
+/// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
 
-/// What differs from the config of the run in `directory`, for a person; empty: nothing.
+/// Returns a readable list of the differences from the config of the run in `directory`; empty if
+/// there are none.
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change) {
   std::vector<std::string> ignored = kChangeNoResult;
@@ -36,11 +37,11 @@ std::string differences_text(const std::filesystem::path& directory, const Field
   auto differences = config_differences(config, directory / "config.yaml", ignored);
   const std::size_t all = differences.size();
   differences.resize(std::min(all, kDifferencesShown));
-  return fmt::format(
-      "{}{}", fmt::join(differences, "; "),
-      all > kDifferencesShown
-          ? fmt::format("; and {} more, as of another command or build", all - kDifferencesShown)
-          : "");
+  return fmt::format("{}{}", fmt::join(differences, "; "),
+                     all > kDifferencesShown
+                         ? fmt::format("; and {} more, perhaps of another command or build",
+                                       all - kDifferencesShown)
+                         : "");
 }
 
 }  // namespace
@@ -70,8 +71,9 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return;
   fail(
-      "run.follow_schedule {} is of a run of another config ({}), which would not be repeated: "
-      "restore these values; a copy of the file elsewhere is followed with any",
+      "run.follow_schedule {} belongs to a run of another config ({}), so it would not be "
+      "repeated: "
+      "restore these values; a copy of the file in another directory is not checked",
       schedule.string(), differences);
 }
 

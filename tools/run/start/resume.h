@@ -1,4 +1,5 @@
-// Whether a start may continue what its directory holds: one policy for train, sft and eval.
+// Decides whether a start may continue the run in its directory. The policy is shared by train, sft
+// and eval.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +10,21 @@
 
 namespace lie {
 
-/// Checks run.directory before anything is written there: it holds a
-/// run (then true), or is empty or absent. Keys that change no result (memory, threads, slots,
-/// layout of roles, checkpoints, number of steps) may differ, and those under `may_change`, which
-/// change none for this command. Throws Error naming the keys that differ, or if the directory
-/// holds something else.
+/// Checks run.directory before anything is written there. Returns true if it holds a run, false if
+/// it is empty or absent. Keys that change no result (memory, threads, slots, layout of roles,
+/// checkpoints, number of steps) may differ from that run's, and so may the keys and sections in
+/// `may_change`. Throws Error naming the keys that differ, or if the directory holds something
+/// else.
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change = {});
 
-/// Checks that this config repeats the run that wrote the schedule, if that run's lies beside it.
-/// Where data and model are may differ, as may keys that change no result. Throws Error naming the
-/// keys that differ.
+/// Checks that this config repeats the run that wrote the schedule, if the config of that run is
+/// stored next to the schedule. The paths of data and model may differ, as may keys that change no
+/// result. Throws Error naming the keys that differ.
 void check_repeats(const std::filesystem::path& schedule, const FieldList& config);
 
-/// Creates the directory if missing and writes the resolved config.yaml: from then on it holds a
-/// run.
+/// Creates the directory if it is missing and writes the resolved config.yaml. A directory with
+/// this file counts as a run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
 
 }  // namespace lie

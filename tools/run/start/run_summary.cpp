@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-/// Where a line that is too wide is broken: the space behind its last comma that fits, or else the
-/// last that fits, or the first at all, behind a long path.
+/// Returns the position of the space at which to break a line that is too wide. It is the space
+/// after the last comma that fits, else the last space that fits, else the first space (after a
+/// long path).
 std::size_t break_of(const std::string& line, std::size_t columns) {
   const std::size_t comma = line.rfind(", ", columns - 1);
   if (comma != std::string::npos) return comma + 1;
@@ -23,7 +24,7 @@ std::size_t break_of(const std::string& line, std::size_t columns) {
   return space != std::string::npos ? space : line.find(' ');
 }
 
-/// One line of a value, broken where it does not fit behind a name.
+/// Wraps one line of a value; continuation lines are indented by `name_columns`.
 std::string wrapped(std::string line, std::size_t name_columns) {
   std::string text;
   while (line.size() > kColumns - name_columns) {
@@ -35,7 +36,8 @@ std::string wrapped(std::string line, std::size_t name_columns) {
   return text + line;
 }
 
-/// As a shell reads it back: between quotes where a character may mean something to it.
+/// Returns `text` as one word of a shell command, quoted if it has characters that are special
+/// there.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
     return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
@@ -49,27 +51,27 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-std::string run_summary_text(std::string_view headline, std::span<const Fact> facts) {
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries) {
   std::string text(headline);
   std::size_t wide = 0;
-  for (const Fact& fact : facts) wide = std::max(wide, fact.name.size());
-  for (const Fact& fact : facts) {
-    std::istringstream lines(fact.value);
-    std::string name = fact.name;
+  for (const SummaryEntry& entry : entries) wide = std::max(wide, entry.name.size());
+  for (const SummaryEntry& entry : entries) {
+    std::istringstream lines(entry.value);
+    std::string name = entry.name;
     for (std::string line; std::getline(lines, line); name.clear()) {
       text += fmt::format("\n  {:<{}}  ", name, wide);
-      text += fact.is_whole ? line : wrapped(line, wide + 4);
+      text += entry.is_command ? line : wrapped(line, wide + 4);
     }
   }
   return text;
 }
 
-Fact next_fact(std::string_view program, const std::string& argument) {
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument) {
   const std::string path =
       std::filesystem::path(program_invocation_name).replace_filename(program).string();
   return {.name = "next",
           .value = fmt::format("{} {}", shell_word(path), shell_word(argument)),
-          .is_whole = true};
+          .is_command = true};
 }
 
 }  // namespace lie

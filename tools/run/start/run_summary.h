@@ -1,4 +1,5 @@
-// What a command says of itself at its start and end: a headline, and lines of name and value.
+// The run summary that a command logs at its start and its end: a headline and lines of name and
+// value.
 #pragma once
 
 #include <span>
@@ -7,18 +8,19 @@
 
 namespace lie {
 
-struct Fact {
+struct SummaryEntry {
   std::string name;
-  std::string value;      // may have lines
-  bool is_whole = false;  // a command, to be copied: its lines are not broken
+  std::string value;        // may have several lines
+  bool is_command = false;  // for commands to copy: lines are not wrapped
 };
 
-/// The headline, then each fact in lines of its own, broken behind commas or at spaces to fit 80
-/// columns.
-std::string run_summary_text(std::string_view headline, std::span<const Fact> facts);
+/// Returns the headline, followed by each entry on lines of its own. Lines are wrapped after commas
+/// or at spaces to fit 80 columns.
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries);
 
-/// The command to type next: another of these programs, as this one was called, and its argument,
-/// quoted for a shell: "build/release/bin/lie_analyze runs/demo".
-Fact next_fact(std::string_view program, const std::string& argument);
+/// Returns the entry "next" with the command to type next, quoted for a shell:
+/// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
+/// program.
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument);
 
 }  // namespace lie

@@ -23,29 +23,29 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/missing_parts.h"
+#include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/writer.h"
 
 namespace lie {
 namespace {
 
-/// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
+/// Throws Error if run.resume forbids continuing the run in the directory, or beginning a new one.
 void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;
-  const bool goes_on = holds_this_run(directory, fields_of(config));
-  if (!goes_on && config.run.resume == Resume::kMust) {
+  const bool resumes = holds_this_run(directory, fields_of(config));
+  if (!resumes && config.run.resume == Resume::kMust) {
     fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
   }
-  if (goes_on && config.run.resume == Resume::kNever) {
+  if (resumes && config.run.resume == Resume::kNever) {
     fail("run.directory {} already holds a run, but run.resume is never: name another directory",
          directory);
   }
 }
 
-/// The metrics of the run's evaluations, besides programs' numbers, which only answers name. Empty:
-/// there are none.
+/// Returns the names of the run's evaluation metrics, or none if it does not evaluate. Numbers of
+/// reward programs are missing, since their names are known only from their replies.
 std::vector<std::string> evaluation_metrics(const TrainConfig& config,
                                             std::span<const Prompt> prompts) {
   if (config.evaluation.every == 0) return {};
@@ -60,24 +60,27 @@ std::vector<std::string> evaluation_metrics(const TrainConfig& config,
   return evaluation_metric_names(prompts, score_group(scorer, empty, no_text).scores.front());
 }
 
-/// Throws Error where keep_best names no metric of the evaluations; says what it cannot keep.
-void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& voice) {
+/// Throws Error if keep_best names no evaluation metric. Warns if evaluated steps are not always
+/// saved.
+void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& log) {
   check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
   const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
   if (config.best_checkpoint.keep_best.empty() || (every > 0 && evaluated % every == 0)) return;
-  voice.warn(
+  log.warn(
       "checkpoint.keep_best chooses among the steps that are both evaluated and saved: "
-      "evaluation.every {} is no multiple of checkpoint.every {}",
+      "evaluation.every {} is not a multiple of checkpoint.every {}",
       evaluated, every);
 }
 
-/// Loads what every role will need, so that bad input is reported before anything is written.
+/// Loads what every role needs, so that bad input is reported before anything is written.
 RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
-  const Log voice("learner", 0);
+  const Log log("learner", 0);
   prompts.training =
-      read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
-  reward_terms(config.reward, config.rollout.sampling.max_response_tokens);  // do all fit it?
+      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
+  reward_terms(
+      config.reward,
+      config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
   for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
@@ -86,16 +89,17 @@ RunPrompts check_prompts(const TrainConfig& config) {
   if (config.evaluation.every > 0) {
     prompts.evaluation =
         read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
-                                config.model.path, voice);
+                                config.model.path, log);
   }
-  check_best(config, prompts.evaluation, voice);
-  for (const std::string& slip : config_warnings(config, prompts.training)) voice.warn("{}", slip);
+  check_best(config, prompts.evaluation, log);
+  for (const std::string& warning : config_warnings(config, prompts.training))
+    log.warn("{}", warning);
   return prompts;
 }
 
-/// Asks the programs that the config names for a first time, as a reward worker does, about a
-/// prompt that is answered as its gold says.
-void ask_programs(const TrainConfig& config, const Prompt& prompt) {
+/// Runs the reward and verifier programs of the config once, as a reward worker does, on a prompt
+/// whose response is its gold answer.
+void try_programs(const TrainConfig& config, const Prompt& prompt) {
   const ScoringOptions scoring = scoring_options(config);
   if (scoring.rewards.command.empty() && scoring.verifier_program.command.empty()) return;
   const std::string text = fmt::format("\\boxed{{{}}}", prompt.gold);
@@ -106,7 +110,7 @@ void ask_programs(const TrainConfig& config, const Prompt& prompt) {
   Scorer scorer(scoring);
   score_group(scorer, std::move(answered), [&](std::span<const std::int32_t>) { return text; });
   scorer.finish();
-  Log("learner", 0).info("reward programs: asked about the first prompt, and they answer");
+  Log("learner", 0).info("reward programs: answered a test question about the first prompt");
 }
 
 RunStart start_at(const fs::path& checkpoint) {
@@ -115,14 +119,16 @@ RunStart start_at(const fs::path& checkpoint) {
           .from_checkpoint = true};
 }
 
-/// From the config's model, or of a replay the checkpoint that it was told to begin with.
+/// Returns the start of a run without own checkpoint: the configured model, or for a replay the
+/// checkpoint of run.replay_from.
 RunStart first_start(const TrainConfig& config) {
   if (!config.run.replay_from.empty()) return start_at(config.run.replay_from);
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
-/// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
-/// then the log holds all steps since. `find`: valid_checkpoint, or find_valid_checkpoint.
+/// Returns the start from the last valid checkpoint of step `at_most` or before. Without one, the
+/// run starts as it first did, and the log holds all steps since. `find` is valid_checkpoint or
+/// find_valid_checkpoint.
 RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_most = kAnyStep) {
   const fs::path directory = config.run.directory;
   const Log log("learner", 0);
@@ -133,8 +139,8 @@ RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_m
   return checkpoint ? start_at(*checkpoint) : first_start(config);
 }
 
-/// A schedule may ask for the weights of max_staleness steps before the first that is generated:
-/// the run goes through those again.
+/// Returns an earlier start if the schedule needs older weights. It may request the weights of
+/// max_staleness steps before the first generated step, so the run repeats those steps.
 RunStart early_enough(RunStart start, const TrainConfig& config) {
   const fs::path directory = config.run.directory;
   const std::int64_t oldest = start.logged_step - config.tickets.max_staleness;
@@ -147,20 +153,21 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
-      "{}: the schedule may ask for the weights after step {}, but nothing leads to them; "
-      "keep more of both: checkpoint.keep_last, trajectories.keep_last_steps",
+      "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to "
+      "them; "
+      "raise checkpoint.keep_last and trajectories.keep_last_steps",
       directory.string(), oldest);
 }
 
-/// Throws Error where a schedule is named that does not reach to the run's end; says what cannot be
-/// repeated.
+/// Throws Error if run.follow_schedule does not reach the end of the run. Warns if the run cannot
+/// be repeated.
 void check_schedule(TrainConfig config) {
   const RunOptions& run = config.run;
   if (!run.follow_schedule.empty()) {
     check_repeats(run.follow_schedule, fields_of(config));
     const RolloutSchedule schedule(run.follow_schedule);
     if (schedule.takes_first_groups() != config.tickets.takes_first_groups()) {
-      fail("{} is of a run with rollout.complete_with: {}; follow it with the same",
+      fail("{} belongs to a run with rollout.complete_with {}; set the same value",
            run.follow_schedule, schedule.takes_first_groups() ? "first_groups" : "own_groups");
     }
     const std::int64_t last = schedule.last_step();
@@ -172,9 +179,9 @@ void check_schedule(TrainConfig config) {
   if (config.tickets.max_staleness == 0 || run.schedule == ScheduleMode::kRecorded) return;
   Log("learner", 0)
       .warn(
-          "rollout.max_staleness {}: which weights sample a response depends on timing, so this "
-          "run cannot be repeated bit for bit, nor does it go on as it would have where it is "
-          "resumed; run.schedule=recorded writes what it takes to repeat it",
+          "rollout.max_staleness {}: which weights sample a response depends on timing, so "
+          "neither this run nor a resume of it can be repeated bit for bit; run.schedule=recorded "
+          "writes the schedule that repeats it",
           config.tickets.max_staleness);
 }
 
@@ -185,13 +192,14 @@ PreparedRun check_inputs(const TrainConfig& config) {
   run.ends = std::move(ends.text);
   run.model = plan_weights(config.model.path);
   run.dtypes = make_operators(config.model, 1)->dtypes();
-  kv_cache_pages(run.model.config, config.rollout, run.dtypes.packed);  // checks that responses fit
+  kv_cache_pages(run.model.config, config.rollout,
+                 run.dtypes.packed);  // throws if responses do not fit
   run.prompts = check_prompts(config);
   check_schedule(config);
   return run;
 }
 
-/// Keeps where responses end.
+/// Replaces run.start but keeps its end_of_sequence_ids.
 void set_start(PreparedRun& run, RunStart start) {
   start.end_of_sequence_ids = std::move(run.start.end_of_sequence_ids);
   run.start = std::move(start);
@@ -205,9 +213,9 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
-  // Again, now that it is locked: another process may have begun a run there meanwhile.
+  // Check again under the lock: another process may have created a run there in the meantime.
   check_directory(config);
-  // Written first: files without a config are not taken for a run.
+  // The config comes first, because files without a config do not count as a run.
   TrainConfig resolved = config;
   write_run_config(directory, fields_of(resolved));
   make_directories(directory / "trajectories");
@@ -216,11 +224,11 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
   set_start(run, early_enough(std::move(start), config));
-  // Behind them another step may take a group of theirs.
+  // With first_groups, a later step may still use a journaled group of these steps.
   const bool takes_first = config.tickets.takes_first_groups();
   Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
   for (const std::string& note :
-       missing_parts(directory, first_start(config).step + 1, run.start.step)) {
+       lost_data(directory, first_start(config).step + 1, run.start.step)) {
     Log("learner", 0).warn("{}", note);
   }
   return run;
@@ -229,7 +237,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
 PreparedRun plan_run(const TrainConfig& config) {
   check_directory(config);
   PreparedRun run = check_inputs(config);
-  ask_programs(config, run.prompts.training.front());
+  try_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
   set_start(run, start_of(config, find_valid_checkpoint));
   run.start.logged_step = run.start.step;
@@ -247,20 +255,20 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
-                           static_cast<std::int64_t>(start.model_directory.string().size()),
-                           std::ssize(start.end_of_sequence_ids)};
-  broadcast_value(world, facts);
+  std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step,
+                            static_cast<std::int64_t>(start.model_directory.string().size()),
+                            std::ssize(start.end_of_sequence_ids)};
+  broadcast_value(world, header);
   std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(facts[3]));
+  directory.resize(static_cast<std::size_t>(header[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
   std::vector<std::int64_t> ends = start.end_of_sequence_ids;
-  ends.resize(static_cast<std::size_t>(facts[4]));
+  ends.resize(static_cast<std::size_t>(header[4]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
-  return {.step = facts[0],
+  return {.step = header[0],
           .model_directory = directory,
-          .from_checkpoint = facts[1] != 0,
-          .logged_step = facts[2],
+          .from_checkpoint = header[1] != 0,
+          .logged_step = header[2],
           .end_of_sequence_ids = std::move(ends)};
 }
 

@@ -1,4 +1,5 @@
-// Where a run begins: at step 0 from the configured model, or after a checkpoint's step from that.
+// Prepares a run and decides where it begins: at step 0 with the configured model, or after the
+// step of a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,14 @@
 namespace lie {
 
 struct RunStart {
-  std::int64_t step = 0;                  // training steps done before the start
+  std::int64_t step = 0;                  // training steps completed before the start
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
-  bool from_checkpoint = false;           // then model_directory is that checkpoint
-  std::int64_t logged_step = 0;           // steps after `step` up to this are learned again
-  std::vector<std::int64_t> end_of_sequence_ids = {};  // any of them ends a response
+  bool from_checkpoint = false;           // whether model_directory is a checkpoint
+  std::int64_t logged_step = 0;  // the steps after `step` up to this one are replayed from the log
+  std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
 };
 
-/// What the coordinator hands out.
+/// The prompts that the coordinator hands out.
 struct RunPrompts {
   std::vector<Prompt> training;
   std::vector<Prompt> evaluation;  // empty without data.evaluation_file
@@ -33,29 +34,30 @@ struct RunPrompts {
 struct PreparedRun {
   RunStart start;
   RunPrompts prompts;
-  std::string ends;      // of responses: EndTokens::text
+  std::string ends;      // EndTokens::text
   WeightsPlan model;     // of config.model.path
   ComputeDTypes dtypes;  // of the operators on config.model's device
 };
 
-/// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or
-/// continues its run; from then on this job is its only writer. Readies the log that a killed
-/// process left. `command` names this program to others that want the directory. Throws Error
-/// before anything is written if something is wrong.
+/// Checks model, tokenizer, data and run directory, then creates the run directory or resumes its
+/// run. Rank 0 only. From then on this job is the only writer of the directory. Recovers the log
+/// that a killed process left. `command` names this program in the error that other jobs get if
+/// they want the directory. Throws Error before anything is written if a check fails.
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
 
-/// What prepare_run would return or throw, with nothing written, renamed or locked; only how many
-/// steps the log holds behind the checkpoint is not known. Starts the config's reward programs for
-/// one question: what a run would find when it scores its first response is an Error here.
+/// Returns or throws what prepare_run would, but writes, renames and locks nothing. Does not
+/// determine how many steps the log holds after the checkpoint. Runs the reward programs of the
+/// config on one question, so that what would fail at the first response throws Error here.
 PreparedRun plan_run(const TrainConfig& config);
 
-/// Whether a run has all its steps where it starts.
+/// Returns whether the run already has all its steps at its start.
 bool is_finished(const TrainConfig& config, const RunStart& start);
 
-/// Notes signals from now on. The job must outlive it.
+/// Returns the stop condition of a run and starts to record stop signals. `job` must outlive the
+/// result.
 EarlyStop early_stop(const Job& job, const TrainConfig& config);
 
-/// Rank 0's start reaches all ranks. Collective over the world.
+/// Broadcasts rank 0's start to all ranks and returns it. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);
 
 }  // namespace lie

@@ -11,7 +11,8 @@ void become_writer(Job& job, const std::filesystem::path& guarded, std::string_v
   const auto lock = std::make_shared<const WriterLock>(guarded, command);
   if (lock->taken_from()) {
     Log("lock", job.rank())
-        .info("{} was left by {}, which is gone", guarded.string(), lock->taken_from()->name());
+        .info("{} was locked by {}, which no longer runs", guarded.string(),
+              lock->taken_from()->name());
   }
   job.keep(lock);
 }

@@ -89,7 +89,7 @@ void Lexer::punctuation() {
   }
 }
 
-// **5** and `5` are 5.
+// Skips emphasis, as in **5** and `5`.
 bool Lexer::emphasis() {
   constexpr std::string_view kMarks = "*`";
   const std::size_t end = text_.find_first_not_of(kMarks, at_);
@@ -101,7 +101,7 @@ bool Lexer::emphasis() {
   return true;
 }
 
-// Between "$...$ $...$" one statement ends and another begins.
+// In "$...$ $...$" one statement ends and another begins, so a comma separates them.
 void Lexer::dollar(std::size_t begin) {
   const bool opens = dollars_++ % 2 == 0;
   const bool touches =
@@ -133,7 +133,7 @@ bool Lexer::comparison() {
       {">", Rel::kGreater},       {"=", Rel::kEqual}};
   for (const Sign& sign : kSigns) {
     if (!rest().starts_with(sign.text)) continue;
-    // 5!=120 is a factorial.
+    // The text 5!=120 has a factorial.
     if (sign.rel == Rel::kNotEqual && at_ > 0 && is_digit(text_[at_ - 1])) continue;
     const std::size_t begin = at_;
     at_ += sign.text.size();

@@ -1,4 +1,4 @@
-// Cuts LaTeX or plain mathematics into tokens in one pass.
+// Splits LaTeX or plain mathematics into tokens in one pass.
 #pragma once
 
 #include <deque>
@@ -11,15 +11,15 @@
 
 namespace lie::latex {
 
-/// What the lexer made of a text. Names point into the text, the tables, or `names`.
+/// The tokens of a text. Names point into the text, the tables, or `names`.
 struct Lexed {
   std::vector<Token> tokens;  // ends with kEnd
   std::vector<exact::Rational> numbers;
   std::deque<std::string> names;
 };
 
-/// Never fails: what it does not know becomes Tok::kBad with its position. One step of the budget a
-/// token.
+/// Splits a text into tokens. Never fails: unknown input becomes Tok::kBad with its position.
+/// Spends one step of the budget per token.
 Lexed lex(std::string_view text, Budget& budget);
 
 }  // namespace lie::latex

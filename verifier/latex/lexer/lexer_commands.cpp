@@ -1,4 +1,4 @@
-// What begins with a backslash.
+// Lexes commands, which begin with a backslash.
 #include <algorithm>
 
 #include "verifier/latex/lexer/lexer_state.h"
@@ -30,7 +30,7 @@ void Lexer::backslash() {
   known_command(*meaning, begin);
 }
 
-// A backslash at the very end is a typing slip.
+// A backslash at the very end is ignored.
 void Lexer::bad_or_trailing(std::size_t begin) {
   if (at_ >= text_.size() && !out_.tokens.empty()) return;
   push(Tok::kBad, begin);
@@ -46,12 +46,13 @@ void Lexer::character_code(std::size_t begin) {
   push(Tok::kSymbol, begin).name = "epsilon";
 }
 
-// "\\" breaks a row within an environment. Elsewhere it is a doubled backslash of an escaped
-// text, or ends a line.
+// The sign "\\" breaks a row within an environment. Elsewhere it is the doubled backslash of an
+// escaped text, or ends a line.
 void Lexer::double_backslash(std::size_t begin) {
   ++at_;
   const bool ends = rest().find_first_not_of(" \t\r\n$") == std::string_view::npos;
   if (ends && environments_ == 0 && !out_.tokens.empty()) return;
+  if (environments_ == 0 && out_.tokens.empty() && is_digit(peek())) return;
   if (environments_ == 0 &&
       (is_letter(peek()) || peek() == '{' || peek() == '}' || peek() == ',')) {
     at_ = begin + 1;
@@ -81,7 +82,10 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   }
   if (meaning.kind == Tok::kIgnore && !meaning.name.empty()) {
     if (peek() == '*') ++at_;
-    if (peek() == '{') at_ = std::min(closing_brace(at_) + 1, text_.size());
+    if (meaning.name == "[]" && peek() == '[')
+      at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+    else if (peek() == '{')
+      at_ = std::min(closing_brace(at_) + 1, text_.size());
   }
   if (meaning.word.ends_with("quad") && between_statements())
     push(Tok::kComma, begin);
@@ -89,7 +93,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
     push(meaning, begin);
 }
 
-// \not= and \not\in
+// Lexes \not= and \not\in.
 void Lexer::negated(std::size_t begin) {
   const bool equal = peek() == '=';
   const bool in = rest().starts_with("\\in") && !is_letter(peek(3));
@@ -98,7 +102,7 @@ void Lexer::negated(std::size_t begin) {
   token.rel = equal ? expr::Rel::kNotEqual : expr::Rel::kNotIn;
 }
 
-// Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".
+// Returns whether a space separates two statements with relation signs: "x = 1 \quad y = 2".
 bool Lexer::between_statements() const {
   constexpr std::size_t kFarthest = 200;  // bytes, and tokens
   const std::string_view next = rest().substr(0, kFarthest);
@@ -117,7 +121,7 @@ bool Lexer::between_statements() const {
   return false;
 }
 
-// A group with digits and without letters.
+// Returns whether a group with digits and without letters follows.
 bool Lexer::holds_number() const {
   if (peek() != '{') return false;
   const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
@@ -125,7 +129,7 @@ bool Lexer::holds_number() const {
          content.find('$') == std::string_view::npos;
 }
 
-// \text{12 cm} is 12\text{ cm}: a number, a space, words. \text{1 to 2} is 1 to 2.
+// Lexes \text{12 cm} as 12\text{ cm}, and \text{1 to 2} as 1 to 2.
 bool Lexer::quantity() {
   constexpr std::string_view kOfNumbers = "0123456789.,/";
   if (peek() != '{') return false;
@@ -148,7 +152,7 @@ bool Lexer::quantity() {
 
 namespace {
 
-// H, Na, CO: symbols of chemical elements.
+// Returns whether a text consists of symbols of chemical elements: H, Na, CO.
 bool names_elements(std::string_view s) {
   bool after_capital = false;
   for (const char c : s) {
@@ -161,7 +165,7 @@ bool names_elements(std::string_view s) {
 
 }  // namespace
 
-// \text{H}_2\text{O} is H_2O.
+// Lexes \text{H}_2\text{O} as H_2O.
 bool Lexer::formula() {
   constexpr std::size_t kBack = 4;  // tokens of _{2}
   if (peek() != '{') return false;
@@ -179,7 +183,7 @@ bool Lexer::formula() {
   return true;
 }
 
-// \left{ opens a set although the brace lacks its backslash; \left. is nothing.
+// Lexes what follows \left. The brace of \left{ needs no backslash, and \left. is skipped.
 void Lexer::left(std::size_t begin) {
   if (peek() == '.') ++at_;
   if (peek() == '{') {
@@ -202,7 +206,7 @@ void Lexer::right(std::size_t begin) {
   }
 }
 
-// The argument in braces, as text; a single letter needs none.
+// Takes the argument in braces as text. A single letter needs no braces.
 void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
   if (peek() == '*') ++at_;
   while (is_space(peek())) ++at_;
@@ -219,7 +223,7 @@ void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
   if (kind == Tok::kText) typed_text(meaning, token, content);
 }
 
-// \mathbb, \mathrm and \variable hold mathematics, not words.
+// Corrects the kind of \mathbb, \mathrm and \variable, which hold mathematics instead of words.
 void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
   if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
   if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
@@ -236,7 +240,8 @@ bool Lexer::is_greek(std::string_view base) {
   return meaning != nullptr && meaning->kind == Tok::kSymbol;
 }
 
-// A name in the sense of latex2sympy: letters, digits and commands, then at most one subscript.
+// Returns whether a text is a name as in latex2sympy: letters, digits and commands, then at most
+// one subscript.
 bool Lexer::is_variable(std::string_view s) {
   const std::size_t underscore = s.find('_');
   const std::string_view base = s.substr(0, underscore);

@@ -1,4 +1,4 @@
-// Numbers: decimals, groups of thousands, exponents.
+// Lexes numbers: decimals, groups of thousands, exponents.
 #include <optional>
 
 #include "verifier/latex/lexer/lexer_state.h"
@@ -10,8 +10,8 @@ std::size_t Lexer::digits_from(std::size_t i) const {
   return i;
 }
 
-// Behind a number: how long a glued separator of thousands is: "{,}", ",\!", "\," or a space before
-// exactly three digits. In "2 100/300" the space parts a whole number from its fraction.
+// Returns the length of a separator of thousands after a number: "{,}", ",\!", "\," or a space
+// before exactly three digits. In "2 100/300" the space separates a whole number from its fraction.
 std::size_t Lexer::glue_length(std::size_t i) const {
   for (const std::string_view space : {" ", "~", "\\;", "\\:", "\u00a0", "\u2009", "\u202f"}) {
     if (!text_.substr(std::min(i, text_.size())).starts_with(space)) continue;
@@ -44,8 +44,8 @@ std::size_t Lexer::glue_length(std::size_t i) const {
 
 namespace {
 
-// How many digits come again and again at the end of a decimal: at least two or, where that could
-// be chance, three times. 0 where none do.
+// Returns how many digits recur at the end of a decimal, or 0. They must occur twice, or three
+// times where fewer than five digits recur.
 std::size_t period_of(std::string_view digits) {
   const std::string_view places = digits.substr(digits.find('.') + 1);
   for (std::size_t period = 1; period <= 12; ++period) {
@@ -57,7 +57,7 @@ std::size_t period_of(std::string_view digits) {
   return 0;
 }
 
-// 0.333 and what its last digits add up to.
+// Returns the value of a decimal whose last digits recur forever.
 exact::Rational recurring(const exact::Rational& value, std::string_view digits) {
   const auto period = static_cast<std::int64_t>(period_of(digits));
   const auto places = static_cast<std::int64_t>(digits.size() - digits.find('.') - 1);
@@ -68,7 +68,7 @@ exact::Rational recurring(const exact::Rational& value, std::string_view digits)
 
 }  // namespace
 
-// 0.333..., 0.1212\ldots: takes the dots where the digits before them recur.
+// Takes the dots of 0.333... and 0.1212\ldots, where the digits before them recur.
 bool Lexer::take_dots(std::string_view digits) {
   constexpr std::size_t kLongest = 100;
   if (digits.size() > kLongest || period_of(digits) == 0) return false;
@@ -113,7 +113,7 @@ void Lexer::number() {
   out_.numbers.push_back(std::move(*value));
 }
 
-// The letters of 1st, 2nd, 3rd, 4th.
+// Returns the length of the letters of 1st, 2nd, 3rd and 4th.
 std::size_t Lexer::ordinal_length() const {
   for (const std::string_view suffix : {"st", "nd", "rd", "th"})
     if (rest().starts_with(suffix) && !is_letter(peek(2))) return 2;
@@ -124,7 +124,7 @@ bool Lexer::repeats(std::string_view s) {
   return s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
 }
 
-// The decimals behind a point, or behind "{,}" as a decimal comma.
+// Takes the decimals after a point, or after "{,}" as a decimal comma.
 bool Lexer::fraction(std::string& digits) {
   if (peek() == '.' && peek(1) == '/' && is_digit(peek(2))) ++at_;  // -1./3
   std::size_t skip = 0;
@@ -138,7 +138,7 @@ bool Lexer::fraction(std::string& digits) {
   return true;
 }
 
-// "2.5E4", "1e-7": digits must follow, and no letter behind them.
+// Takes the exponent of "2.5E4" and "1e-7", which has digits and no letter after them.
 exact::Rational Lexer::exponent(exact::Rational value) {
   if (peek() != 'e' && peek() != 'E') return value;
   std::size_t i = at_ + 1;
@@ -153,7 +153,7 @@ exact::Rational Lexer::exponent(exact::Rational value) {
   return value * exact::power_of_ten(power);
 }
 
-// Exactly three digits (and decimals) directly after a comma that directly follows a number.
+// Returns whether exactly three digits (and decimals) directly follow the comma after a number.
 bool Lexer::is_group_behind_comma(std::size_t begin) const {
   if (digits_from(begin) - begin != 3 || begin < 2 || text_[begin - 1] != ',') return false;
   return is_digit(text_[begin - 2]);

@@ -1,4 +1,4 @@
-// The lexer's state and its rules, grouped by the file that holds them.
+// The lexer. Its members are grouped by the file that defines them.
 #pragma once
 
 #include <algorithm>

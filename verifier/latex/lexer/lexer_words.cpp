@@ -1,4 +1,4 @@
-// Words, and characters beyond ASCII.
+// Lexes words, and characters beyond ASCII.
 #include <algorithm>
 #include <iterator>
 
@@ -8,8 +8,8 @@ namespace lie::latex {
 
 namespace {
 
-// Short words that are not products of letters: those with an o, which is no variable's name (a
-// point is O), and some more.
+// Returns whether a short run of letters is a word instead of a product. Words are some common
+// ones, and those with an o, which names no variable (a point is O).
 bool is_word(std::string_view run) {
   constexpr std::string_view kWords[] = {
       "per", "yes", "the", "are", "all", "any", "but", "has", "was", "ten", "six",
@@ -23,7 +23,7 @@ bool is_word(std::string_view run) {
   });
 }
 
-// SQRT(3), Floor(x), Sin(x); of three capitals each may be a point.
+// Looks up a function in capitals: SQRT(3), Floor(x), Sin(x). Three capitals may be points instead.
 const Meaning* function_in_capitals(std::string_view run) {
   if (run.size() < 3 || (run.size() == 3 && (run[1] < 'a' || run[2] < 'a'))) return nullptr;
   std::string small(run);
@@ -53,8 +53,7 @@ void Lexer::word() {
   }
 }
 
-// 9 a.m., and without points behind hours and minutes or in capitals, too: 11:45 pm, 8 PM. "2 am"
-// is a product.
+// Lexes a.m. and p.m., as in 9 a.m., 11:45 pm and 8 PM. The text "2 am" is a product.
 bool Lexer::half_of_day() {
   const auto behind = [this](std::size_t i, Tok kind) {
     return out_.tokens.size() >= i && out_.tokens[out_.tokens.size() - i].kind == kind;
@@ -91,7 +90,7 @@ void Lexer::character() {
   push(Tok::kWord, begin).name = bytes;
 }
 
-// x¹⁰, 10⁻³
+// Lexes x¹⁰ and 10⁻³.
 bool Lexer::superscript(std::string_view bytes, std::size_t begin) {
   constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   const auto digit_of = [&](std::string_view text) {
@@ -113,7 +112,7 @@ bool Lexer::superscript(std::string_view bytes, std::size_t begin) {
   return true;
 }
 
-// x₁, \log₂ 8
+// Lexes x₁ and \log₂ 8.
 bool Lexer::subscript(std::string_view bytes, std::size_t begin) {
   constexpr std::string_view kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
   static constexpr std::string_view kPlain = "0123456789";

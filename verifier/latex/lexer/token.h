@@ -1,5 +1,4 @@
-// The tokens that the lexer makes of LaTeX and plain mathematics, and the table of words and
-// commands it knows.
+// The tokens of LaTeX and plain mathematics, and the table of known words and commands.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +72,7 @@ enum class Tok : std::uint8_t {
   kIgnore,
 };
 
-/// One token; `name` points into the text or into the table.
+/// A token. `name` points into the text or into the table.
 struct Token {
   Tok kind = Tok::kEnd;
   expr::Fn fn = expr::Fn::kNone;
@@ -81,7 +80,7 @@ struct Token {
   char bracket = 0;
   bool spaced = false;   // white space or a thin space precedes it
   bool decimal = false;  // kNumber: with a point
-  /// kNumber: may be one more group of three digits of the number before (behind a comma).
+  /// kNumber: may be one more group of three digits of the number before the comma.
   bool thousands = false;
   bool repeating = false;    // kNumber: ends in a point, for \overline to follow
   std::uint32_t number = 0;  // kNumber: index into Lexed::numbers
@@ -90,8 +89,8 @@ struct Token {
   std::string_view name;
 };
 
-/// What a word or command means; nullptr where it is unknown. Commands come without their
-/// backslash.
+/// The meaning of a word or command. The look-ups return nullptr for an unknown one. Commands come
+/// without their backslash.
 struct Meaning {
   std::string_view word;
   Tok kind;
@@ -101,13 +100,13 @@ struct Meaning {
   std::string_view name = {};
 };
 const Meaning* command(std::string_view word);
-/// The longest known command that `word` starts with: \vertx is \vert x.
+/// Returns the longest known command at the start of `word`: \vertx is \vert x.
 const Meaning* command_prefix(std::string_view word);
-/// Words of plain mathematics outside of \text: "sqrt", "pi", "or".
+/// Looks up a word of plain mathematics outside of \text: "sqrt", "pi", "or".
 const Meaning* plain_word(std::string_view word);
-/// The whole number that a word from "zero" to "ninety-nine" names.
+/// Returns the whole number of a word from "zero" to "ninety-nine".
 std::optional<int> number_in_words(std::string_view word);
-/// A character beyond ASCII, given as UTF-8.
+/// Looks up a character beyond ASCII, given as UTF-8.
 const Meaning* unicode(std::string_view character);
 
 }  // namespace lie::latex

@@ -1,5 +1,5 @@
-// What words, commands and characters mean to the lexer: tables sorted at compile time and searched
-// by bisection.
+// The meanings of words, commands and characters: tables sorted at compile time and searched by
+// bisection.
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -11,7 +11,7 @@ namespace {
 
 using expr::Fn, expr::Rel;
 
-/// Some spellings.
+/// A few spellings.
 struct Words {
   constexpr Words(std::initializer_list<std::string_view> words = {}) : count(words.size()) {
     std::ranges::copy(words, all.begin());
@@ -21,8 +21,8 @@ struct Words {
   std::size_t count;
 };
 
-/// A meaning, whose word is empty, and how it is written: as a LaTeX command, as a word of plain
-/// mathematics, as a character beyond ASCII.
+/// A meaning without its word, and its spellings: LaTeX commands, words of plain mathematics, and
+/// characters beyond ASCII.
 struct Spelled {
   Meaning meaning;
   Words commands, words = {}, characters = {};
@@ -195,7 +195,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kDoubleBar), {"Vert", "|"}},
     {plain(Tok::kMid), {"mid"}, {}, {"∣"}},
     // structures
-    {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac"}},
+    {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "flatfrac"}},
     {plain(Tok::kSqrt), {"sqrt"}, {"sqrt"}, {"√"}},
     {named(Tok::kSqrt, "3"), {}, {}, {"∛"}},
     {named(Tok::kSqrt, "4"), {}, {}, {"∜"}},
@@ -229,7 +229,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
     {plain(Tok::kCurrency),
      {"$", "euro", "pounds", "yen"},
-     {"USD", "EUR", "GBP", "INR"},
+     {"USD", "EUR", "GBP", "INR", "Rs"},
      {"€", "£", "¥", "₹", "￥"}},
     {plain(Tok::kDots),
      {"ldots", "cdots", "dots", "dotsc", "dotsb", "vdots", "ddots"},
@@ -258,12 +258,16 @@ constexpr auto kSpelled = std::to_array<Spelled>({
       "huge",       "Huge"},
      {},
      {"\u00a0", "\u2009", "\u202f", "\u2003", "\u3000", "\u200b", "\u2061", "“", "”"}},
-    // with what stands in the braces behind them, which is not seen
+    // with the braces after them, whose content is not visible
     {named(Tok::kIgnore, "{}"),
-     {"color", "textcolor", "colorbox", "hspace", "vspace", "phantom", "hphantom", "vphantom"}},
+     {"color", "textcolor", "colorbox", "hspace", "vspace", "phantom", "hphantom", "vphantom",
+      "tag", "label"}},
+    // with the square brackets after them
+    {named(Tok::kIgnore, "[]"), {"bbox"}},
 });
 
-/// The meanings by one kind of spelling, in its order; a symbol without a name is its own.
+/// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
+/// word.
 template <Words Spelled::*kKind>
 constexpr auto table() {
   constexpr std::size_t kSize = [] {

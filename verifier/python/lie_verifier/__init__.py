@@ -20,8 +20,8 @@ _library.lie_verdict_name.restype = ctypes.c_char_p
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is right, the reason code ("equal", "unequal", "no_answer", "unparsable_answer",
-    "unparsable_gold", "out_of_budget", "undecided"), and the answer as found in the response."""
+    """Whether an answer is correct, the reason code ("equal", "unequal", "no_answer", "unparsable_answer",
+    "unparsable_gold", "out_of_budget", "undecided"), and the answer found in the response."""
 
     correct: bool
     reason: str
@@ -49,7 +49,7 @@ class StringExtractionConfig(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Result of parse(): the text, the answer found in it, and the rules to read it by."""
+    """The result of parse(): the text, the answer found in it, and its rules."""
 
     text: str
     extracted: str
@@ -60,8 +60,8 @@ class Answer(NamedTuple):
 
 
 def verdict(gold: str, response: str, mode: str = "reward", **rules) -> Verdict:
-    """Judges the answer in `response`; mode "reward" (the last box) or "lenient" (wherever Math-Verify looks). `rules`
-    as `lie_verify --rules` lists them: decimal_places=4, drop_units=False, choices=["A", "B"]."""
+    """Verifies the answer in `response` in mode "reward" (the last box) or "lenient" (where Math-Verify looks). `rules`
+    are those that `lie_verify --rules` lists: decimal_places=4, drop_units=False, choices=["A", "B"]."""
     lines = "\n".join(f"{name}={_spelt(value)}" for name, value in {"mode": mode, **rules}.items())
     gold_bytes = gold.encode("utf-8", "surrogatepass")
     response_bytes = response.encode("utf-8", "surrogatepass")
@@ -82,7 +82,7 @@ def _spelt(value) -> str:
 
 
 def _rules_of(configs: Optional[Sequence[Any]]) -> dict:
-    """Math-Verify's targets (ours or its own objects) as rules; None: its default, LaTeX and plain numbers."""
+    """Returns Math-Verify's targets, from this module or its own, as rules. None means its default, LaTeX and plain numbers."""
     if configs is None:
         return {"boxed_priority": 50}
     by_kind = {type(config).__name__: config for config in configs}
@@ -102,8 +102,8 @@ def parse(
     parsing_timeout: Optional[int] = 5,
     raise_on_error: bool = False,
 ) -> list:
-    """[Answer] if there is an answer in the text, else []. The last four exist for compatibility with Math-Verify and do
-    nothing: unreadable LaTeX has no fallback to a number in it, and there is no timeout."""
+    """Returns [Answer] if there is an answer in the text, and otherwise []. The last four arguments only exist for
+    compatibility with Math-Verify: LaTeX that does not parse has no fallback to a number in it, and there is no timeout."""
     del fallback_mode, extraction_mode, parsing_timeout, raise_on_error
     rules = _rules_of(extraction_config)
     found = verdict("0", pred, "lenient", **rules)
@@ -120,8 +120,8 @@ def verify(
     timeout_seconds: Optional[int] = 5,
     raise_on_error: bool = False,
 ) -> bool:
-    """Whether any target is right by any gold: results of parse(), or texts. A gold text without math
-    environment or box is taken whole. Numbers are exact: numeric_precision and the last two do nothing."""
+    """Returns whether any target is correct for any gold. Both are results of parse(), or texts. A gold text without
+    math environment or box is one answer. Numbers are exact, so numeric_precision and the last two have no effect."""
     del numeric_precision, timeout_seconds, raise_on_error
     common = {
         "decimal_places": float_rounding,

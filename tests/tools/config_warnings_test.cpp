@@ -1,0 +1,97 @@
+#include "tools/run/config/config_warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/operators/operators.h"
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using testing::AllOf, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+
+struct ConfigWarnings : testing::Test {
+  ConfigWarnings() {
+    config.model.path = std::string(source_directory()) + "/assets/count_pairs/model";
+    prompts.resize(2);
+    prompts[0].text = "1 2 3";
+    prompts[1].text = "1 2 3 4 5 6 7 8 9 10 11 12";
+  }
+  std::vector<std::string> warnings() { return config_warnings(config, prompts); }
+
+  TrainConfig config;
+  std::vector<Prompt> prompts;
+};
+
+TEST_F(ConfigWarnings, AGoodConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty()); }
+
+TEST_F(ConfigWarnings, GroupsWithoutDifferencesLearnNothing) {
+  config.rollout.sampling.temperature = 0;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.temperature is 0")));
+  config.tickets.samples_per_prompt = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.samples_per_prompt is 1")));
+}
+
+TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
+  TemporaryDirectory model;
+  std::filesystem::copy(config.model.path, model.path(), std::filesystem::copy_options::recursive);
+  config.model.path = model.path();
+  EXPECT_THAT(warnings(), IsEmpty());
+  model.write("chat_template.jinja", "{{ messages }}");
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has a chat template")));
+  config.data.prompt_template = "qwen3";
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
+TEST_F(ConfigWarnings, TruncatedPromptsAreCounted) {
+  config.rollout.max_prompt_tokens = 5;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts")));
+}
+
+TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
+  config.tickets.max_staleness = 2;
+  EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),
+                                            HasSubstr("as narrow as 0.0004"))));
+  config.policy_loss.algorithm = Algorithm::kGrpo;
+  EXPECT_THAT(warnings(), IsEmpty()) << "its default of 0.2 is not narrow";
+  config.policy_loss.algorithm = Algorithm::kGspo;
+  config.policy_loss.recompute_old_log_probs = true;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.recompute_old_log_probs = false;
+  config.policy_loss.clip_high = 0.2;
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
+TEST_F(ConfigWarnings, KeysWithoutEffect) {
+  config.policy_loss.tis_level = TisLevel::kSequence;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
+  config.policy_loss.tis_cap = 2;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.data.evaluation_file = {"held_out.jsonl"};
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.every is 0")));
+  config.evaluation.every = 5;
+  config.rollout.evaluation.max_response_tokens = 64;
+  config.evaluation_budgets.budgets = {16, 63};
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.evaluation_budgets.budgets = {16, 64};
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.budgets")));
+}
+
+TEST_F(ConfigWarnings, Bf16MatmulsWithoutAMatrixUnit) {
+  config.model.device = "cpu-bf16";
+  if (has_matrix_unit()) {
+    EXPECT_THAT(warnings(), IsEmpty());
+  } else {
+    EXPECT_THAT(warnings(), ElementsAre(HasSubstr("no AMX")));
+  }
+}
+
+TEST_F(ConfigWarnings, MoreThreadsThanCpus) {
+  config.model.threads = 1024;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("model.threads is 1024")));
+}
+
+}  // namespace
+}  // namespace lie

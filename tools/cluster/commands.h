@@ -1,0 +1,23 @@
+// The commands of lie_cluster in this folder. Each function adds one command to the program;
+// parsing that command sets `chosen` to what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/arguments/job_program.h"
+
+namespace lie {
+
+// These run as a job: on every rank of mpirun or srun, or in one process.
+void add_train(CLI::App& program, JobCommand& chosen);
+void add_sft(CLI::App& program, JobCommand& chosen);
+void add_reference_lengths(CLI::App& program, JobCommand& chosen);
+void add_data(CLI::App& program, JobCommand& chosen);
+
+// These run in one process.
+void add_init(CLI::App& program, ProcessCommand& chosen);
+void add_tokenize(CLI::App& program, ProcessCommand& chosen);
+void add_score(CLI::App& program, ProcessCommand& chosen);
+void add_generate(CLI::App& program, ProcessCommand& chosen);
+
+}  // namespace lie

@@ -1,0 +1,165 @@
+// lie_cluster data: checks a data file as training would read it, and describes it.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/cluster/commands.h"
+#include "tools/run/input/prompts.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kReasonsShown = 5;
+
+struct DataArguments {
+  std::filesystem::path file;   // JSONL or Parquet
+  std::filesystem::path model;  // directory with tokenizer.json; empty: lengths in characters
+  std::vector<std::string> overrides;  // key=value of RowOptions
+  std::int64_t max_prompt_tokens = 1024;
+  bool show_first = false;  // print the first prompt as rendered for the model
+};
+
+/// Counts of one data source.
+struct Source {
+  std::vector<double> lengths;            // prompt lengths
+  std::vector<double> reference_lengths;  // known L_ref
+  std::set<std::string> distinct;         // prompt and gold
+  std::int64_t truncated = 0;
+};
+
+RowOptions row_options(const DataArguments& arguments) {
+  RowOptions options;
+  FieldList fields;
+  fields.section("data", options);
+  for (const std::string& text : arguments.overrides) {
+    // Keys as in a config; the prefix "data." is optional.
+    const std::string override = text.starts_with("data.") ? text : "data." + text;
+    set_config(fields, std::span(&override, 1));
+  }
+  options.skip_bad_rows = true;
+  return options;
+}
+
+/// Returns minimum, quartiles, 99 % quantile and maximum, by nearest rank.
+std::string quantiles(std::vector<double> values) {
+  if (values.empty()) return "      -";
+  std::sort(values.begin(), values.end());
+  std::string text;
+  for (const double q : {0.0, 0.25, 0.5, 0.75, 0.99, 1.0}) {
+    const auto last = static_cast<double>(values.size() - 1);
+    text += fmt::format(" {:6.0f}", values[static_cast<std::size_t>(q * last + 0.5)]);
+  }
+  return text;
+}
+
+double prompt_length(const std::optional<Tokenizer>& tokenizer, const std::string& text) {
+  if (tokenizer) return static_cast<double>(tokenizer->encode(text).size());
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  return static_cast<double>(text.size()) -
+         static_cast<double>(std::count_if(text.begin(), text.end(), continues));
+}
+
+std::map<std::string, Source> by_source(const Dataset& dataset, const DataArguments& arguments) {
+  std::optional<Tokenizer> tokenizer;
+  if (!arguments.model.empty()) tokenizer.emplace(Tokenizer::load(arguments.model));
+  std::map<std::string, Source> sources;
+  for (const Prompt& prompt : dataset.prompts) {
+    Source& source = sources[prompt.data_source];
+    source.lengths.push_back(prompt_length(tokenizer, prompt.text));
+    if (prompt.reference_length >= 0) source.reference_lengths.push_back(prompt.reference_length);
+    source.distinct.insert(prompt.text + '\0' + prompt.gold);
+    const bool is_long = source.lengths.back() > static_cast<double>(arguments.max_prompt_tokens);
+    if (tokenizer && is_long) ++source.truncated;
+  }
+  return sources;
+}
+
+/// Returns two lines for each source, for prompt lengths and L_ref, in 80 columns unless the name
+/// is long.
+std::string table(const std::map<std::string, Source>& sources, const DataArguments& arguments) {
+  std::string text =
+      fmt::format("{:<12} {:>8} {:>8} {:>6}    min    25%    50%    75%    99%    max\n",
+                  "data source", "prompts", "distinct", "");
+  for (const auto& [name, source] : sources) {
+    text += fmt::format("{:<12} {:>8} {:>8} {:>6}{}\n", name.empty() ? "(none)" : name,
+                        source.lengths.size(), source.distinct.size(),
+                        arguments.model.empty() ? "chars" : "tokens", quantiles(source.lengths));
+    text += fmt::format("{:>37}{}\n", "L_ref", quantiles(source.reference_lengths));
+  }
+  return text;
+}
+
+std::string notes(const Dataset& dataset, const std::map<std::string, Source>& sources,
+                  const DataArguments& arguments) {
+  std::string text;
+  std::int64_t truncated = 0;
+  for (const auto& [name, source] : sources) truncated += source.truncated;
+  if (!arguments.model.empty()) {
+    text += fmt::format("{} prompts are longer than {} tokens and would lose their first tokens\n",
+                        truncated, arguments.max_prompt_tokens);
+  }
+  for (std::size_t i = 0; i < std::min(kReasonsShown, dataset.skipped.size()); ++i) {
+    text += fmt::format("bad row: {}\n", dataset.skipped[i]);
+  }
+  if (arguments.show_first) {
+    text += fmt::format("the first prompt, between the lines:\n----\n{}\n----\ngold: {}\n",
+                        dataset.prompts.front().text, dataset.prompts.front().gold);
+  }
+  return text;
+}
+
+double peak_mebibytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Reads the file row by row as training would, but skips bad rows, and describes it. The text has
+/// the number of rows and of bad rows, with the first reasons. For each data source it has the
+/// number of prompts and of distinct ones, and quantiles of prompt length and L_ref. Throws Error
+/// if the file cannot be read or has no valid row.
+std::string describe_data(const DataArguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  const Dataset dataset = read_run_prompts(arguments.file, row_options(arguments), arguments.model);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto sources = by_source(dataset, arguments);
+  return fmt::format("{}: {} rows, {} prompts, {} bad rows; read in {:.2f} s, {:.0f} MiB at most\n",
+                     arguments.file.string(), dataset.rows, dataset.prompts.size(),
+                     dataset.skipped.size(), seconds, peak_mebibytes()) +
+         table(sources, arguments) + notes(dataset, sources, arguments);
+}
+
+}  // namespace
+
+void add_data(CLI::App& program, JobCommand& chosen) {
+  const auto arguments = std::make_shared<DataArguments>();
+  CLI::App* data =
+      program.add_subcommand("data", "Read a data file as training would, and describe it");
+  data->add_option("FILE", arguments->file, "JSONL or Parquet")->required();
+  data->add_option("--model", arguments->model,
+                   "Directory with tokenizer.json: prompt lengths in tokens");
+  add_integer(*data, "--max-prompt-tokens", arguments->max_prompt_tokens,
+              "Count the prompts that are longer, with --model", 1);
+  data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
+  add_overrides(*data, arguments->overrides,
+                "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");
+  data->footer([] { return "\nKeys for --set:\n" + explain_config_of<RowOptions>(); });
+  data->callback([&chosen, arguments] {
+    chosen = [=](Job& job) {
+      if (job.rank() == 0) std::fputs(describe_data(*arguments).c_str(), stdout);
+    };
+  });
+}
+
+}  // namespace lie

@@ -1,0 +1,329 @@
+#include "tools/cluster/sft.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "common/base/build_id.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/metrics_log.h"
+#include "common/process/live_line.h"
+#include "common/process/log.h"
+#include "common/process/progress.h"
+#include "common/process/stop_signals.h"
+#include "common/process/writer_lock.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/sft/sft.h"
+#include "model/collective/through_host_collective.h"
+#include "model/tokenizer/template/templates.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/config_command.h"
+#include "tools/cluster/commands.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/config/memory_plan.h"
+#include "tools/run/config/options.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/start/resume.h"
+#include "tools/run/start/start_messages.h"
+#include "tools/run/start/writer.h"
+
+namespace lie {
+namespace {
+
+struct SftConfig {
+  DirectoryOptions run{"runs/sft"};
+  bool initialise = false;
+  ModelOptions model;
+  SftOptions sft;
+  std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
+};
+
+void describe(FieldList& fields, SftConfig& config) {
+  fields.section("run", config.run);
+  fields.add("initialise", config.initialise,
+             {.help = "Start from random weights. model.path then needs config.json and the "
+                      "tokenizer files only."});
+  fields.section("model", config.model);
+  fields.section("sft", config.sft);
+}
+
+SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
+  SftConfig config;
+  config.former_keys = load_config(fields_of(config), path, overrides);
+  if (config.model.path.empty()) {
+    fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
+  }
+  if (config.sft.data.empty()) {
+    fail(
+        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or of prompts and "
+        "responses",
+        path.string());
+  }
+  return config;
+}
+
+/// Returns the keys that a resume of this run may change in addition to those that no result
+/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
+std::vector<std::string> may_change(const SftConfig& config) {
+  const OptimizerOptions& optimizer = config.sft.optimizer;
+  if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
+  return {"sft.steps", "sft.epochs"};
+}
+
+/// Returns the start weights that this learner holds.
+Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
+  const ModelConfig model = load_model_config(config.model.path);
+  const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
+  if (!config.initialise) return load_weights(config.model.path, operators, held);
+  return initial_weights(model, static_cast<std::uint64_t>(config.sft.seed), operators, held);
+}
+
+/// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
+SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
+                        const EndTokens& ends) {
+  const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
+  SftEncoding encoding{
+      .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
+      .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
+      .response = [text](std::span<const ChatMessage> messages,
+                         std::string_view content) { return text.answer(messages, content); },
+      .end_of_sequence = {}};
+  if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
+  if (ends.ids.empty()) {
+    fail("{}/config.json: eos_token_id is missing; add it, or set sft.append_end_of_sequence false",
+         config.model.path);
+  }
+  encoding.end_of_sequence = static_cast<std::int32_t>(ends.ids.front());
+  return encoding;
+}
+
+std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
+                                 const SftEncoding& encoding, const ModelConfig& model,
+                                 bool is_first) {
+  if (file.empty()) return {};
+  const std::int64_t longest =
+      config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
+  SftData data = load_sft_examples(file, config.sft, encoding, longest);
+  if (is_first && !data.skipped.empty()) {
+    Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
+                       file, data.skipped.front());
+  }
+  return std::move(data.examples);
+}
+
+/// Writes metrics.jsonl and progress lines, on rank 0.
+class SftRecorder {
+ public:
+  SftRecorder(const SftConfig& config, std::int64_t first_step)
+      : log_(fs::path(config.run.directory) / "metrics.jsonl", first_step) {}
+
+  void record(const SftProgress& progress) {
+    MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
+    row.values = {{"loss", progress.loss},
+                  {"grad_norm", progress.optimizer.grad_norm},
+                  {"learning_rate", progress.optimizer.learning_rate},
+                  {"response_tokens", static_cast<double>(progress.tokens)},
+                  {"step_seconds", progress.seconds}};
+    if (progress.validation_loss)
+      row.values.emplace_back("validation_loss", *progress.validation_loss);
+    log_.append(row);
+    seconds_ += progress.seconds;
+    ++steps_seen_;
+    if (is_shown(progress)) show(progress);
+  }
+
+ private:
+  static constexpr std::int64_t kLines = 20;  // per run, if the terminal cannot rewrite a line
+
+  bool is_shown(const SftProgress& progress) const {
+    const std::int64_t every = std::max<std::int64_t>(1, progress.steps / kLines);
+    return line_.is_rewritten() || progress.validation_loss || progress.step % every == 0 ||
+           steps_seen_ == 1 || progress.step == progress.steps;
+  }
+
+  void show(const SftProgress& progress) {
+    const double mean = seconds_ / static_cast<double>(steps_seen_);
+    std::string text = fmt::format(
+        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left",
+        progress.step, progress.steps, progress.loss, progress.optimizer.grad_norm,
+        static_cast<double>(progress.tokens) / progress.seconds,
+        duration_text(mean * static_cast<double>(progress.steps - progress.step)));
+    if (progress.validation_loss) {
+      text += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
+    }
+    line_.show(text);
+    if (progress.validation_loss || progress.step == progress.steps) line_.finish();
+  }
+
+  MetricsLog log_;
+  LiveLine line_{stderr};
+  double seconds_ = 0;
+  std::int64_t steps_seen_ = 0;
+};
+
+void check_directory(SftConfig config) {
+  holds_this_run(config.run.directory, fields_of(config), may_change(config));
+}
+
+/// The inputs that every rank reads before it loads weights.
+struct SftInputs {
+  ModelConfig model;
+  EndTokens ends;
+  int learners = 1;
+  std::vector<SftExample> train = {}, held_out = {};
+};
+
+SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
+  SftInputs inputs{.model = load_model_config(config.model.path),
+                   .ends = end_tokens(config.model.path, config.sft.prompt_template),
+                   .learners = learners};
+  if (is_first) {
+    for (const std::string& note : config.former_keys) Log("sft", 0).warn("{}", note);
+  }
+  if (is_first && !config.initialise) plan_weights(config.model.path);  // checks the files
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
+  inputs.train = examples(config, config.sft.data, encoding, inputs.model, is_first);
+  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, is_first);
+  return inputs;
+}
+
+LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
+  std::size_t longest = 0;
+  for (const SftExample& example : inputs.train) {
+    longest = std::max(longest, example.prompt.size() + example.response.size());
+  }
+  const CheckpointOptions& checkpoint = config.sft.checkpoint;
+  return {.micro_batch_tokens =
+              std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
+          .activation_bytes = config.sft.activation_mebibytes << 20,
+          .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
+          .gradient_shards = config.sft.gradient_shards,
+          .learners = inputs.learners};
+}
+
+/// Returns the summary that the log shows at the start. `dtypes` are those of the operators.
+std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t steps_done,
+                       const ComputeDTypes& dtypes) {
+  const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
+    return fmt::format("{} examples of {}", rows.size(), file);
+  };
+  std::vector<SummaryEntry> entries = {
+      model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),
+      {"data", examples_of(inputs.train, config.sft.data)}};
+  if (!inputs.held_out.empty()) {
+    entries.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
+  }
+  entries.push_back({"prompts", "template " + config.sft.prompt_template});
+  entries.push_back({"responses", inputs.ends.text});
+  entries.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
+                                                                       sizes_of(config, inputs)))});
+  const SftOptions& sft = config.sft;
+  const std::string length =
+      sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
+  return run_summary_text(
+      run_headline(config.run.directory, steps_done > 0 ? std::optional(steps_done) : std::nullopt,
+                   length),
+      entries);
+}
+
+std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
+  const auto checkpoint =
+      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {}, kAnyStep);
+  return checkpoint ? load_trainer_state(*checkpoint).step : 0;
+}
+
+/// Creates the run directory, or opens it to resume its run. Returns the steps done. Rank 0 only.
+std::int64_t begin_run(Job& job, SftConfig config) {
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster sft");
+  check_directory(config);  // again: another process may have started a run there
+  write_run_config(config.run.directory, fields_of(config));
+  return saved_steps(config, valid_checkpoint);
+}
+
+/// Prints the summary of a dry run and writes no files. Rank 0 only.
+void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
+  check_unlocked(config.run.directory);
+  const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
+  print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
+}
+
+/// Logs how the run ended after `steps`. Rank 0 only.
+void log_end(const SftConfig& config, std::int64_t steps, int signal) {
+  const std::string how =
+      signal == 0 ? fmt::format("done: all {} steps", steps)
+                  : fmt::format("stopped at step {} by {}; start the same command again to resume",
+                                steps, signal_name(signal));
+  std::vector<SummaryEntry> entries = checkpoint_entries(config.run.directory);
+  entries.push_back(next_command_entry("lie_analyze", config.run.directory));
+  Log("sft", 0).info("{}", run_summary_text(how, entries));
+}
+
+/// Runs supervised fine-tuning with every rank as a learner. The result is the last checkpoint, a
+/// Hugging Face model directory under run.directory/checkpoints. With `dry_run` it makes all checks
+/// of a start and prints a summary, but neither trains nor writes. Throws Error. Collective over
+/// all ranks.
+void sft(Job& job, const ConfigArguments& arguments) {
+  job.set_role("learner");
+  job.set_activity("preparing");
+  const SftConfig config = load_sft_config(arguments.config, arguments.overrides);
+  const bool is_first = job.rank() == 0;
+  if (is_first) check_directory(config);
+  const auto world = world_collective(job);
+  const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
+  const SftInputs inputs = read_inputs(config, job.size(), is_first);
+  if (arguments.dry_run) {
+    if (is_first) print_plan(config, inputs, operators->dtypes());
+    return;
+  }
+  const auto learners = through_host_collective(*world, *operators);
+  Weights weights = start_weights(config, *learners, *operators);
+  weights.set_end_of_sequence_ids(
+      inputs.ends.ids);  // checkpoints tell train and eval where to stop
+  Transformer model(weights);
+  std::optional<SftRecorder> recorder;
+  if (is_first) {
+    const std::int64_t steps_done = begin_run(job, config);
+    Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
+    recorder.emplace(config, steps_done);
+  }
+  job.set_activity("fine-tuning");
+  note_stop_signals();
+  bool is_stopped = false;
+  const std::int64_t done =
+      run_sft(config.sft, {.weights = weights,
+                           .model = model,
+                           .learners = *learners,
+                           .examples = inputs.train,
+                           .validation = inputs.held_out,
+                           .checkpoints = fs::path(config.run.directory) / "checkpoints",
+                           .start_model = config.model.path,
+                           .build_id = std::string(build_id()),
+                           .progress =
+                               [&](const SftProgress& p) {
+                                 if (recorder) recorder->record(p);
+                               },
+                           .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
+  if (!is_first) return;
+  log_end(config, done, is_stopped ? job.stop_signal() : 0);
+  if (is_stopped) job.set_stopped();
+}
+
+}  // namespace
+
+void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
+
+void add_sft(CLI::App& program, JobCommand& chosen) {
+  add_config_command(
+      program, chosen, "sft",
+      "Supervised fine-tuning on prompts and responses, or on conversations; also under mpirun",
+      explain_config_of<SftConfig>, sft);
+}
+
+}  // namespace lie

@@ -1,0 +1,295 @@
+#include "tools/eval/eval_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/comm/message_file.h"
+#include "common/comm/wire.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/process/log.h"
+#include "common/process/writer_lock.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/arguments/config_command.h"
+#include "tools/eval/choice.h"
+#include "tools/eval/eval_config.h"
+#include "tools/eval/eval_files.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/config/memory_plan.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
+#include "tools/run/roles/generation.h"
+#include "tools/run/roles/group_progress.h"
+#include "tools/run/start/resume.h"
+#include "tools/run/start/start_messages.h"
+#include "tools/run/start/writer.h"
+
+namespace lie {
+namespace {
+
+using namespace evaluation;
+/// Returns the prompts to evaluate; the index of a prompt is the number of its group.
+std::vector<Prompt> prompts_of(const EvalConfig& config) {
+  Dataset dataset =
+      read_run_prompts(config.eval.file, config.data, config.model.path, Log("eval", 0));
+  const auto& sources = config.eval.sources;
+  std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
+    return !sources.empty() &&
+           std::find(sources.begin(), sources.end(), prompt.data_source) == sources.end();
+  });
+  if (dataset.prompts.empty()) {
+    fail("{}: no row has one of the data sources {}", config.eval.file, fmt::join(sources, ", "));
+  }
+  const auto wanted = static_cast<std::size_t>(config.eval.prompts);
+  if (wanted > 0 && wanted < dataset.prompts.size()) dataset.prompts.resize(wanted);
+  if (const std::int64_t digits = count_digit_keys(dataset.prompts); digits > 0) {
+    Log("eval", 0).warn(
+        "{}: {} of {} problems have a digit as gold where others of their source have a choice "
+        "letter; they are graded as numbers",
+        config.eval.file, digits, dataset.prompts.size());
+  }
+  return std::move(dataset.prompts);
+}
+
+Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, std::size_t group) {
+  return {.group = static_cast<std::int64_t>(group),
+          .purpose = Purpose::kEvaluate,
+          .samples = static_cast<std::int32_t>(config.eval.samples_per_prompt),
+          .prompt = prompts[group]};
+}
+
+/// Keys and sections that change only how responses are graded.
+const std::vector<std::string> kMayChange = {
+    "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
+
+void check_directory(EvalConfig config) {
+  holds_this_run(config.run.directory, fields_of(config), kMayChange);
+}
+
+/// Creates the directory, or resumes the evaluation in it.
+void prepare_directory(Job& job, EvalConfig config) {
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster eval");
+  check_directory(config);
+  write_run_config(config.run.directory, fields_of(config));
+}
+
+/// Throws Error if a logged group belongs to another row than the one that has its number now.
+void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompts,
+                    const fs::path& log) {
+  const Prompt& then = group.ticket.prompt;
+  const auto number = static_cast<std::size_t>(group.ticket.group);
+  const bool same = prompts[number].problem == then.problem && prompts[number].text == then.text &&
+                    prompts[number].gold == then.gold;
+  if (same) return;
+  fail(
+      "{}: holds responses to row {} with another prompt or gold than the file has now; name "
+      "another "
+      "run.directory",
+      log.string(), then.problem);
+}
+
+fs::path response_log(const EvalConfig& config) {
+  return fs::path(config.run.directory) / "responses.log";
+}
+
+MessageFileState read_responses(const fs::path& log,
+                                const std::function<void(RolloutGroup)>& visit) {
+  MessageFileState state = read_messages(
+      log, [&](std::span<const std::byte> message) { visit(wire::unpack<RolloutGroup>(message)); });
+  if (!state.refusal.empty()) fail("{}", state.refusal);
+  return state;
+}
+
+/// Tracks on rank 0 which groups exist, and logs new ones.
+class Generation {
+ public:
+  /// Reads the responses in the directory, and changes nothing has_responses.
+  Generation(const EvalConfig& config, std::vector<Prompt> prompts)
+      : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
+    std::vector<bool> has_responses(prompts_.size(), false);
+    const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {
+      const auto number = static_cast<std::size_t>(group.ticket.group);
+      if (number >= has_responses.size()) return;  // eval.prompts was larger then
+      check_same_row(group, prompts_, log_path_);
+      has_responses[number] = true;
+    });
+    valid_bytes_ = log.valid_bytes;
+    for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
+    for (std::size_t g = 0; g < prompts_.size(); ++g) {
+      if (!has_responses[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
+    }
+  }
+
+  std::deque<Ticket> tickets() const { return tickets_; }
+  std::int64_t prompts() const { return std::ssize(prompts_); }
+
+  /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
+  /// the progress line.
+  TakeGroup open_log() {
+    log_.emplace(log_path_, valid_bytes_);
+    const auto prompts = std::ssize(prompts_);
+    progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
+    return [this](const ScoredGroup& group) {
+      log_->append(wire::pack(group.rollout));
+      progress_->add(group.rollout,
+                     std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
+    };
+  }
+
+  void finish() { progress_->finish(); }
+
+ private:
+  const EvalConfig& config_;
+  std::vector<Prompt> prompts_;
+  fs::path log_path_;
+  std::uint64_t valid_bytes_ = 0;
+  std::deque<Ticket> tickets_;
+  std::optional<MessageFile> log_;
+  std::optional<GroupProgress> progress_;
+};
+
+std::string start_text(const EvalConfig& config, const Generation& generation,
+                       const std::string& ends) {
+  const WeightsPlan model = plan_weights(config.model.path);
+  const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
+  std::vector<SummaryEntry> entries = {
+      model_entry(config.model.path, model.parameters),
+      {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
+                           config.eval.file, config.eval.samples_per_prompt)}};
+  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
+                    std::back_inserter(entries));
+  const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
+                                         fixed_dtype(config.model, model, dtypes.packed));
+  entries.push_back({"memory", "actor " + memory_text(memory) +
+                                   cache_text(model.config, dtypes.packed, config.rollout)});
+  const auto left = std::ssize(generation.tickets());
+  return run_summary_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
+                                                       : fmt::format("{}: resumes, {} prompts left",
+                                                                     config.run.directory, left),
+                          entries);
+}
+
+void log_end(const EvalConfig& config) {
+  const fs::path directory = config.run.directory;
+  std::vector<SummaryEntry> entries = {{"table", (directory / "table.txt").string()}};
+  if (config.eval.write_texts) {
+    entries.push_back({"responses", (directory / "samples.jsonl").string()});
+  }
+  entries.push_back(next_command_entry("lie_analyze", directory.string()));
+  Log("eval", 0).info("{}", run_summary_text("done", entries));
+}
+
+/// Returns the scored groups of the first `prompts` prompts, in canonical order.
+std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
+                                         Grader& grader) {
+  std::map<std::int64_t, RolloutGroup> groups;
+  read_responses(response_log(config), [&](RolloutGroup group) {
+    const std::int64_t number = group.ticket.group;
+    if (number < prompts) groups.insert_or_assign(number, std::move(group));
+  });
+  std::vector<ScoredGroup> scored;
+  for (auto& [number, group] : groups) scored.push_back(grader.score(std::move(group)));
+  return scored;
+}
+
+void report(const EvalConfig& config, std::int64_t prompts, Grader& grader,
+            const DecodeText& decode) {
+  const std::vector<ScoredGroup> groups = score_responses(config, prompts, grader);
+  const auto truncated = std::ranges::count_if(
+      groups, [](const ScoredGroup& group) { return group.rollout.prompt_tokens_dropped > 0; });
+  warn_of_truncation(Log("eval", 0), truncated, prompts, config.rollout.max_prompt_tokens);
+  const std::vector<GradedProblem> problems = grade_problems(groups, grader, config.verifier);
+  const Table table =
+      make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
+  write_table_files(table, config.run.directory);
+  if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
+  write_as_run(groups, config);
+  std::fputs(table_text(table).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+ScoringOptions scoring_options(const EvalConfig& config) {
+  ScoringOptions options{.rewards = {},
+                         .verifier = config.verifier,
+                         .max_response_tokens = config.rollout.sampling.max_response_tokens,
+                         .verifier_program = config.verifier_program,
+                         .metric_coverage = config.metric_coverage};
+  options.rewards.coverage = config.coverage;
+  return options;
+}
+
+/// Generates the responses that the directory lacks, with the help of the other ranks, and reports.
+/// Rank 0 only.
+void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options,
+                        const std::string& ends) {
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const DecodeText decode = [&](std::span<const std::int32_t> ids) {
+    return tokenizer.decode(ids, /*skip_special=*/true);
+  };
+  Grader grader(scoring_options(config), decode, config.table.budgets,
+                {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
+                config.eval.choice_patterns);
+  std::vector<Prompt> prompts = prompts_of(config);
+  prepare_directory(job, config);
+  Generation generation(config, std::move(prompts));
+  Log("eval", 0).info("{}", start_text(config, generation, ends));
+  generate_over_ranks(
+      job, options, generation.tickets(),
+      [&](RolloutGroup group) { return grader.score(std::move(group)); }, generation.open_log());
+  generation.finish();
+  job.set_activity("verifying and writing tables");
+  report(config, generation.prompts(), grader, decode);
+  grader.finish();
+  log_end(config);
+}
+
+/// Logs what a start would find, and writes nothing. Rank 0 only.
+void print_plan(const EvalConfig& config, const std::string& ends) {
+  check_directory(config);
+  check_unlocked(config.run.directory);
+  print_dry_run(dump_config_of(config), "eval",
+                start_text(config, Generation(config, prompts_of(config)), ends));
+}
+
+/// Generates the responses that the directory lacks, over all ranks. Then verifies all responses
+/// and writes the tables; table.txt is also printed to standard output. The tables depend neither
+/// on the number of ranks nor on how often the program was killed. With `dry_run` it only checks
+/// and logs what a start would do. Collective over the world. Throws Error.
+void evaluate(Job& job, const ConfigArguments& arguments) {
+  job.set_role("actor");
+  job.set_activity("preparing");
+  const EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  GenerationOptions options{.model = config.model,
+                            .rollout = config.rollout,
+                            .seed = static_cast<std::uint64_t>(config.eval.seed),
+                            .keep_binding = config.eval.keep_binding};
+  options.rollout.end_of_sequence_ids = ends.ids;
+  if (arguments.dry_run) {
+    if (job.rank() == 0) print_plan(config, ends.text);
+  } else if (job.rank() == 0) {
+    evaluate_on_rank_0(job, config, options, ends.text);
+  } else {
+    run_generation_actor(job, options);
+  }
+}
+
+}  // namespace
+
+void add_eval(CLI::App& program, JobCommand& chosen) {
+  add_config_command(
+      program, chosen, "eval",
+      "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also under mpirun",
+      explain_config_of<EvalConfig>, evaluate);
+}
+
+}  // namespace lie

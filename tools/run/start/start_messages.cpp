@@ -1,0 +1,183 @@
+#include "tools/run/start/start_messages.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/process/log.h"
+#include "learner/checkpoint/best_checkpoint.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "model/aten/operators.h"
+#include "tools/run/config/devices.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the tokens of the largest micro-batch. Sequences are never split.
+std::int64_t micro_batch_tokens(const TrainConfig& config) {
+  const std::int64_t longest =
+      config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
+  const std::int64_t of_mini_batch =
+      config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
+  return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
+}
+
+std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
+  std::vector<SummaryEntry> entries = {
+      {"data",
+       fmt::format("{} prompts of {}", run.prompts.training.size(), config.data.train_file)}};
+  if (config.evaluation.every > 0) {
+    entries.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
+                                                 fmt::join(config.data.evaluation_file, ", "))});
+  }
+  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.ends),
+                    std::back_inserter(entries));
+  return entries;
+}
+
+/// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
+/// If an actor cannot open the learner's weights after all, a log line says so.
+bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
+  if (!allows_shared_policy(config)) return false;
+  if (layout.places.size() == 1) return true;
+  const std::string& device = config.model.device;
+  const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
+  if (!device.starts_with("cuda") || gpus == 0) return false;
+  const auto gpu = [&](int rank) {
+    return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
+                     local_gpu_index(layout, rank) % gpus);
+  };
+  std::set<std::pair<std::string, int>> of_learners;
+  for (const int learner : layout.learners) of_learners.insert(gpu(learner));
+  return std::ranges::all_of(layout.actors,
+                             [&](int actor) { return of_learners.contains(gpu(actor)); });
+}
+
+std::string indented(const std::string& table) {
+  std::istringstream rows(table);
+  std::string text;
+  for (std::string row; std::getline(rows, row);) text += "\n  " + row;
+  return text;
+}
+
+/// Returns the summary of where a run's results are, with the command to type next.
+std::string end_text(const TrainConfig& config, std::string_view how) {
+  const fs::path directory = config.run.directory;
+  std::vector<SummaryEntry> entries = checkpoint_entries(directory);
+  const std::string& metric = config.best_checkpoint.keep_best;
+  const auto best = metric.empty() ? std::nullopt : best_saved_step(directory, metric);
+  if (best) entries.push_back({"best", fmt::format("step {} by {}", *best, metric)});
+  entries.push_back({"trajectories", (directory / "trajectories").string()});
+  entries.push_back(next_command_entry("lie_analyze", directory.string()));
+  return run_summary_text(how, entries);
+}
+
+}  // namespace
+
+std::string start_text(const TrainConfig& config, const PreparedRun& run,
+                       const RoleLayout& layout) {
+  if (is_finished(config, run.start)) {
+    return end_text(config, fmt::format("{} is finished: it has all {} steps", config.run.directory,
+                                        config.run.steps));
+  }
+  std::vector<SummaryEntry> entries;
+  if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
+  entries.push_back(model_entry(config.model.path, run.model.parameters));
+  if (config.weight_sync.weights == DType::kBFloat16) {
+    entries.push_back(
+        {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
+  }
+  std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
+  entries.push_back(memory_entry(memory_of_roles(config, run.model.config, run.dtypes, layout)));
+  if (!layout.actors.empty()) {
+    entries.back().value += cache_text(run.model.config, run.dtypes.packed, config.rollout);
+  }
+  const bool resumes = run.start.from_checkpoint || run.start.logged_step > 0;
+  const std::string head =
+      run_headline(config.run.directory, resumes ? std::optional(run.start.step) : std::nullopt,
+                   fmt::format("{} steps", config.run.steps));
+  return run_summary_text(head, entries) + indented(layout.table(config.model.threads));
+}
+
+void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
+  const bool is_stopped = !stop.reason().empty();
+  if (job.rank() == 0) {
+    const std::string how = is_stopped ? stop.reason() + "; start the same command again to resume"
+                                       : fmt::format("done: all {} steps", config.run.steps);
+    Log("learner", 0).info("{}", end_text(config, how));
+  }
+  if (is_stopped) job.set_stopped();
+}
+
+void print_dry_run(const std::string& config, std::string_view role, const std::string& start) {
+  if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    fail("standard output cannot be written; is the disk full?");
+  }
+  const Log log(role, 0);
+  log.info("{}", start);
+  log.info("dry run: all checks passed; nothing was started or written");
+}
+
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
+  const LearnerSizes sizes{
+      .micro_batch_tokens = micro_batch_tokens(config),
+      .activation_bytes = config.update.activation_mebibytes << 20,
+      .has_reference = config.policy_loss.kl_coefficient > 0,
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .gradient_shards = config.update.gradient_shards,
+      .learners = static_cast<int>(layout.learners.size())};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
+  if (layout.actors.empty()) return roles;
+  MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
+  const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (all_share_policy(config, layout)) actor.parts.front().bytes = 0;
+  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  roles.push_back({"actor", std::move(actor)});
+  return roles;
+}
+
+SummaryEntry memory_entry(std::span<const RoleMemory> roles) {
+  std::string text;
+  for (const RoleMemory& role : roles) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "\n", role.role, memory_text(role.memory));
+  }
+  return {"memory", text};
+}
+
+SummaryEntry model_entry(const std::string& path, std::int64_t parameters) {
+  const bool is_large = parameters >= 1'000'000'000;
+  return {"model", fmt::format("{}: {:.3g} {} parameters", path,
+                               static_cast<double>(parameters) / (is_large ? 1e9 : 1e6),
+                               is_large ? "billion" : "million")};
+}
+
+std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+                                       const RolloutOptions& rollout, const std::string& ends) {
+  return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
+                                  rollout.max_prompt_tokens)},
+          {"responses",
+           fmt::format("{} tokens at most, {}", rollout.sampling.max_response_tokens, ends)}};
+}
+
+std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
+                         const std::string& length) {
+  if (step) return fmt::format("{}: resumes after step {} of {}", directory, *step, length);
+  return fmt::format("{}: a new run of {}", directory, length);
+}
+
+std::vector<SummaryEntry> checkpoint_entries(const fs::path& run_directory) {
+  const auto checkpoint = latest_checkpoint(run_directory / "checkpoints");
+  if (!checkpoint) return {};
+  return {{"checkpoint", checkpoint->string()}};
+}
+
+}  // namespace lie

@@ -1,0 +1,123 @@
+#include "verifier/equal/copied.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/text/scan.h"
+#include "verifier/equal/comparer.h"
+#include "verifier/latex/text.h"
+
+namespace lie::equal {
+namespace {
+
+// Prints a tree with the terms and factors of each sum and product in sorted order.
+std::string sorted_text(const Expr& e) {
+  if (!is_one_of(e.op, Op::kAdd, Op::kMul)) {
+    if (e.args.empty()) return to_text(e);
+    Expr head = e;
+    head.args.clear();
+    std::string out = to_text(head);
+    for (const Expr* arg : e.args) out.append(" ").append(sorted_text(*arg));
+    return out;
+  }
+  std::vector<std::string> parts;
+  for (const Expr* arg : e.args) parts.push_back(sorted_text(*arg));
+  std::ranges::sort(parts);
+  std::string out = e.op == Op::kAdd ? "(+" : "(*";
+  for (const std::string& part : parts) out.append(" ").append(part);
+  return out + ")";
+}
+
+bool is_atom(const Expr& e) {
+  return is_one_of(e.op, Op::kNumber, Op::kSymbol, Op::kConstant, Op::kText, Op::kNamedSet);
+}
+
+// Returns whether k^degree divides a whole number for some small k, as in \sqrt{242}.
+bool has_power_factor(const Expr& radicand, std::int64_t degree) {
+  constexpr std::int64_t kLargest = 1000;
+  const auto n = radicand.op == Op::kNumber ? radicand.value.small_integer() : std::nullopt;
+  if (!n || degree < 2 || degree > 6) return false;
+  for (std::int64_t k = 2; k <= kLargest; ++k) {
+    std::int64_t power = k;
+    for (std::int64_t i = 1; i < degree && power <= std::abs(*n); ++i) power *= k;
+    if (power > std::abs(*n)) return false;
+    if (*n % power == 0) return true;
+  }
+  return false;
+}
+
+// Returns whether an expression is a number, a name, a power of a name, or a root of a number that
+// cannot be simplified. These have nothing to carry out.
+bool is_plain_power(const Expr& e) {
+  const bool root = e.op == Op::kFunction && e.fn == expr::Fn::kRoot;
+  if ((e.op != Op::kPow && !root) || e.args[1]->op != Op::kNumber) return is_atom(e);
+  if (!is_atom(*e.args[0])) return false;
+  if (e.args[0]->op != Op::kNumber) return true;
+  const exact::Rational& exponent = e.args[1]->value;
+  if (root) return !has_power_factor(*e.args[0], exponent.small_integer().value_or(0));
+  if (exponent.is_integer()) return exponent == exact::Rational(-1);
+  return !has_power_factor(*e.args[0], fmpz_get_si(exponent.denominator()));
+}
+
+// Returns whether a product is a monomial or a fraction in lowest terms, such as 2\pi, \frac{1}{2}
+// or \frac{\sqrt3}{2}.
+bool is_plain_product(const Expr& e) {
+  int above = 0, below = 0;
+  exact::Rational quotient(1), bottom(1);
+  for (const Expr* arg : e.args) {
+    if (!is_plain_power(*arg)) return false;
+    const bool inverse = arg->op == Op::kPow && arg->args[0]->op == Op::kNumber &&
+                         arg->args[1]->value == exact::Rational(-1);
+    if (arg->op == Op::kNumber) ++above, quotient = quotient * arg->value;
+    if (inverse) ++below, bottom = bottom * arg->args[0]->value;
+  }
+  if (above > 1 || below > 1 || bottom.is_zero()) return false;
+  if (below == 0 || !quotient.is_integer() || !bottom.is_integer()) return true;
+  exact::Rational reduced = quotient / bottom;
+  return fmpz_cmpabs(reduced.denominator(), bottom.numerator()) == 0;
+}
+
+bool has_work(const Expr& e) {
+  switch (e.op) {
+    case Op::kMul: return !is_plain_product(e);
+    case Op::kPow: return !is_plain_power(e);
+    case Op::kFunction: return !is_plain_power(e);
+    case Op::kRelation:
+      if (is_inequality(e)) return !is_solved(e);
+      return !(e.args.size() == 2 && is_atom(*e.args[0]) && !has_work(*e.args[1]));
+    case Op::kAdd:
+    case Op::kApply:
+    case Op::kBinder:
+    case Op::kBased:
+    case Op::kSetBuilder: return true;
+    default: return any_arg(e, has_work);
+  }
+}
+
+// Returns whether the prompt has the text, outside of longer numbers. Spaces are gone, so that
+// letters next to it may be another word.
+bool holds(std::string_view prompt, std::string_view text) {
+  for (std::size_t at = prompt.find(text); at != std::string_view::npos;
+       at = prompt.find(text, at + 1)) {
+    const std::size_t end = at + text.size();
+    const bool begins = at == 0 || !is_digit(prompt[at - 1]) || !is_digit(text.front());
+    const bool ends = end == prompt.size() || !is_digit(prompt[end]) || !is_digit(text.back());
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_copied(const Written& gold, const Written& answer, std::string_view prompt) {
+  if (answer.tree == nullptr || !has_work(*answer.tree)) return false;
+  const std::string text = latex::without_spacing(answer.text);
+  if (text.empty() || text == latex::without_spacing(gold.text)) return false;
+  if (!holds(latex::without_spacing(prompt), text)) return false;
+  return gold.tree == nullptr || sorted_text(*gold.tree) != sorted_text(*answer.tree);
+}
+
+}  // namespace lie::equal

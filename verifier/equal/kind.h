@@ -1,0 +1,36 @@
+// The kinds of answers, on which it depends by which rule two of them are compared.
+#pragma once
+
+#include <cstdint>
+
+#include "verifier/expr/expr.h"
+
+namespace lie::equal {
+
+/// The kind of a prepared answer.
+enum class Kind : std::uint8_t {
+  kText,        // words
+  kScalar,      // a number, formula or function of names
+  kPair,        // two constants in round or square brackets: a point or an interval
+  kTuple,       // any other tuple
+  kList,        // several answers without brackets, or a finite set in braces
+  kRealSet,     // a set of reals made otherwise: a union, all reals, a set builder
+  kInequality,  // inequalities in one name
+  kRelation,    // any other relation: an equation, a congruence, an inequality in several names
+  kMatrix,
+  kOther,  // cases, sets with names in them, what is said modulo a number
+};
+
+Kind kind_of(const expr::Expr& e);
+
+/// Returns whether an expression is a relation but no equation, membership, approximation or arrow.
+bool is_inequality(const expr::Expr& e);
+
+/// Returns whether an expression describes a set of reals: an interval, all reals, a finite set of
+/// constants, conditions on one name, or a combination of these.
+bool is_real_set(const expr::Expr& e);
+
+/// Returns whether a matrix is one column or row with as many parts as the round tuple.
+bool is_vector(const expr::Expr& matrix, const expr::Expr& tuple);
+
+}  // namespace lie::equal

@@ -1,0 +1,236 @@
+#include "verifier/latex/units.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/text/scan.h"
+
+namespace lie::latex {
+namespace {
+
+using exact::Rational;
+
+/// A unit with all its spellings, separated by spaces. `prefix` selects its prefixes: 's' those of
+/// symbols (k, M), 'w' those of words (kilo, mega), 0 none.
+struct Entry {
+  std::string_view spellings;
+  char prefix = 0;
+  // powers of length, mass, time, current and amount
+  std::array<std::int8_t, 5> si = {};
+  Base other = Base::kCount;  // a base that is not one of these five
+  std::int64_t top = 1, bottom = 1;
+  std::int8_t zeros = 0;  // exponent of a power of ten
+};
+
+constexpr std::array<Base, 5> kSiBases = {Base::kLength, Base::kMass, Base::kTime, Base::kCurrent,
+                                          Base::kAmount};
+
+// The base units are meter, gram, second, ampere and mole.
+constexpr auto kEntries = std::to_array<Entry>({
+    {"m 米", 's', {1}},
+    {"meter meters metre metres", 'w', {1}},
+    {"千米 公里", 0, {1}, Base::kCount, 1, 1, 3},
+    {"厘米", 0, {1}, Base::kCount, 1, 1, -2},
+    {"毫米", 0, {1}, Base::kCount, 1, 1, -3},
+    {"in inch inches", 0, {1}, Base::kCount, 254, 1, -4},
+    {"ft foot feet", 0, {1}, Base::kCount, 3048, 1, -4},
+    {"yd yard yards", 0, {1}, Base::kCount, 9144, 1, -4},
+    {"mi mile miles", 0, {1}, Base::kCount, 1609344, 1, -3},
+    {"g gram grams 克", 's', {0, 1}},
+    {"gram grams", 'w', {0, 1}},
+    {"千克 公斤", 0, {0, 1}, Base::kCount, 1, 1, 3},
+    {"t ton tons tonne tonnes 吨", 0, {0, 1}, Base::kCount, 1, 1, 6},
+    {"oz ounce ounces", 0, {0, 1}, Base::kCount, 45359237, 16, -5},
+    {"lb lbs pound pounds", 0, {0, 1}, Base::kCount, 45359237, 1, -5},
+    {"s sec secs 秒", 's', {0, 0, 1}},
+    {"second seconds", 'w', {0, 0, 1}},
+    {"min mins minute minutes 分钟", 0, {0, 0, 1}, Base::kCount, 60},
+    {"h hr hrs hour hours 小时", 0, {0, 0, 1}, Base::kCount, 3600},
+    {"day days 天", 0, {0, 0, 1}, Base::kCount, 86400},
+    {"week weeks", 0, {0, 0, 1}, Base::kCount, 604800},
+    {"month months", 0, {0, 0, 1}, Base::kCount, 2629746},
+    {"year years yr yrs 年", 0, {0, 0, 1}, Base::kCount, 31556952},
+    {"a.m am", 0, {}, Base::kForenoon},
+    {"p.m pm", 0, {}, Base::kAfternoon},
+    {"A amp amps ampere amperes", 's', {0, 0, 0, 1}},
+    {"mol mole moles", 's', {0, 0, 0, 0, 1}},
+    {"K kelvin kelvins", 0, {}, Base::kKelvin},
+    {"C celsius", 0, {}, Base::kCelsius},
+    {"F fahrenheit", 0, {}, Base::kFahrenheit},
+    {"Hz hertz", 's', {0, 0, -1}},
+    {"hertz", 'w', {0, 0, -1}},
+    {"N", 's', {1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"newton newtons", 'w', {1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"Pa", 's', {-1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"pascal pascals", 'w', {-1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"J", 's', {2, 1, -2}, Base::kCount, 1, 1, 3},
+    {"joule joules", 'w', {2, 1, -2}, Base::kCount, 1, 1, 3},
+    {"eV", 's', {2, 1, -2}, Base::kCount, 1602176634, 1, -25},
+    {"cal", 's', {2, 1, -2}, Base::kCount, 4184},
+    {"calorie calories", 'w', {2, 1, -2}, Base::kCount, 4184},
+    {"W", 's', {2, 1, -3}, Base::kCount, 1, 1, 3},
+    {"watt watts", 'w', {2, 1, -3}, Base::kCount, 1, 1, 3},
+    {"V", 's', {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
+    {"volt volts", 'w', {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
+    {"Omega Ω", 's', {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
+    {"ohm ohms", 'w', {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
+    {"F farad farads", 's', {-2, -1, 4, 2}, Base::kCount, 1, 1, -3},
+    {"L l 升", 's', {3}, Base::kCount, 1, 1, -3},
+    {"liter liters litre litres", 'w', {3}, Base::kCount, 1, 1, -3},
+    {"毫升", 0, {3}, Base::kCount, 1, 1, -6},
+    {"gal gallon gallons", 0, {3}, Base::kCount, 3785411784, 1, -12},
+    {"quart quarts", 0, {3}, Base::kCount, 3785411784, 4, -12},
+    {"pint pints", 0, {3}, Base::kCount, 3785411784, 8, -12},
+    {"acre acres", 0, {2}, Base::kCount, 40468564224, 1, -7},
+    {"hectare hectares ha", 0, {2}, Base::kCount, 1, 1, 4},
+    {"mph", 0, {1, 0, -1}, Base::kCount, 1609344, 3600, -3},
+    {"kmh kph", 0, {1, 0, -1}, Base::kCount, 1000, 3600},
+    {"degree degrees", 0, {}, Base::kDegree},
+    {"rad radian radians", 0, {}, Base::kRadian},
+    {"bit bits", 0, {}, Base::kBit},
+    {"B byte bytes", 's', {}, Base::kBit, 8},
+    {"byte bytes", 'w', {}, Base::kBit, 8},
+    {"$ dollar dollars usd", 0, {}, Base::kDollar},
+    {"cent cents ¢", 0, {}, Base::kDollar, 1, 1, -2},
+    {"€ euro euros eur", 0, {}, Base::kEuro},
+    {"£ gbp", 0, {}, Base::kPound},
+    {"yen jpy", 0, {}, Base::kYen},
+    {"元 ¥ yuan rmb cny", 0, {}, Base::kYuan},
+    {"角", 0, {}, Base::kYuan, 1, 1, -1},
+    {"₹ rupee rupees inr rs", 0, {}, Base::kRupee},
+});
+
+struct Prefix {
+  std::string_view word, symbol;
+  int zeros;
+};
+constexpr auto kPrefixes = std::to_array<Prefix>({{"tera", "T", 12},
+                                                  {"giga", "G", 9},
+                                                  {"mega", "M", 6},
+                                                  {"kilo", "k", 3},
+                                                  {"hecto", "h", 2},
+                                                  {"deca", "da", 1},
+                                                  {"deci", "d", -1},
+                                                  {"centi", "c", -2},
+                                                  {"milli", "m", -3},
+                                                  {"micro", "mu", -6},
+                                                  {"micro", "μ", -6},
+                                                  {"micro", "µ", -6},
+                                                  {"nano", "n", -9},
+                                                  {"pico", "p", -12},
+                                                  {"femto", "f", -15}});
+
+bool is_spelling(const Entry& entry, std::string_view word) {
+  std::string_view left = entry.spellings;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(' '), left.size());
+    if (left.substr(0, end) == word) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
+}
+
+// Returns the entry of a word, among those with such prefixes only if `prefix` is set.
+const Entry* find(std::string_view word, char prefix = 0) {
+  const auto at = std::ranges::find_if(kEntries, [&](const Entry& entry) {
+    return (prefix == 0 || entry.prefix == prefix) && is_spelling(entry, word);
+  });
+  return at == kEntries.end() ? nullptr : &*at;
+}
+
+struct Measure {
+  const Entry* entry = nullptr;
+  int zeros = 0;  // exponent of ten of the prefix
+};
+
+Measure measure(std::string_view word) {
+  if (const Entry* entry = find(word)) return {entry};
+  for (const char kind : {'s', 'w'}) {
+    for (const Prefix& prefix : kPrefixes) {
+      const std::string_view start = kind == 's' ? prefix.symbol : prefix.word;
+      if (!word.starts_with(start)) continue;
+      if (const Entry* entry = find(word.substr(start.size()), kind)) return {entry, prefix.zeros};
+    }
+  }
+  return {};
+}
+
+// Looks a word up as it is written, and then in small letters: KM, Meters.
+Measure measure_of(std::string_view word) {
+  const Measure out = measure(word);
+  return out.entry != nullptr ? out : measure(lowered(word));
+}
+
+void multiply(Unit& unit, const Measure& measure, int power) {
+  const Entry& entry = *measure.entry;
+  for (std::size_t i = 0; i < entry.si.size(); ++i) {
+    std::int8_t& here = unit.powers[static_cast<std::size_t>(kSiBases[i])];
+    here = static_cast<std::int8_t>(here + power * entry.si[i]);
+  }
+  if (entry.other != Base::kCount) {
+    std::int8_t& here = unit.powers[static_cast<std::size_t>(entry.other)];
+    here = static_cast<std::int8_t>(here + power);
+  }
+  const Rational factor =
+      Rational(entry.top, entry.bottom) * exact::power_of_ten(entry.zeros + measure.zeros);
+  unit.factor = unit.factor * exact::power(factor, power);
+}
+
+// Takes the power after a word: ^2, ^{-1}, ². Returns 1 where there is none, and 0 on an error.
+int take_power(std::string_view& text) {
+  if (take(text, "²")) return 2;
+  if (take(text, "³")) return 3;
+  if (!take(text, "^")) return 1;
+  const bool negative = take(text, "-");
+  if (text.empty() || !is_digit(text.front())) return 0;
+  const int power = text.front() - '0';
+  text.remove_prefix(1);
+  return negative ? -power : power;
+}
+
+int power_in_words(std::string_view& text) {
+  for (const std::string_view word : {"square", "sq.", "sq", "平方"})
+    if (text.size() > word.size() && take(text, word)) return 2;
+  for (const std::string_view word : {"cubic", "cu.", "立方"})
+    if (text.size() > word.size() && take(text, word)) return 3;
+  return 1;
+}
+
+// Takes one factor from the front of a text.
+bool take_factor(std::string_view& text, int sign, Unit& unit) {
+  const int worded = power_in_words(text);
+  const std::size_t end = std::min(text.find_first_of("^/*"), text.size());
+  std::size_t length =
+      std::min({end, text.find("cdot"), text.find("per"), text.find("²"), text.find("³")});
+  Measure found = measure_of(text.substr(0, length));
+  if (found.entry == nullptr && length < end) {
+    length = end;  // "per" and the like within a word
+    found = measure_of(text.substr(0, length));
+  }
+  if (found.entry == nullptr) return false;
+  text.remove_prefix(length);
+  const int power = take_power(text);
+  if (power == 0) return false;
+  multiply(unit, found, sign * worded * power);
+  return true;
+}
+
+}  // namespace
+
+std::optional<Unit> read_unit(std::string_view text) {
+  constexpr std::size_t kLongest = 60;  // bytes
+  if (text.empty() || text.size() > kLongest) return std::nullopt;
+  Unit unit;
+  int sign = 1;
+  while (true) {
+    if (!take_factor(text, sign, unit)) return std::nullopt;
+    while (text.ends_with('.')) text.remove_suffix(1);
+    if (text.empty()) return unit;
+    if (take(text, "/") || take(text, "per"))
+      sign = -1;
+    else if (!take(text, "cdot") && !take(text, "*"))
+      return std::nullopt;
+  }
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,51 @@
+// Units of measurement: their spellings, dimensions and sizes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "verifier/exact/rational.h"
+
+namespace lie::latex {
+
+/// The quantities that units measure. Currencies and temperatures are not converted into each
+/// other.
+enum class Base : std::uint8_t {
+  kLength,
+  kMass,
+  kTime,
+  kCurrent,
+  kKelvin,
+  kCelsius,
+  kFahrenheit,
+  kAmount,
+  kDegree,
+  kRadian,
+  kBit,
+  kForenoon,
+  kAfternoon,
+  kDollar,
+  kEuro,
+  kPound,
+  kYen,
+  kYuan,
+  kRupee,
+  kCount,  // the number of bases
+};
+
+/// A product of powers of bases, with a factor to the base units.
+struct Unit {
+  std::array<std::int8_t, static_cast<std::size_t>(Base::kCount)> powers = {};
+  exact::Rational factor = exact::Rational(1);
+
+  bool is(Base base) const { return powers[static_cast<std::size_t>(base)] != 0; }
+};
+
+/// Reads "cm", "square centimeters", "km/h", "miles per hour", "N\cdot m" and "kg m^2/s^2" without
+/// their spaces, as unit_text() writes them. Nothing where a part is no known unit. Capitals count
+/// in symbols (mm, Mm), but not in words.
+std::optional<Unit> read_unit(std::string_view text);
+
+}  // namespace lie::latex
