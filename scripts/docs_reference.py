@@ -46,7 +46,7 @@ CODE = re.compile(r"(--[a-z][\w-]*(?:=\S+)?|\\[A-Za-z]+\d*|<[^>\s]+>"
 
 
 def markdown(text):
-    """`text` with names as code, and characters that Markdown would read as its own escaped."""
+    """Returns `text` with names as code and with Markdown's special characters escaped."""
     pieces = CODE.split(text)
     return "".join(f"`{piece}`" if k % 2 else re.sub(r"([\\*\[\]<>`])", r"\\\1", piece)
                    for k, piece in enumerate(pieces))
@@ -58,7 +58,7 @@ def wrapped(text):
 
 
 def keys_in(text):
-    """{section: [(key, help, "default ...; range")]} of the keys that a --help text lists."""
+    """Returns {section: [(key, help, "default ...; range")]} for the keys in a --help text."""
     sections, section = {}, ""
     lines = text[text.index("Keys of the config:"):].splitlines()[1:]
     for k, line in enumerate(lines):
@@ -131,7 +131,7 @@ def option_entry(usage, about):
 
 
 def options(text):
-    """The positionals and options of a --help text as a Markdown list."""
+    """Returns the positionals and options of a --help text as a Markdown list."""
     lines = []
     for section in re.findall(r"^(?:Positionals|Options):\n((?:  .*\n?)+)", text, flags=re.M):
         for line, below in zip(section.splitlines(), [*section.splitlines()[1:], ""]):

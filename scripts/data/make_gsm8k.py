@@ -18,14 +18,14 @@ MODEL_SOLUTIONS = 2
 
 
 def boxed(solution):
-    """The solution without <<calculator>> notes, its last line's answer in a box."""
+    """Returns the solution without <<calculator>> notes and with the last line's answer in a box."""
     text = re.sub(r"<<.*?>>", "", solution).strip()
     lines, _, answer = re.sub(r"\n(####|A:) ", "\n\0", text).rpartition("\n\0")
     return f"{lines.strip()}\nThe answer is \\boxed{{{answer.strip()}}}." if lines else None
 
 
 def solutions(row, others):
-    """The published solution and right ones that differ from it, as far as they end in an answer."""
+    """Returns the published solution and different correct ones, if they end in an answer."""
     right = [o["solution"] for o in others.values() if isinstance(o, dict) and o["is_correct"]]
     texts = [boxed(row["answer"])] + [boxed(solution) for solution in right]
     distinct = list(dict.fromkeys(text for text in texts if text))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Agreement of an evaluation's verdicts with Math-Verify on the same responses.
+"""Compares the verdicts of an evaluation with those of Math-Verify on the same responses.
 
 A gold of GSM8K's kind is what follows "####". Prints the counts and the cases in which the two differ.
 """

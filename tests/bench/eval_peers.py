@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""transformers' generate, or llama.cpp, on the prompts of an evaluation: tokens a second, to hold against `lie_cluster eval`'s.
+"""Measures tokens per second of transformers' generate, or of llama.cpp, on the prompts of an evaluation, to compare with
+`lie_cluster eval`.
 
-Each line of SAMPLES is one response to generate again. transformers: batches with
-left padding, fp32 unless told otherwise, as its users do. llama.cpp: --batch slots with continuous batching, its own cache. Counts
-response tokens up to the end. The processor's seconds, beside the clock's, hold on a busy machine, too.
+Each line of SAMPLES is one response to generate again. transformers uses batches with left padding, in fp32 by default.
+llama.cpp uses --batch slots with continuous batching and its own cache. Response tokens are counted up to the end token. The
+processor time, printed next to the wall time, is also valid on a busy machine.
 """
 import os
 import time
@@ -13,7 +14,7 @@ import peer
 
 
 def load_transformers(args, tokenizer, prompts):
-    """The work: a function that returns the number of response tokens."""
+    """Returns the work to measure: a function that returns the number of response tokens."""
     torch = peer.package("torch")
     torch.set_num_threads(args.threads)
     model = peer.package("transformers").AutoModelForCausalLM.from_pretrained(args.model, dtype=getattr(torch, args.dtype))

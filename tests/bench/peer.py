@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: help from their docstring, and one clear line for what is missing or wrong."""
+"""Helpers of the scripts in this folder: help texts from docstrings, and one-line errors for missing or invalid inputs."""
 import argparse
 import importlib
 import json
@@ -9,7 +9,7 @@ PACKAGES = {"math_verify": "math-verify"}  # where pip's name is another
 
 
 def arguments(doc):
-    """A parser whose help is the script's docstring."""
+    """Returns a parser whose help is the script's docstring."""
     return argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
@@ -32,7 +32,7 @@ def existing(path):
 
 
 def package(name):
-    """The module of that name, imported after the arguments are read, so that --help needs no package."""
+    """Returns the module of that name. It is imported after the arguments are read, so that --help needs no package."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -42,7 +42,7 @@ def package(name):
 
 
 def rows(path, *fields):
-    """The objects of a JSONL file, each of which has these fields."""
+    """Returns the objects of a JSONL file. Each must have these fields."""
     try:
         with open(path) as lines:
             for number, line in enumerate(lines, 1):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The RL step of rl_step_bench.cpp in TRL's GRPOTrainer: same weights, same prompts, same limits.
+"""Measures the RL step of rl_step_bench.cpp in TRL's GRPOTrainer, with the same weights, prompts and limits.
 
 Prints one line "trl seconds_per_step S tokens_per_step N".
 """
@@ -16,7 +16,7 @@ PROMPTS, SAMPLES, PROMPT_TOKENS, RESPONSE_TOKENS = 16, 8, 16, 256
 
 
 def word_tokenizer(vocabulary):
-    """Token i is the word "t<i>"; id 0 pads, id 1 ends."""
+    """Returns a tokenizer in which token i is the word "t<i>". Id 0 is padding, id 1 ends a sequence."""
     tokenizers, transformers = peer.package("tokenizers"), peer.package("transformers")
     words = {f"t{i}": i for i in range(vocabulary)}
     inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="t0"))
@@ -33,7 +33,7 @@ def reward(completion_ids, **_):
 
 
 class StepTimes:
-    """A TrainerCallback, once main() has mixed that in."""
+    """Becomes a TrainerCallback when main() adds that base class."""
 
     def __init__(self):
         self.begun, self.seconds, self.tokens = 0.0, [], []

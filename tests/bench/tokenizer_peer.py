@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Speed of the Hugging Face library (tokenizers) on one thread, on the documents of tokenizer_bench."""
+"""Measures the Hugging Face library (tokenizers) on one thread, on the documents of tokenizer_bench."""
 import os
 import time
 

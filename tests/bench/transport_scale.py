@@ -1,4 +1,4 @@
-"""Messages, bytes, connections, start and end of tiny runs by the number of ranks, as a table.
+"""Prints a table of messages, bytes, connections, start and end of tiny runs by the number of ranks.
 
     tests/bench/transport_scale.py build/release/bin/lie_cluster 4 8 16 --set roles.learners=2
 
@@ -21,7 +21,7 @@ FLOWS = "farewells world weights learners ticket_requests ticket_answers rollout
 
 
 def run(program, ranks, settings=()):
-    """The counts of each rank, the metrics of each step and the seconds of the whole run."""
+    """Returns the counts of each rank, the metrics of each step and the seconds of the whole run."""
     with tempfile.TemporaryDirectory() as directory:
         options = {
             "run.directory": f"{directory}/run",

@@ -1,4 +1,5 @@
-"""How much the verifier lets pass: golds of the shared problem sets against golds of other problems and against small mutations of themselves.
+"""Measures what the verifier accepts: golds of the shared problem sets against golds of other problems and against small
+mutations of themselves.
 
 Prints pairs and accepts by kind; every accept goes into ACCEPTS.tsv, to be read: some mutations are still right ((a, a) swapped, -0).
 """
@@ -65,7 +66,7 @@ def signs(gold, rng):
 
 
 def terms(gold, rng):
-    """Without one term of a sum, or one element of a list."""
+    """Returns the text without one term of a sum, or without one element of a list."""
     depth, cuts = 0, []
     for i, c in enumerate(gold):
         depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(c, 0)
@@ -123,7 +124,7 @@ def judge(program, pairs_of_texts, *settings):
 
 
 def equal_themselves(program, sets):
-    """Parsed and compared, not as texts."""
+    """Compares the parsed answers instead of their texts."""
     rows = [(gold, gold) for unique in sets.values() for gold in unique]
     verdicts = judge(program, rows, "--set", "identical_text=false")
     for verdict in verdicts:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the inputs that the fuzz targets begin with, a folder a target: seeds.py DIRECTORY. Small files of the repository,
-and some made here."""
+"""Writes the initial inputs of the fuzz targets, one folder per target: seeds.py DIRECTORY. They are small files of the
+repository, and some that this script makes."""
 import glob
 import json
 import os
@@ -35,7 +35,7 @@ def safetensors():
 
 
 def messages():
-    """A ticket request, an assignment of nothing, groups of none: the header of wire.h and zeros."""
+    """Returns a ticket request, an empty assignment and empty groups: the header of wire.h and zeros."""
     for kind in range(7):
         for size in (0, 8, 64, 200):
             yield struct.pack("<IHHQ", 0x5745494C, 4, kind, size) + bytes(size)

@@ -1,4 +1,4 @@
-"""Opens the event files of a run with TensorBoard and prints what it sees.
+"""Opens the event files of a run with TensorBoard and prints what it reads.
 
     python3 tests/common/golden/check_tensorboard.py RUN_DIR/tensorboard      (needs: pip install tensorboard)
 

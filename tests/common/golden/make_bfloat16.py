@@ -1,4 +1,4 @@
-"""Writes bfloat16.jsonl: fp32 numbers and what PyTorch rounds them to in bf16, both as bits.
+"""Writes bfloat16.jsonl: fp32 numbers and their bf16 roundings by PyTorch, both as bits.
 
     python3 tests/common/golden/make_bfloat16.py > tests/common/golden/bfloat16.jsonl        (needs: pip install torch)
 """

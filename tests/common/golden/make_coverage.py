@@ -40,7 +40,7 @@ def random_text(rng, pieces):
 
 
 def looping_text(rng, length):
-    """As a response that loops: a phrase again and again with a slip now and then."""
+    """Returns text like a looping response: a repeated phrase with occasional changes."""
     phrase = [rng.choice(["so", "we", "try", "again", "no", "hit", "5+6=11"]) for _ in range(rng.randrange(1, 12))]
     out = []
     while len(out) < length:

@@ -35,7 +35,7 @@ def finalised(x):
 
 
 def key(units):
-    """The high and low half of one n-gram's key; `units` are pairs of residues."""
+    """Returns the high and low half of an n-gram's key. `units` are pairs of residues."""
     first, second = (sum(unit[i] * POINTS[i] ** k for k, unit in enumerate(reversed(units))) % PRIME for i in (0, 1))
     high = finalised((second * 0xC2B2AE3D27D4EB4F + first + 0x452821E638D01377) & MASK)
     low = finalised((first * 0x9E3779B97F4A7C16 + second + 0xBE5466CF34E90C6C) & MASK)
@@ -55,7 +55,7 @@ def distinct(responses, n):
 
 
 def responses(rng):
-    """As a group's: a common beginning, loops, some too short for an n-gram; words of all lengths."""
+    """Returns responses like a group's: a common beginning, loops, some shorter than an n-gram, words of all lengths."""
     vocabulary = ["".join(rng.choice("abcé_文") for _ in range(rng.randrange(1, 20))) for _ in range(40)]
     start = [rng.choice(vocabulary) for _ in range(30)]
     out = [start[: rng.randrange(30)] + rng.choices(vocabulary, k=rng.randrange(40)) * rng.randrange(1, 3)
