@@ -4,7 +4,8 @@ namespace lie {
 
 RewardTerm reward_term(const AccuracyRewardOptions&, std::int64_t) {
   return {
-      .reward = [](const JudgedResponse& judged) { return accuracy_reward(judged.score.verdict); },
+      .reward =
+          [](const VerifiedResponse& response) { return accuracy_reward(response.score.verdict); },
       .in_evaluation = true};
 }
 

@@ -1,4 +1,4 @@
-// R_acc: 1 for a right answer.
+// R_acc: 1 for a correct answer.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// R_acc has no options and is always on, in evaluation too.
+/// R_acc has no options and is always on, also in evaluations.
 struct AccuracyRewardOptions {
   static constexpr const char* kName = "accuracy";
   static constexpr const char* kAbout = "R_acc";
@@ -17,7 +17,7 @@ struct AccuracyRewardOptions {
 inline void describe(FieldList&, AccuracyRewardOptions&) {}
 RewardTerm reward_term(const AccuracyRewardOptions& options, std::int64_t max_response_tokens);
 
-/// R_acc of arXiv:2602.11748: 1 if the verifier accepts the answer, else 0.
+/// Returns R_acc of arXiv:2602.11748: 1 if the verifier accepts the answer, else 0.
 float accuracy_reward(VerdictCode verdict);
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// Answers within a budget of tokens, all from one generation: longer responses are cut there and
-// judged again.
+// Accuracy within token budgets, all from one generation: longer responses are cut at the budget
+// and scored again.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace lie {
 
-/// Budgets that evaluations during training are measured at.
+/// The token budgets at which evaluations during training measure accuracy.
 struct BudgetOptions {
   std::vector<std::int64_t> budgets;
 };
 void describe(FieldList& fields, BudgetOptions& options);
 
-/// Throws Error if a budget stands there twice.
+/// Throws Error if a budget is listed twice.
 void check_options(const BudgetOptions& options);
 
-/// For each response of a scored group, whether it is right when cut after `budget` tokens, if it
-/// is longer. `score` judges the cut ones.
-std::vector<char> right_within(const ScoredGroup& group, std::int64_t budget,
-                               const std::function<ScoredGroup(RolloutGroup)>& score);
+/// Returns for each response of a scored group whether it is correct within `budget` tokens.
+/// Longer responses are cut there and scored by `score`.
+std::vector<char> correct_within(const ScoredGroup& group, std::int64_t budget,
+                                 const std::function<ScoredGroup(RolloutGroup)>& score);
 
 }  // namespace lie

@@ -24,7 +24,7 @@ struct Pipe {
   Descriptor read, write;
 };
 
-/// Closed on exec, so that no program started later keeps this pipe open.
+/// Makes a pipe with close-on-exec, so that no program started later keeps it open.
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
@@ -35,10 +35,10 @@ void set_nonblocking(const Descriptor& descriptor) {
   ::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK);
 }
 
-/// A process group of its own: signals that ask this program to stop (Ctrl-C, mpirun's, Slurm's) go
-/// to its whole group, and until then the child is needed. What is ignored here is not for the
-/// child.
-void set_apart(posix_spawnattr_t& attributes) {
+/// Puts the child into a process group of its own. Stop signals of Ctrl-C, mpirun and Slurm go to
+/// this program's whole group, but the child is still needed until the program has stopped. Resets
+/// SIGPIPE to its default for the child, even if it is ignored here.
+void set_process_group(posix_spawnattr_t& attributes) {
   sigset_t pipe;
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
@@ -56,7 +56,7 @@ pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   }
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  set_apart(attributes);
+  set_process_group(attributes);
   std::string shell = "/bin/sh", flag = "-c", line = "exec " + command;
   char* arguments[] = {shell.data(), flag.data(), line.data(), nullptr};
   pid_t process = -1;
@@ -68,7 +68,8 @@ pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   return process;
 }
 
-/// While it lives, writing to a pipe without a reader is an error in this thread, not a signal.
+/// Blocks SIGPIPE in this thread during its lifetime: writing to a pipe without a reader is then an
+/// error instead of a signal.
 class WithoutBrokenPipeSignal {
  public:
   WithoutBrokenPipeSignal() {
@@ -112,11 +113,11 @@ void LineReader::read() {
 
 std::optional<std::string> LineReader::line() {
   const std::size_t end = text_.find('\n', searched_);
-  const bool whole = end != std::string::npos;
-  if (!whole) searched_ = text_.size();
-  if (!whole && (!ended() || bytes() == 0)) return std::nullopt;
-  std::string line = text_.substr(at_, whole ? end - at_ : std::string::npos);
-  at_ = searched_ = whole ? end + 1 : text_.size();
+  const bool complete = end != std::string::npos;
+  if (!complete) searched_ = text_.size();
+  if (!complete && (!ended() || bytes() == 0)) return std::nullopt;
+  std::string line = text_.substr(at_, complete ? end - at_ : std::string::npos);
+  at_ = searched_ = complete ? end + 1 : text_.size();
   if (at_ == text_.size() || at_ > text_.size() / 2) {
     text_.erase(0, std::exchange(at_, 0));
     searched_ = 0;
@@ -125,16 +126,15 @@ std::optional<std::string> LineReader::line() {
 }
 
 ChildProcess::ChildProcess(const std::string& command)
-    : output_(Descriptor()), complaints_(Descriptor()) {
-  Pipe input = make_pipe(), output = make_pipe(), complaints = make_pipe();
-  process_ =
-      spawn(command, {input.read.number(), output.write.number(), complaints.write.number()});
+    : output_(Descriptor()), errors_(Descriptor()) {
+  Pipe input = make_pipe(), output = make_pipe(), errors = make_pipe();
+  process_ = spawn(command, {input.read.number(), output.write.number(), errors.write.number()});
   set_nonblocking(input.write);
   set_nonblocking(output.read);
-  set_nonblocking(complaints.read);
+  set_nonblocking(errors.read);
   input_ = std::move(input.write);
   output_ = LineReader(std::move(output.read));
-  complaints_ = LineReader(std::move(complaints.read));
+  errors_ = LineReader(std::move(errors.read));
 }
 
 ChildProcess::~ChildProcess() { kill(); }
@@ -148,10 +148,10 @@ void ChildProcess::pump(int milliseconds) {
   flush();
   pollfd pipes[] = {{waiting_.empty() ? -1 : input_.number(), POLLOUT, 0},
                     {output_.descriptor(), POLLIN, 0},
-                    {complaints_.descriptor(), POLLIN, 0}};
+                    {errors_.descriptor(), POLLIN, 0}};
   ::poll(pipes, 3, milliseconds);
   output_.read();
-  complaints_.read();
+  errors_.read();
   flush();
 }
 
@@ -162,7 +162,7 @@ void ChildProcess::flush() {
         ::write(input_.number(), waiting_.data() + sent_, waiting_.size() - sent_);
     if (taken > 0) sent_ += static_cast<std::size_t>(taken);
     if (taken < 0 && errno == EAGAIN) return;
-    if (taken < 0 && errno != EINTR) input_.close();  // it no longer reads; its exit will say why
+    if (taken < 0 && errno != EINTR) input_.close();  // no reader; the exit status tells why
   }
   waiting_.clear();
   sent_ = 0;
@@ -177,13 +177,13 @@ std::optional<std::string> ChildProcess::ended() {
 
 std::string ChildProcess::kill() {
   if (!reaped_) {
-    ::kill(process_, SIGKILL);  // harmless if it is ending: its status is already set
+    ::kill(process_, SIGKILL);  // harmless if the process is ending: its status is already set
     while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
     }
     reaped_ = true;
   }
   output_.read();
-  complaints_.read();
+  errors_.read();
   return words_of(status_);
 }
 

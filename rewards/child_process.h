@@ -1,4 +1,4 @@
-// A child process behind three pipes: standard input, output and error.
+// A child process whose standard input, output and error are pipes.
 #pragma once
 
 #include <sys/types.h>
@@ -13,55 +13,55 @@
 
 namespace lie {
 
-/// The lines of a pipe, as they come. A last line without a newline counts.
+/// Reads a pipe line by line without blocking. A last line without a newline counts as a line.
 class LineReader {
  public:
   explicit LineReader(Descriptor pipe) : pipe_(std::move(pipe)) {}
   /// Reads what is available. Never blocks: the descriptor must be non-blocking.
   void read();
-  /// The next whole line, without its newline.
+  /// Returns the next complete line without its newline, if there is one.
   std::optional<std::string> line();
-  /// Whether the other side has closed the pipe; unread lines may remain.
+  /// Returns whether the other side has closed the pipe. Unread lines may remain.
   bool ended() const { return !pipe_.is_open(); }
   int descriptor() const { return pipe_.number(); }
-  /// Bytes read but not yet returned.
+  /// Returns the number of bytes that were read but not yet returned.
   std::size_t bytes() const { return text_.size() - at_; }
 
  private:
   Descriptor pipe_;
   std::string text_;
-  std::size_t at_ = 0;        // bytes before it have been returned
-  std::size_t searched_ = 0;  // no newline before
+  std::size_t at_ = 0;        // the bytes before it have been returned
+  std::size_t searched_ = 0;  // no newline is between at_ and here
 };
 
-/// `/bin/sh -c "exec COMMAND"`: one program with its arguments; the shell expands variables, quotes
-/// and redirections, then becomes the program. Its pipes never block the caller, whatever the
-/// program does with them. One thread.
+/// Runs `/bin/sh -c "exec COMMAND"`: one program with its arguments. The shell expands variables,
+/// quotes and redirections, then becomes the program. The pipes never block the caller, whatever
+/// the program does. Not thread-safe.
 class ChildProcess {
  public:
   /// Throws Error if no process can be started. A command that does not exist ends at once.
   explicit ChildProcess(const std::string& command);
-  /// Kills the program if it is still there.
+  /// Kills the program if it still runs.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Writes to its standard input; bytes that the pipe cannot take wait in memory for pump().
+  /// Writes to the standard input. Bytes beyond the pipe's capacity are kept in memory for pump().
   void write(std::string_view bytes);
-  /// Closes its standard input once all pending bytes are written.
+  /// Closes the standard input after all pending bytes are written.
   void close_input() { closing_ = true; }
 
-  /// Moves bytes in all pipes; where none can be moved, waits for one up to `milliseconds`.
+  /// Transfers bytes in all pipes. If none is ready, waits up to `milliseconds` for one.
   void pump(int milliseconds);
 
   LineReader& output() { return output_; }
-  LineReader& complaints() { return complaints_; }
+  LineReader& errors() { return errors_; }  // standard error
 
-  /// How it ended, in words ("exited with status 1"); nothing while it runs. Never blocks.
+  /// Returns how the program ended ("exited with status 1"). Empty while it runs. Never blocks.
   std::optional<std::string> ended();
-  /// Whether it exited with status 0.
+  /// Returns whether it exited with status 0.
   bool ended_well() const { return reaped_ && status_ == 0; }
-  /// Kills it unless it has ended, and reads its last lines. Returns how it ended.
+  /// Kills the program unless it has ended, and reads its last lines. Returns how it ended.
   std::string kill();
 
  private:
@@ -72,9 +72,9 @@ class ChildProcess {
   int status_ = 0;
   bool closing_ = false;
   Descriptor input_;
-  std::string waiting_;   // bytes for its input
-  std::size_t sent_ = 0;  // of them
-  LineReader output_, complaints_;
+  std::string waiting_;   // pending bytes for its input
+  std::size_t sent_ = 0;  // number of pending bytes already written
+  LineReader output_, errors_;
 };
 
 }  // namespace lie

@@ -9,20 +9,22 @@ namespace lie {
 void describe(FieldList& fields, CoverageOptions& options) {
   fields.add("unit", options.unit,
              {{"words", CoverageUnit::kWords}, {"tokens", CoverageUnit::kTokens}},
-             {.help = "What n-grams are made of: words of the decoded text, or token ids."});
-  fields.add("ngram", options.ngram, {.help = "n: units of one state.", .min = 1, .max = 1024});
+             {.help = "Units of n-grams: words of the decoded text, or token ids."});
+  fields.add("ngram", options.ngram,
+             {.help = "n: number of units per n-gram.", .min = 1, .max = 1024});
 }
 
 void describe(FieldList& fields, MetricCoverageOptions& options) {
   using Unit = MetricCoverageOptions::Unit;
   fields.add("metric_ngrams", options.ngrams,
-             {.help = "Further n by which coverage is measured and logged (c_context_10_mean, "
-                      "r_context_10_mean, c_global_10_run), whatever n the reward has.",
+             {.help = "Additional values of n for which coverage is measured and logged "
+                      "(c_context_10_mean, r_context_10_mean, c_global_10_run). They do not change "
+                      "the reward.",
               .min = 1,
               .max = 1024});
   fields.add("metric_unit", options.unit,
              {{"same", Unit::kSame}, {"words", Unit::kWords}, {"tokens", Unit::kTokens}},
-             {.help = "What the n-grams of metric_ngrams are made of; same: the reward's unit."});
+             {.help = "Units of the n-grams of metric_ngrams; same: the reward's unit."});
 }
 
 std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
@@ -34,7 +36,7 @@ std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
   std::vector<CoverageOptions> states;
   for (const std::int64_t n : metric.ngrams) {
     if (std::ranges::find(states, n, &CoverageOptions::ngram) != states.end()) {
-      fail("coverage.metric_ngrams: {} stands there twice; name each n once", n);
+      fail("coverage.metric_ngrams: {} is listed twice; list each n once", n);
     }
     states.push_back({unit, n});
   }

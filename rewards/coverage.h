@@ -13,7 +13,7 @@
 
 namespace lie {
 
-/// What an n-gram is made of.
+/// The units of n-grams.
 enum class CoverageUnit { kWords, kTokens };
 
 /// Options of the state abstraction phi(s_t) = the last n units (arXiv:2602.11748).
@@ -24,29 +24,29 @@ struct CoverageOptions {
 
 void describe(FieldList& fields, CoverageOptions& options);
 
-/// Further states to measure coverage in, whatever the reward counts: so that runs of different
-/// rewards are compared by one figure.
+/// Additional n-grams for coverage metrics, independent of the reward. They make runs with
+/// different rewards comparable.
 struct MetricCoverageOptions {
   enum class Unit { kSame, kWords, kTokens };
-  Unit unit = Unit::kSame;  // as CoverageOptions::unit
+  Unit unit = Unit::kSame;  // kSame: CoverageOptions::unit
   std::vector<std::int64_t> ngrams;
 };
 void describe(FieldList& fields, MetricCoverageOptions& options);
 
-/// The states of the further metrics, in their order. Throws Error if one stands there twice.
+/// Returns the options of the additional metrics, in order. Throws Error if an n is listed twice.
 std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
                                            const MetricCoverageOptions& metric);
 
-/// Whether any coverage is of words: then decoded texts are needed.
+/// Returns whether any coverage is counted in words, which needs the decoded texts.
 bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& metric);
 
-/// Counts the n-grams of one response after the other, exactly. Keeps its storage; one thread.
+/// Counts the n-grams of one response at a time, exactly. Reuses its storage. Not thread-safe.
 class ResponseCoverage {
  public:
   explicit ResponseCoverage(const CoverageOptions& options);
 
-  /// n-grams of the words of `text` or of its token `ids`, as options.unit says. A response of
-  /// fewer than n units has none: C_context 0, R_context 1, largest repeat 0.
+  /// Counts the n-grams of the words of `text` or of its token `ids`, depending on options.unit. A
+  /// response of fewer than n units has no n-grams: C_context 0, R_context 1, largest repeat 0.
   Coverage count(std::string_view text, std::span<const std::int32_t> ids);
 
  private:

@@ -4,9 +4,10 @@ namespace lie {
 
 void describe(FieldList& fields, CoverageBonusOptions& options) {
   fields.add("enabled", options.enabled,
-             {.help = "Reward wrong answers for distinct n-grams (an ablation, easily hacked)."});
+             {.help = "Reward incorrect answers for distinct n-grams (an ablation that policies "
+                      "exploit easily)."});
   fields.add("per_ngram", options.per_ngram,
-             {.help = "Bonus of a wrong answer for each distinct n-gram.",
+             {.help = "Bonus of an incorrect answer for each distinct n-gram.",
               .unit = "reward per n-gram",
               .min = 0});
 }
@@ -18,8 +19,8 @@ float coverage_bonus(const CoverageBonusOptions& options, bool correct,
 }
 
 RewardTerm reward_term(const CoverageBonusOptions& options, std::int64_t) {
-  return {.reward = [options](const JudgedResponse& judged) {
-    return coverage_bonus(options, judged.correct(), judged.score.coverage.distinct_ngrams);
+  return {.reward = [options](const VerifiedResponse& response) {
+    return coverage_bonus(options, response.correct(), response.score.coverage.distinct_ngrams);
   }};
 }
 

@@ -1,4 +1,4 @@
-// The ablation that rewards C_context directly; the paper shows how policies hack it.
+// The ablation that rewards C_context directly. The paper shows how policies exploit it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct CoverageBonusOptions {
 void describe(FieldList& fields, CoverageBonusOptions& options);
 RewardTerm reward_term(const CoverageBonusOptions& options, std::int64_t max_response_tokens);
 
-/// per_ngram * C_context for a wrong answer, 0 for a right one.
+/// Returns per_ngram * C_context for an incorrect answer, 0 for a correct one.
 float coverage_bonus(const CoverageBonusOptions& options, bool correct,
                      std::int64_t distinct_ngrams);
 

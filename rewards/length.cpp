@@ -32,44 +32,46 @@ void check_reference_length(const Ticket& ticket) {
 }  // namespace
 
 void LengthRewardOptions::fit_to_limit(std::int64_t max_response_tokens) {
-  const double part = static_cast<double>(max_response_tokens) / 8192;
+  const double scale = static_cast<double>(max_response_tokens) / 8192;
   const auto two_digits = [](double x) { return std::stod(fmt::format("{:.2g}", x)); };
-  delta_tokens = two_digits(500 * part);
-  eta = two_digits(0.3 / (9000 * part));
+  delta_tokens = two_digits(500 * scale);
+  eta = two_digits(0.3 / (9000 * scale));
 }
 
 void describe(FieldList& fields, LengthRewardOptions& options) {
   fields.add("enabled", options.enabled,
-             {.help = "Punish wrong answers that stop before L_target."});
+             {.help = "Penalize incorrect answers that are shorter than L_target."});
   fields.add("target", options.target,
              {{"reference", LengthTarget::kReference}, {"absolute", LengthTarget::kAbsolute}},
              {.help = "L_target: L_ref + delta_tokens, or target_tokens for every prompt."});
   fields.add("delta_tokens", options.delta_tokens,
              {.help = "L_target = L_ref + this.", .unit = "tokens", .min = 0});
   fields.add("target_tokens", options.target_tokens,
-             {.help = "L_target with target: absolute.", .unit = "tokens", .min = 0});
+             {.help = "L_target if target is absolute.", .unit = "tokens", .min = 0});
   fields.add("eta", options.eta,
-             {.help = "R_len = -eta * (L_target - L) for a wrong answer of L < L_target tokens.",
+             {.help = "R_len = -eta * (L_target - L) for an incorrect answer of L < L_target "
+                      "tokens.",
               .unit = "reward per token",
               .min = 0});
-  fields.add(
-      "cap_target_at_limit", options.cap_target_at_limit,
-      {.help =
-           "Lower an L_target beyond the response limit, which cannot be reached, to the limit."});
+  fields.add("cap_target_at_limit", options.cap_target_at_limit,
+             {.help = "Lower an L_target above the response limit, which cannot be reached, to the "
+                      "limit."});
   fields.add("scale_eta", options.scale_eta,
              {.help = "Multiply eta by 1 + scale_extra_tokens / (L_ref + 1000), as the published "
                       "code does; not in the paper."});
-  fields.add("scale_extra_tokens", options.scale_extra_tokens,
-             {.help = "See scale_eta; published: 500 for Qwen3-4B with GSPO, 1000 for Llama.",
-              .unit = "tokens",
-              .min = 0});
+  fields.add(
+      "scale_extra_tokens", options.scale_extra_tokens,
+      {.help = "See scale_eta. Published values: 500 for Qwen3-4B with GSPO, 1000 for Llama.",
+       .unit = "tokens",
+       .min = 0});
   fields.add("min_group_accuracy", options.min_group_accuracy,
-             {.help = "R_len is 0 in groups with a smaller share of right responses.",
+             {.help = "R_len is 0 in groups with a smaller share of correct responses.",
               .min = 0,
               .max = 1});
-  fields.add(
-      "max_group_accuracy", options.max_group_accuracy,
-      {.help = "R_len is 0 in groups with a larger share of right responses.", .min = 0, .max = 1});
+  fields.add("max_group_accuracy", options.max_group_accuracy,
+             {.help = "R_len is 0 in groups with a larger share of correct responses.",
+              .min = 0,
+              .max = 1});
 }
 
 double target_length(const LengthRewardOptions& options, double reference_length,
@@ -87,23 +89,25 @@ float length_reward(const LengthRewardOptions& options, bool correct, std::int64
   return static_cast<float>(-effective_eta(options, reference_length) * missing);
 }
 
-bool counts_at(const LengthRewardOptions& options, double group_accuracy) {
+bool applies_at(const LengthRewardOptions& options, double group_accuracy) {
   return group_accuracy >= options.min_group_accuracy &&
          group_accuracy <= options.max_group_accuracy;
 }
 
 RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens) {
   if (options.min_group_accuracy > options.max_group_accuracy) {
-    fail("reward.length.min_group_accuracy {} is above max_group_accuracy {}: no group is between",
-         options.min_group_accuracy, options.max_group_accuracy);
+    fail(
+        "reward.length.min_group_accuracy {} is above max_group_accuracy {}: no group is between "
+        "them; correct one of the two",
+        options.min_group_accuracy, options.max_group_accuracy);
   }
   const bool needs_reference = needs_reference_length(options);
   return {.reward =
-              [options](const JudgedResponse& judged) {
-                if (!counts_at(options, judged.group_accuracy)) return 0.0F;
-                return length_reward(options, judged.correct(), judged.length(),
-                                     judged.score.target_length,
-                                     judged.ticket.prompt.reference_length);
+              [options](const VerifiedResponse& response) {
+                if (!applies_at(options, response.group_accuracy)) return 0.0F;
+                return length_reward(options, response.correct(), response.length(),
+                                     response.score.target_length,
+                                     response.ticket.prompt.reference_length);
               },
           .check = needs_reference ? check_reference_length : nullptr,
           .target_length =

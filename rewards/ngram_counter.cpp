@@ -11,11 +11,11 @@ namespace lie {
 namespace {
 
 std::size_t checked(std::int64_t n) {
-  if (n < 1) fail("n-grams of {} units; expected n of at least 1", n);
+  if (n < 1) fail("n-grams of {} units: expected at least 1 unit", n);
   return static_cast<std::size_t>(n);
 }
 
-/// The hashes of all n-grams of a sequence, in order, some at a time.
+/// Computes the hashes of all n-grams of a sequence in order, a block at a time.
 class RollingHash {
  public:
   /// `units` holds at least n units.
@@ -27,17 +27,17 @@ class RollingHash {
     }
   }
 
-  /// Writes the next hashes; returns how many (0 at the end).
+  /// Writes the next hashes. Returns their number, 0 at the end.
   std::size_t next(std::span<std::uint64_t> out) {
     const std::size_t ngrams = units_.size() - n_ + 1;
     const std::size_t count = std::min(out.size(), ngrams - done_);
-    const bool ends = done_ + count == ngrams;  // the final n-gram has no next one
+    const bool ends = done_ + count == ngrams;  // the final n-gram has no successor
     const std::int32_t* const leaving = units_.data() + done_;
     const std::int32_t* const entering = leaving + n_;
     std::uint64_t value = value_;
     for (std::size_t i = 0; i + (ends ? 1 : 0) < count; ++i) {
       out[i] = value;
-      // The part in brackets does not depend on the previous hash: it can be computed ahead.
+      // The term in parentheses does not depend on the previous hash: it can be computed ahead.
       value = value * multiplier_ + (of(entering[i]) - of(leaving[i]) * leaving_);
     }
     if (ends && count > 0) out[count - 1] = value;
@@ -54,19 +54,19 @@ class RollingHash {
   std::span<const std::int32_t> units_;
   std::size_t n_;
   std::uint64_t factor_, multiplier_;
-  std::uint64_t value_ = 0;    // of the next n-gram
+  std::uint64_t value_ = 0;    // hash of the next n-gram
   std::uint64_t leaving_ = 1;  // multiplier^n
   std::size_t done_ = 0;
 };
 
-/// Hashes are computed ahead of their use, so that their slots can be prefetched.
+/// Number of hashes computed ahead of their use, so that their slots can be prefetched.
 constexpr std::size_t kBlock = 64;
 
 int shift_for(std::size_t slots) { return 64 - std::countr_zero(slots); }
 
 }  // namespace
 
-/// The counting of one response: the counter's storage with everything in registers.
+/// Counts one response in the counter's storage. Its members can be kept in registers.
 class NgramCounter::Table {
  public:
   Table(NgramCounter& counter, std::span<const std::int32_t> units)
@@ -80,7 +80,7 @@ class NgramCounter::Table {
 
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(slots_ + (hash >> shift_), 1); }
 
-  void take(std::uint32_t position, std::uint64_t hash) {
+  void add(std::uint32_t position, std::uint64_t hash) {
     const auto tag = static_cast<std::uint32_t>(hash << position_bits_);
     for (std::size_t at = hash >> shift_;; at = (at + 1) & mask_) {
       const std::uint32_t slot = slots_[at];
@@ -102,9 +102,9 @@ class NgramCounter::Table {
   bool confirm(std::uint32_t first, std::uint32_t position) const {
     const std::int32_t* const a = units_ + first;
     const std::int32_t* const b = units_ + position;
-    // If the n-gram before matched the one before there, n-1 units are known to be equal.
-    const bool goes_on = first == next_first_ && position == next_position_;
-    if (goes_on) return a[n_ - 1] == b[n_ - 1];
+    // If both predecessors matched, the first n-1 units are known to be equal.
+    const bool continues = first == next_first_ && position == next_position_;
+    if (continues) return a[n_ - 1] == b[n_ - 1];
     return std::memcmp(a, b, n_ * sizeof(std::int32_t)) == 0;
   }
 
@@ -138,7 +138,7 @@ Coverage NgramCounter::count(std::span<const std::int32_t> units) {
   std::uint32_t position = 0;
   while (const std::size_t count = rolling.next(hashes)) {
     for (std::size_t i = 0; i < count; ++i) table.prefetch(hashes[i]);
-    for (std::size_t i = 0; i < count; ++i) table.take(position++, hashes[i]);
+    for (std::size_t i = 0; i < count; ++i) table.add(position++, hashes[i]);
   }
   return {.distinct_ngrams = table.distinct(),
           .ngrams = static_cast<std::int64_t>(ngrams),

@@ -1,5 +1,5 @@
-// Counting the n-grams of one response (C_context) exactly: a rolling hash finds candidates, and
-// every match is confirmed unit by unit, so no collision can change a count.
+// Counts the n-grams of one response (C_context) exactly. A rolling hash finds candidates, and
+// every match is confirmed unit by unit, so hash collisions change no count.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace lie {
 
-/// A polynomial hash modulo 2^64: sum of (unit + 1) * unit_factor * multiplier^k. Tests put in
-/// worse ones than the defaults.
+/// A polynomial hash modulo 2^64: the sum of (unit + 1) * unit_factor * multiplier^k. Tests use
+/// factors that collide more often than the defaults.
 struct NgramHash {
   std::uint64_t unit_factor = 0xD6E8FEB86659FD93u, multiplier = 0x9E3779B97F4A7C15u;
 };
@@ -20,11 +20,12 @@ struct NgramHash {
 /// Counts the n-grams of one response at a time. Storage is reused. Not thread-safe.
 class NgramCounter {
  public:
-  /// n >= 1. Throws Error otherwise.
+  /// Requires n >= 1, else throws Error.
   explicit NgramCounter(std::int64_t n, NgramHash hash = {});
 
-  /// Distinct n-grams (C_context), all n-grams, and occurrences of the most frequent one. Fewer
-  /// than n units have no n-gram: all zero. Throws Error for 2^31 units or more.
+  /// Returns the number of distinct n-grams (C_context) and of all n-grams, and the occurrences of
+  /// the most frequent one. All are zero for fewer than n units. Throws Error for 2^31 units or
+  /// more.
   Coverage count(std::span<const std::int32_t> units);
 
  private:
@@ -33,12 +34,12 @@ class NgramCounter {
 
   std::size_t n_;
   NgramHash hash_;
-  // Open addressing, at most a quarter full. A slot holds the position of an n-gram's first
-  // occurrence, plus one, in as many low bits as positions need, and bits of its hash above them; 0
-  // is empty.
+  // A hash table with open addressing, at most a quarter full. The low bits of a slot hold the
+  // position of an n-gram's first occurrence plus one. The bits above hold a part of its hash. An
+  // empty slot is 0.
   std::vector<std::uint32_t> slots_;
-  std::size_t used_slots_ = 0;             // for the present response
-  std::vector<std::int32_t> occurrences_;  // by position of the first one
+  std::size_t used_slots_ = 0;             // slots in use for the current response
+  std::vector<std::int32_t> occurrences_;  // indexed by the position of the first occurrence
 };
 
 }  // namespace lie

@@ -30,9 +30,9 @@ float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t lengt
 }
 
 RewardTerm reward_term(const OverlongPenaltyOptions& options, std::int64_t max_response_tokens) {
-  if (options.enabled) overlong_penalty(options, 0, max_response_tokens);  // refuses before any
-  return {.reward = [=](const JudgedResponse& judged) {
-    return overlong_penalty(options, judged.length(), max_response_tokens);
+  if (options.enabled) overlong_penalty(options, 0, max_response_tokens);  // checks the options
+  return {.reward = [=](const VerifiedResponse& response) {
+    return overlong_penalty(options, response.length(), max_response_tokens);
   }};
 }
 

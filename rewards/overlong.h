@@ -1,4 +1,4 @@
-// DAPO's soft penalty for responses that come close to the response limit.
+// DAPO's soft penalty for responses close to the response limit.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct OverlongPenaltyOptions {
 void describe(FieldList& fields, OverlongPenaltyOptions& options);
 RewardTerm reward_term(const OverlongPenaltyOptions& options, std::int64_t max_response_tokens);
 
-/// 0 up to max_response_tokens - buffer_tokens, then linear to -penalty at max_response_tokens and
-/// beyond. `length` counts the end-of-sequence token. Throws Error if the buffer is longer than the
-/// limit.
+/// Returns the penalty: 0 up to max_response_tokens - buffer_tokens, then linear to -penalty at
+/// max_response_tokens and beyond. `length` includes the end-of-sequence token. Throws Error if the
+/// buffer is longer than the limit.
 float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t length,
                        std::int64_t max_response_tokens);
 

@@ -11,11 +11,11 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kMaxNumbers = 64;  // different ones in a run
+constexpr std::size_t kMaxNumbers = 64;  // distinct names in a run
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxAnswerBytes = 1 << 20;
-constexpr std::size_t kLastWords = 10;
-constexpr int kAttendMilliseconds = 50;
+constexpr std::size_t kLastLines = 10;
+constexpr int kPollMilliseconds = 50;
 
 std::string request_line(std::int64_t id, const ProgramRequest& request) {
   const auto& [ticket, response, sample, text, score] = request;
@@ -36,8 +36,8 @@ std::string request_line(std::int64_t id, const ProgramRequest& request) {
 }
 
 bool is_name(const std::string& name) {
-  const auto may_stand = [](char c) { return is_letter_or_digit(c) || c == '_'; };
-  return !name.empty() && name.size() <= kMaxNameBytes && std::ranges::all_of(name, may_stand);
+  const auto is_allowed = [](char c) { return is_letter_or_digit(c) || c == '_'; };
+  return !name.empty() && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_allowed);
 }
 
 std::string clipped(const std::string& line) {
@@ -49,8 +49,8 @@ std::string clipped(const std::string& line) {
 
 void describe(FieldList& fields, VerifierProgramOptions& options) {
   fields.add("command", options.command,
-             {"Program that decides in the verifier's place (docs/reference/reward-programs.md); "
-              "empty: none."});
+             {"Program that decides instead of the built-in verifier "
+              "(docs/reference/reward-programs.md); empty: none."});
 }
 
 RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost host)
@@ -61,22 +61,23 @@ RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost 
       log_(key_, host_.rank),
       process_(command) {}
 
-void RewardProgram::ask(const ProgramRequest& request) {
-  asked_.push_back({next_id_, request.ticket.step, request.ticket.prompt.problem, request.sample});
+void RewardProgram::send(const ProgramRequest& request) {
+  pending_.push_back(
+      {next_id_, request.ticket.step, request.ticket.prompt.problem, request.sample});
   process_.write(request_line(next_id_++, request));
-  hear_complaints();
+  log_standard_error();
 }
 
-ProgramAnswer RewardProgram::answer() {
+ProgramAnswer RewardProgram::receive() {
   for (Stopwatch watch; true;) {
     if (const auto line = process_.output().line()) return parse(*line);
     if (process_.output().bytes() > kMaxAnswerBytes) {
       fail_program(fmt::format("gave more than {} bytes without an end of line to {}",
-                               kMaxAnswerBytes, name_of(asked_.front())));
+                               kMaxAnswerBytes, name_of(pending_.front())));
     }
     if (process_.output().ended()) fail_program(how_it_ended());
     if (watch.seconds() > host_.patience_seconds) {
-      say_what_is_waited_for();
+      warn_of_long_wait();
       watch = {};
     }
     wait();
@@ -91,37 +92,39 @@ void RewardProgram::finish() {
     watch = {};
   }
   wait();
-  if (const auto line = process_.output().line()) fail_answer(*line, "nobody asked for it");
-  if (!process_.ended_well()) log_.warn("`{}` {} at its end", command_, *process_.ended());
+  if (const auto line = process_.output().line()) fail_answer(*line, "no request is pending");
+  if (!process_.ended_well()) log_.warn("`{}` {} at the end", command_, *process_.ended());
 }
 
 void RewardProgram::wait() {
   const bool over = process_.output().ended() || process_.ended();
-  process_.pump(over ? 1 : kAttendMilliseconds);
-  hear_complaints();
+  process_.pump(over ? 1 : kPollMilliseconds);
+  log_standard_error();
   if (host_.poll_progress) host_.poll_progress();
 }
 
-void RewardProgram::hear_complaints() {
-  while (auto line = process_.complaints().line()) {
+void RewardProgram::log_standard_error() {
+  while (auto line = process_.errors().line()) {
     log_.info("{}", *line);
-    last_words_.push_back(*std::move(line));
-    if (last_words_.size() > kLastWords) last_words_.pop_front();
+    last_lines_.push_back(*std::move(line));
+    if (last_lines_.size() > kLastLines) last_lines_.pop_front();
   }
 }
 
-void RewardProgram::say_what_is_waited_for() const {
+void RewardProgram::warn_of_long_wait() const {
   log_.warn("`{}` has not answered {} for {:.0f} s; still waiting", command_,
-            name_of(asked_.front()), host_.patience_seconds);
+            name_of(pending_.front()), host_.patience_seconds);
 }
 
 ProgramAnswer RewardProgram::parse(const std::string& line) {
-  if (asked_.empty()) fail_answer(line, "nobody asked for it");
+  if (pending_.empty()) fail_answer(line, "no request is pending");
   ProgramAnswer answer;
   try {
     const JsonRow row = parse_json_row(line, "the answer");
     const auto id = row.integer("id");
-    if (id && *id != asked_.front().id) fail("id {} where {} is the next", *id, asked_.front().id);
+    if (id && *id != pending_.front().id) {
+      fail("id {} where {} is the next", *id, pending_.front().id);
+    }
     answer.correct = row.boolean("correct");
     if (kind_ == Kind::kVerifier) {
       if (!answer.correct) fail("field correct is missing; a verifier answers true or false");
@@ -132,54 +135,53 @@ ProgramAnswer RewardProgram::parse(const std::string& line) {
       answer.reward = static_cast<float>(*reward);
       if (!std::isfinite(answer.reward)) fail("reward {} is too large", *reward);
     }
-    for (const std::string& name : row.names()) take_number(row, name, answer);
+    for (const std::string& name : row.names()) add_number(row, name, answer);
   } catch (const Error& error) {
     fail_answer(line, error.what());
   }
-  asked_.pop_front();
+  pending_.pop_front();
   return answer;
 }
 
-void RewardProgram::take_number(const JsonRow& row, const std::string& name,
-                                ProgramAnswer& answer) {
+void RewardProgram::add_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer) {
   const bool verifies = kind_ == Kind::kVerifier;
   if (name == "id" || name == "correct" || name == (verifies ? "answer" : "reward")) return;
   if (!is_name(name)) {
-    fail("\"{}\" is no name for a number: expected up to {} letters, digits and _", name,
+    fail("\"{}\" is not a valid name of a number: expected up to {} letters, digits and _", name,
          kMaxNameBytes);
   }
   const auto value = row.number(name);
   if (!value) return;
   names_.insert(name);
   if (names_.size() > kMaxNumbers) {
-    fail("\"{}\" is the {}th number by its name; at most {} are logged", name, names_.size(),
-         kMaxNumbers);
+    fail("\"{}\" is the {}th name of a number in this run; at most {} are logged", name,
+         names_.size(), kMaxNumbers);
   }
   answer.numbers.push_back({(verifies ? "verifier_" : "command_") + name, *value});
 }
 
-std::string RewardProgram::name_of(const Asked& asked) const {
-  return fmt::format("request {} (step {}, problem {}, sample {})", asked.id, asked.step,
-                     asked.problem, asked.sample);
+std::string RewardProgram::name_of(const PendingRequest& request) const {
+  return fmt::format("request {} (step {}, problem {}, sample {})", request.id, request.step,
+                     request.problem, request.sample);
 }
 
 std::string RewardProgram::how_it_ended() {
   const bool is_over = process_.ended().has_value();
   std::string end = process_.kill();
   if (!is_over && end.starts_with("was killed")) end = "closed its standard output or " + end;
-  return fmt::format("{} and owes {} answers, the first to {}", end, asked_.size(),
-                     name_of(asked_.front()));
+  return fmt::format("{} and owes {} answers, the first to {}", end, pending_.size(),
+                     name_of(pending_.front()));
 }
 
 void RewardProgram::fail_program(const std::string& why) {
   process_.kill();
-  hear_complaints();
-  fail("{} `{}` {}; its last words on standard error: {}", key_, command_, why,
-       last_words_.empty() ? "none" : fmt::format("{}", fmt::join(last_words_, " | ")));
+  log_standard_error();
+  fail("{} `{}` {}; its last lines on standard error: {}", key_, command_, why,
+       last_lines_.empty() ? "none" : fmt::format("{}", fmt::join(last_lines_, " | ")));
 }
 
 void RewardProgram::fail_answer(const std::string& line, const std::string& why) {
-  const std::string request = asked_.empty() ? "no request" : name_of(asked_.front());
+  const std::string request = pending_.empty() ? "no request" : name_of(pending_.front());
   fail_program(fmt::format("answered {} with \"{}\": {}", request, clipped(line), why));
 }
 

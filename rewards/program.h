@@ -1,6 +1,6 @@
-// A reward term or a verifier that is the user's own program: one request a response as a line of
-// JSON on its standard input, one answer a line on its standard output, in the same order.
-// docs/reference/reward-programs.md describes the protocol for those who write one.
+// Runs a user's program as reward term or verifier. The program reads one request per response as a
+// line of JSON on standard input. It writes one answer per line on standard output, in the same
+// order. docs/reference/reward-programs.md describes the protocol.
 #pragma once
 
 #include <cstdint>
@@ -19,78 +19,80 @@
 
 namespace lie {
 
-/// The verifier's program, in the config section of the built-in verifier's options.
+/// The verifier program. Its key is in the config section of the built-in verifier.
 struct VerifierProgramOptions {
   std::string command;
 };
 void describe(FieldList& fields, VerifierProgramOptions& options);
 
-/// What a program is asked about one response.
+/// A request to a program about one response.
 struct ProgramRequest {
   const Ticket& ticket;
   const Response& response;
   std::size_t sample = 0;        // number of the response in its group
-  std::string_view text;         // what it decodes to
-  const Score* score = nullptr;  // of the built-in verifier; null: not judged yet
+  std::string_view text;         // the decoded response
+  const Score* score = nullptr;  // verdict so far; null: not verified yet
 };
 
+/// A program's answer to one request.
 struct ProgramAnswer {
   float reward = 0;
   std::optional<bool> correct;
-  std::string answer;                // as found in the response
-  std::vector<NamedNumber> numbers;  // further ones, by their names in the log
+  std::string answer;                // the answer that was extracted from the response
+  std::vector<NamedNumber> numbers;  // additional numbers, by their names in the log
 };
 
-/// Who runs the program: what its lines on the terminal begin with, and what must be kept moving
-/// while it is waited for.
+/// The process that runs the program. `rank` labels the program's lines on the terminal.
 struct ProgramHost {
   int rank = 0;
-  std::function<void()> poll_progress = {};  // may throw: then the wait is over
-  double patience_seconds = 60;              // between warnings; decides nothing
+  std::function<void()> poll_progress = {};  // called while waiting; may throw to end the wait
+  double patience_seconds = 60;              // time between warnings; affects no result
 };
 
-/// A running program. Requests are sent ahead of the answers, so that it stays busy while the
-/// caller does other work. One thread.
+/// A running program. Requests are sent ahead of the answers, so that the program stays busy while
+/// the caller does other work. Not thread-safe.
 class RewardProgram {
  public:
-  enum class Kind : std::uint8_t { kReward, kVerifier };  // must answer: reward, or correct
+  /// The field that an answer must have: `reward` or `correct`.
+  enum class Kind : std::uint8_t { kReward, kVerifier };
 
   /// Starts `command` (rewards/child_process.h). Throws Error if it cannot.
   RewardProgram(Kind kind, const std::string& command, ProgramHost host);
 
   /// Sends a request. Never blocks.
-  void ask(const ProgramRequest& request);
-  /// The answer to the oldest request that has none yet. Waits, attending. Throws Error, with the
-  /// program's last words, if it ends, or answers malformed or out of turn.
-  ProgramAnswer answer();
-  /// Closes its standard input and waits, attending, until it has ended.
+  void send(const ProgramRequest& request);
+  /// Returns the answer to the oldest pending request. Blocks and polls progress meanwhile. Throws
+  /// Error, with the program's last lines on standard error, if the program ends, or if the answer
+  /// is malformed or out of order.
+  ProgramAnswer receive();
+  /// Closes the program's standard input. Blocks, polling progress, until the program has ended.
   void finish();
 
  private:
-  struct Asked {
+  struct PendingRequest {
     std::int64_t id = 0, step = 0, problem = 0;
     std::size_t sample = 0;
   };
   void wait();
-  void hear_complaints();
-  void say_what_is_waited_for() const;
+  void log_standard_error();
+  void warn_of_long_wait() const;
   ProgramAnswer parse(const std::string& line);
-  void take_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
-  std::string name_of(const Asked& asked) const;
+  void add_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
+  std::string name_of(const PendingRequest& request) const;
   std::string how_it_ended();
   [[noreturn]] void fail_program(const std::string& why);
   [[noreturn]] void fail_answer(const std::string& line, const std::string& why);
 
   Kind kind_;
-  std::string key_;  // of the config
+  std::string key_;  // config key of the command
   std::string command_;
   ProgramHost host_;
   Log log_;
   ChildProcess process_;
-  std::deque<Asked> asked_;  // and not answered
+  std::deque<PendingRequest> pending_;
   std::int64_t next_id_ = 0;
-  std::deque<std::string> last_words_;
-  std::set<std::string> names_;  // of all numbers so far
+  std::deque<std::string> last_lines_;  // the program's last lines on standard error
+  std::set<std::string> names_;         // names of all numbers so far
 };
 
 }  // namespace lie

@@ -3,25 +3,25 @@
 namespace lie {
 
 void describe(FieldList& fields, RedundancyRewardOptions& options) {
-  fields.add("enabled", options.enabled, {.help = "Punish responses that repeat an n-gram."});
+  fields.add("enabled", options.enabled, {.help = "Penalize responses that repeat an n-gram."});
   fields.add("beta", options.beta,
-             {.help = "R_red = -beta if an n-gram occurs threshold times.", .min = 0});
+             {.help = "R_red = -beta if an n-gram occurs at least threshold times.", .min = 0});
   fields.add("threshold", options.threshold,
              {.help = "Theta: occurrences of one n-gram that count as redundant.", .min = 1});
   fields.add(
       "strict", options.strict,
-      {.help =
-           "Punish only from threshold + 1 occurrences on (N > Theta), as in the paper's text."});
+      {.help = "Penalize only from threshold + 1 occurrences on (N > Theta), as in the paper's "
+               "text."});
 }
 
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat) {
-  const std::int64_t first_punished = options.threshold + (options.strict ? 1 : 0);
-  return largest_repeat >= first_punished ? static_cast<float>(-options.beta) : 0.0F;
+  const std::int64_t first_penalized = options.threshold + (options.strict ? 1 : 0);
+  return largest_repeat >= first_penalized ? static_cast<float>(-options.beta) : 0.0F;
 }
 
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t) {
-  return {.reward = [options](const JudgedResponse& judged) {
-    return redundancy_reward(options, judged.score.coverage.largest_repeat);
+  return {.reward = [options](const VerifiedResponse& response) {
+    return redundancy_reward(options, response.score.coverage.largest_repeat);
   }};
 }
 

@@ -1,4 +1,4 @@
-// R_red: a response that repeats itself pays, right or wrong.
+// R_red: the penalty for responses that repeat themselves, whether correct or not.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct RedundancyRewardOptions {
 void describe(FieldList& fields, RedundancyRewardOptions& options);
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t max_response_tokens);
 
-/// R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta for at least
-/// Theta occurrences (strict: more than Theta), else 0.
+/// Returns R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta for
+/// at least Theta occurrences (strict: more than Theta), else 0.
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat);
 
 }  // namespace lie

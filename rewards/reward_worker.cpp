@@ -12,7 +12,7 @@ namespace lie {
 
 namespace {
 
-ScoredGroup score_whole(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
+ScoredGroup score_responses(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
   ScoredGroup scored;
   scored.rollout = std::move(group);
   const std::vector<Response>& responses = scored.rollout.responses;
@@ -25,23 +25,24 @@ ScoredGroup score_whole(Scorer& scorer, RolloutGroup group, const DecodeText& de
   return scored;
 }
 
-void add_right_within(ScoredGroup& group, std::int64_t budget, Scorer& scorer,
-                      const DecodeText& decode) {
-  const std::vector<char> right = right_within(
-      group, budget, [&](RolloutGroup cut) { return score_whole(scorer, std::move(cut), decode); });
+void add_correct_within(ScoredGroup& group, std::int64_t budget, Scorer& scorer,
+                        const DecodeText& decode) {
+  const std::vector<char> correct = correct_within(group, budget, [&](RolloutGroup cut) {
+    return score_responses(scorer, std::move(cut), decode);
+  });
   const std::string name = fmt::format("right_at_{}", budget);
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    group.scores[i].numbers.push_back({name, right[i] != 0 ? 1.0 : 0.0});
+  for (std::size_t i = 0; i < correct.size(); ++i) {
+    group.scores[i].numbers.push_back({name, correct[i] != 0 ? 1.0 : 0.0});
   }
 }
 
 }  // namespace
 
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
-  ScoredGroup scored = score_whole(scorer, std::move(group), decode);
+  ScoredGroup scored = score_responses(scorer, std::move(group), decode);
   if (scored.rollout.ticket.purpose != Purpose::kEvaluate) return scored;
   for (const std::int64_t budget : scorer.options().budgets.budgets) {
-    add_right_within(scored, budget, scorer, decode);
+    add_correct_within(scored, budget, scorer, decode);
   }
   return scored;
 }

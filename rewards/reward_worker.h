@@ -1,4 +1,4 @@
-// The reward worker: rollout groups in, scored groups out.
+// The reward worker: receives rollout groups and sends scored groups.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,17 @@
 
 namespace lie {
 
-/// Token ids to text, special tokens left out. The composition root gives the tokenizer's.
+/// Decodes token ids to text without special tokens. The composition root passes the tokenizer's
+/// function.
 using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 
-/// Scores each response of a group. `texts` are kept where coverage is counted in words. With
-/// options.budgets, scores of evaluations have the numbers "right_at_4096", ...: 1 or 0.
+/// Scores each response of a group. Keeps the decoded texts if coverage is counted in words. With
+/// options.budgets, scores of evaluations have the numbers "right_at_4096", ...: 1 if the response
+/// is correct within the budget, else 0.
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
 
-/// Scores groups until `rollouts` is closed, then closes `scored`. Each group records the
-/// host's rank. Throws Error if a group cannot be scored.
+/// Scores groups until `rollouts` is closed, then closes `scored`. Sets the rank and clock of the
+/// reward worker in each group. Throws Error if a group cannot be scored.
 void run_reward_worker(const ScoringOptions& options, const DecodeText& decode,
                        const ProgramHost& host, Source<RolloutGroup>& rollouts,
                        Sink<ScoredGroup>& scored);

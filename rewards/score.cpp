@@ -11,15 +11,15 @@
 namespace lie {
 namespace {
 
-/// What a program answers besides its reward.
-void take(ProgramAnswer answer, Score& score) {
+/// Stores a program's answer, except its reward, in the score.
+void store(ProgramAnswer answer, Score& score) {
   if (answer.correct) score.verdict = *answer.correct ? VerdictCode::kEqual : VerdictCode::kUnequal;
   std::ranges::move(answer.numbers, std::back_inserter(score.numbers));
 }
 
 double accuracy_of(std::span<const Score> scores) {
-  const auto right = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
-  return static_cast<double>(right) / static_cast<double>(scores.size());
+  const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+  return static_cast<double>(correct) / static_cast<double>(scores.size());
 }
 
 }  // namespace
@@ -43,32 +43,32 @@ std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response>
                                  std::span<const std::string> texts) {
   std::vector<Score> scores(responses.size());
   for (std::size_t i = 0; verifier_ && i < responses.size(); ++i) {
-    verifier_->ask({ticket, responses[i], i, texts[i]});
+    verifier_->send({ticket, responses[i], i, texts[i]});
   }
   for (std::size_t i = 0; i < responses.size(); ++i) {
     scores[i] = verified(ticket, texts[i]);
-    if (reward_) reward_->ask({ticket, responses[i], i, texts[i], &scores[i]});
+    if (reward_) reward_->send({ticket, responses[i], i, texts[i], &scores[i]});
   }
-  std::vector<float> asked;
+  std::vector<float> program_rewards;
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    asked.push_back(count(ticket, responses[i], texts[i], scores[i]));
+    program_rewards.push_back(complete(ticket, responses[i], texts[i], scores[i]));
   }
   const double accuracy = accuracy_of(scores);
   for (std::size_t i = 0; i < responses.size(); ++i) {
     scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy});
-    if (reward_) scores[i].rewards.push_back(asked[i]);
+    if (reward_) scores[i].rewards.push_back(program_rewards[i]);
   }
   return scores;
 }
 
-/// Verdict and answer, of the verifier's program where there is one.
+/// Returns the verdict and the answer, from the verifier program if there is one.
 Score Scorer::verified(const Ticket& ticket, std::string_view text) {
   Score score;
   const Stopwatch watch;
   if (verifier_) {
-    ProgramAnswer answer = verifier_->answer();
+    ProgramAnswer answer = verifier_->receive();
     score.extracted = std::move(answer.answer);
-    take(std::move(answer), score);
+    store(std::move(answer), score);
   } else {
     // What copies the prompt is refused in training only, so that evaluations stay comparable.
     const bool training = ticket.purpose == Purpose::kTrain;
@@ -81,7 +81,7 @@ Score Scorer::verified(const Ticket& ticket, std::string_view text) {
   return score;
 }
 
-/// Coverage, as the reward counts it and by the further metrics.
+/// Measures the coverage that the reward uses, and that of the additional metrics.
 void Scorer::measure(const Response& response, std::string_view text, Score& score) {
   score.coverage = coverage_.count(text, response.ids);
   for (auto& [suffix, states] : metric_coverage_) {
@@ -92,27 +92,27 @@ void Scorer::measure(const Response& response, std::string_view text, Score& sco
   }
 }
 
-/// All that comes before the rewards; returns that of the program.
-float Scorer::count(const Ticket& ticket, const Response& response, std::string_view text,
-                    Score& score) {
+/// Sets coverage, target length and the reward program's answer. Returns the program's reward.
+float Scorer::complete(const Ticket& ticket, const Response& response, std::string_view text,
+                       Score& score) {
   measure(response, text, score);
   for (const RewardTerm& term : terms_) {
     if (term.target_length) score.target_length = term.target_length(ticket);
   }
   if (!reward_) return 0;
-  ProgramAnswer answer = reward_->answer();
-  const float asked = ticket.purpose == Purpose::kTrain ? answer.reward : 0.0F;
-  take(std::move(answer), score);
-  return asked;
+  ProgramAnswer answer = reward_->receive();
+  const float reward = ticket.purpose == Purpose::kTrain ? answer.reward : 0.0F;
+  store(std::move(answer), score);
+  return reward;
 }
 
-std::vector<float> Scorer::rewards(const JudgedResponse& judged) const {
-  const bool training = judged.ticket.purpose == Purpose::kTrain;
+std::vector<float> Scorer::rewards(const VerifiedResponse& response) const {
+  const bool training = response.ticket.purpose == Purpose::kTrain;
   std::vector<float> values;
   for (const RewardTerm& term : terms_) {
-    if (training && term.check) term.check(judged.ticket);
+    if (training && term.check) term.check(response.ticket);
     const bool counts = term.reward && (training || term.in_evaluation);
-    values.push_back(counts ? term.reward(judged) : 0.0F);
+    values.push_back(counts ? term.reward(response) : 0.0F);
   }
   return values;
 }

@@ -1,4 +1,4 @@
-// The score of a response: verdict, coverage, and each reward term.
+// Computes the score of a response: verdict, coverage, and each reward term.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,34 @@
 
 namespace lie {
 
-/// What a score depends on besides ticket and response.
+/// The options that determine a score, besides ticket and response.
 struct ScoringOptions {
   RewardOptions rewards = {};
   VerifierOptions verifier = {};
   std::int64_t max_response_tokens = 8192;  // the response limit of training
   VerifierProgramOptions verifier_program = {};
   MetricCoverageOptions metric_coverage = {};
-  BudgetOptions budgets = {};  // of evaluations
+  BudgetOptions budgets = {};  // applied in evaluations
 };
 
-/// Scores groups one after the other; keeps its storage and its programs. One thread.
+/// Scores one group at a time. Keeps its storage and its running programs. Not thread-safe.
 class Scorer {
  public:
   /// Starts the programs that the options name.
   explicit Scorer(const ScoringOptions& options, const ProgramHost& host = {});
 
-  /// Scores the responses to `ticket`; `texts` are what they decode to. Each is verified, then the
-  /// reward program is asked, whose `correct` overrules the verdict, then the terms are computed.
-  /// Evaluation gets the terms that count there (R_acc), coverage and numbers only.
-  /// Score::target_length is 0 where no reference length is known. Throws Error if a program fails
-  /// or a training prompt lacks what a term needs.
+  /// Scores the responses to `ticket`. `texts` are the decoded responses. Verifies each response,
+  /// queries the reward program, whose `correct` overrides the verdict, and computes the terms.
+  /// Evaluations get coverage, numbers and only the terms that are on in evaluations (R_acc).
+  /// Score::target_length is 0 if the reference length is unknown. Throws Error if a program fails,
+  /// or if a training prompt lacks data that a term needs.
   std::vector<Score> score(const Ticket& ticket, std::span<const Response> responses,
                            std::span<const std::string> texts);
 
-  /// The built-in terms' values for a response whose verdict and coverage are known.
-  std::vector<float> rewards(const JudgedResponse& judged) const;
+  /// Returns the values of the built-in terms for a response with known verdict and coverage.
+  std::vector<float> rewards(const VerifiedResponse& response) const;
 
-  /// Ends the programs: nothing more is scored.
+  /// Ends the programs. No response may be scored afterwards.
   void finish();
 
   const ScoringOptions& options() const { return options_; }
@@ -52,11 +52,12 @@ class Scorer {
  private:
   Score verified(const Ticket& ticket, std::string_view text);
   void measure(const Response& response, std::string_view text, Score& score);
-  float count(const Ticket& ticket, const Response& response, std::string_view text, Score& score);
+  float complete(const Ticket& ticket, const Response& response, std::string_view text,
+                 Score& score);
 
   ScoringOptions options_;
   ResponseCoverage coverage_;
-  /// Further ones, by the ends of their numbers' names: "_10" of c_context_10.
+  /// Additional coverage metrics, by the suffix of their names: "_10" in c_context_10.
   std::vector<std::pair<std::string, ResponseCoverage>> metric_coverage_;
   std::vector<RewardTerm> terms_;
   std::optional<RewardProgram> verifier_, reward_;

@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// For what a term asks of prompts alone.
+/// A response limit for checks that depend on prompts only.
 constexpr std::int64_t kAnyLimit = std::numeric_limits<std::int64_t>::max();
 
 template <typename Options>
@@ -21,20 +21,21 @@ RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
 }
 
 template <typename Options>
-void switch_off_unscorable(Options& options, const Ticket& ticket, std::vector<std::string>& said) {
+void switch_off_unscorable(Options& options, const Ticket& ticket,
+                           std::vector<std::string>& errors) {
   const RewardTerm term = term_of(options, kAnyLimit);
   if (!term.check) return;
   try {
     term.check(ticket);
   } catch (const Error& error) {
     options.enabled = false;
-    said.emplace_back(error.what());
+    errors.emplace_back(error.what());
   }
 }
 
 template <typename TermOptions>
 std::string caution_of(const TermOptions& term) {
-  if constexpr (requires { term.kIfItPrevails; }) return term.kIfItPrevails;
+  if constexpr (requires { term.kDominanceWarning; }) return term.kDominanceWarning;
   return {};
 }
 
@@ -44,7 +45,7 @@ void describe(FieldList& fields, RewardOptions& options) {
   fields.section("coverage", options.coverage);
   std::apply([&](auto&... term) { (fields.section(term.kName, term), ...); }, options.terms);
   fields.add("command", options.command,
-             {"Program that gives the reward term \"command\" "
+             {"Program that computes the reward term \"command\" "
               "(docs/reference/reward-programs.md); empty: none."});
 }
 
@@ -83,12 +84,12 @@ void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens) {
 }
 
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket) {
-  std::vector<std::string> said;
+  std::vector<std::string> errors;
   const auto check = [&](auto& term) {
-    if constexpr (requires { term.enabled; }) switch_off_unscorable(term, ticket, said);
+    if constexpr (requires { term.enabled; }) switch_off_unscorable(term, ticket, errors);
   };
   std::apply([&](auto&... term) { (check(term), ...); }, options.terms);
-  return said;
+  return errors;
 }
 
 void check_scorable(const RewardOptions& options, const Ticket& ticket) {

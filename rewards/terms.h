@@ -1,6 +1,6 @@
-// The list of reward terms: R = R_acc + R_len + R_red (arXiv:2602.11748), and those of ablations
-// and DAPO. To add a term, write a pair of files and a line of this list; config keys, log columns,
-// metrics and reports follow.
+// The list of reward terms: R = R_acc + R_len + R_red (arXiv:2602.11748), and the terms of
+// ablations and DAPO. To add a term, write a pair of files and add a line to this list. Config
+// keys, log columns, metrics and reports follow from it.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,13 @@
 
 namespace lie {
 
-/// Each term's options, in the order in which the terms are added up and logged. A type of the list
-/// has kName (its section of the config and its name in log and metrics), kAbout, describe(), and
-/// reward_term(options, max_response_tokens); `enabled`, unless it is always on; kIfItPrevails,
-/// what reward_cautions() says, where it should not be most of the signal.
+/// The options of each term, in the order in which the terms are added up and logged. A type of the
+/// list has these members and functions:
+/// - kName: its config section and its name in log and metrics
+/// - kAbout: its label in reports
+/// - describe() and reward_term(options, max_response_tokens)
+/// - `enabled`, unless the term is always on
+/// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
                CoverageBonusOptions, OverlongPenaltyOptions>;
@@ -45,25 +48,26 @@ struct RewardOptions {
 
 void describe(FieldList& fields, RewardOptions& options);
 
-/// Names of all terms, on or off: a term that is off is logged as 0. A program's term is last.
+/// Returns the names of all terms, on or off. A term that is off is logged as 0. The term of a
+/// reward program is last.
 RewardNames reward_names(const RewardOptions& options);
 
-/// Of the terms in the order of their names, without a program's: what to say where one outweighs
-/// the first, that of right answers, while that is small; empty: nothing.
+/// Returns the warning of each built-in term, in the order of reward_names(). It is reported when
+/// the term outweighs the first one, R_acc, while R_acc is small. Empty: no warning.
 std::vector<std::string> reward_cautions(const RewardOptions& options);
 
-/// The terms in the order of their names, without a program's. `max_response_tokens`: the response
+/// Returns the built-in terms in the order of reward_names(). `max_response_tokens`: the response
 /// limit of training.
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
 
-/// Gives sizes that the paper chose for its limit of 8,192 tokens in proportion to another limit.
+/// Scales options that the paper chose for its limit of 8,192 tokens to another limit.
 void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens);
 
-/// Switches off every term that a training prompt lacks something for. Returns what each said.
+/// Switches off every term for which a training prompt lacks data. Returns their error messages.
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket);
 
-/// Throws Error naming the problem's row if a training prompt lacks what a term that is on needs.
+/// Throws Error with the problem's row if a training prompt lacks data that an enabled term needs.
 void check_scorable(const RewardOptions& options, const Ticket& ticket);
 
 }  // namespace lie

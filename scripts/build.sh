@@ -16,7 +16,9 @@ mkdir -p build
 echo "[build] preset $preset, log in $log"
 source scripts/progress_lib.sh
 start=$(date +%s)
-{ cmake --preset "$preset" "$@" && cmake --build --preset "$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}"; } 2>&1 |
+read -ra targets <<<"${LIE_TARGETS:-all}"
+{ cmake --preset "$preset" "$@" &&
+  cmake --build --preset "$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}" --target "${targets[@]}"; } 2>&1 |
   tee "$log" | show_progress build ||
   { tail -n 60 "$log"; echo "[build] failed: the whole log is in $log"; exit 1; }
 echo "[build] done in $(($(date +%s) - start)) s: programs in build/$preset/bin"

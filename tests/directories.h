@@ -1,5 +1,5 @@
-// Where this build's sources and its build folder are. Only directories.cpp knows the paths, so
-// that compiled tests do not depend on them and a compiler cache serves every clone.
+// The folders of this build's sources and outputs. Only directories.cpp contains the paths, so that
+// compiled tests do not depend on them and clones can share a compiler cache.
 #pragma once
 
 namespace lie {

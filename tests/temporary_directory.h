@@ -1,4 +1,4 @@
-// A folder that lives as long as a test.
+// A directory that exists as long as a test.
 #pragma once
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-/// The message of what `action` throws; "no error" if nothing.
+/// Returns the message of the exception that `action` throws, or "no error".
 template <typename Action>
 std::string error_of(Action action) {
   try {

@@ -1,5 +1,5 @@
-// Tiny models and batches for tests, and values from a name, as
-// model/golden/make_transformer_golden.py makes them.
+// Tiny models and batches for tests. Their values derive from a name, as in
+// model/golden/make_transformer_golden.py.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace lie::test {
 
-/// values() of the script: uniform in [-0.5, 0.5), 24 bits.
+/// Returns the script's values(): uniform in [-0.5, 0.5), with 24 bits.
 inline std::vector<double> values(std::string_view name, std::size_t count) {
   std::uint64_t seed = 14695981039346656037u;
   for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
@@ -40,7 +40,7 @@ inline std::vector<float> float_values(std::string_view name, std::size_t count,
   return out;
 }
 
-/// What tests vary of a tiny model: tiny_config({.kv_heads = 1}).
+/// The sizes of a tiny model, which tests vary: tiny_config({.kv_heads = 1}).
 struct TinyShape {
   std::int64_t vocabulary = 40, width = 32, ffn_width = 48, layers = 2, heads = 4, kv_heads = 2;
   std::int64_t positions = 256;
@@ -56,12 +56,12 @@ inline ModelConfig tiny_config(const TinyShape& shape = {}) {
   config.kv_heads = shape.kv_heads;
   config.head_width = 16;
   config.max_positions = shape.positions;
-  config.initializer_range = 0.3;  // distributions far from uniform, so that a mistake shows
+  config.initializer_range = 0.3;  // distributions far from uniform, to reveal errors
   config.end_of_sequence_ids = {3};
   return config;
 }
 
-/// A random policy on its own operators.
+/// A random policy that owns its operators.
 struct TinyPolicy {
   std::unique_ptr<Operators> operators;
   Weights weights;
@@ -75,7 +75,7 @@ struct TinyPolicy {
         transformer(weights) {}
 };
 
-/// The weights that the golden files were made with: values() of each parameter's name.
+/// Returns the weights of the golden files: values() of each parameter's name.
 inline Weights tiny_weights(const ModelConfig& config, Operators& operators) {
   Weights weights(config, operators);
   for (const Parameter& p : weights.parameters()) {
@@ -91,7 +91,7 @@ inline Weights tiny_weights(const ModelConfig& config, Operators& operators) {
   return weights;
 }
 
-/// A gradient of `value` everywhere, in the memory of the weights.
+/// Returns a gradient with `value` in each element, in the memory of the weights' device.
 inline Buffer gradient_for(const Weights& weights, float value = 0) {
   Buffer gradient = weights.operators().allocate(1, weights.flat().elements(), DType::kFloat32);
   const std::vector<float> values(static_cast<std::size_t>(gradient.view().elements()), value);
@@ -105,8 +105,8 @@ inline std::vector<float> to_host(Operators& operators, Tensor x) {
   return values;
 }
 
-/// Sequences of the given lengths with tokens from `name`; every row but the last of a sequence is
-/// scored.
+/// Returns sequences of the given lengths with tokens derived from `name`. Every row of a sequence
+/// except the last one has a target.
 inline PackedBatch tiny_batch(std::string_view name, const std::vector<int>& lengths,
                               std::int64_t vocabulary) {
   PackedBatch batch;
@@ -125,8 +125,8 @@ inline PackedBatch tiny_batch(std::string_view name, const std::vector<int>& len
   return batch;
 }
 
-/// The sequences [first, end) of a batch with one scored row per non-final token, as a batch of its
-/// own.
+/// Returns the sequences [first, end) of a batch with one target per non-final token, as a separate
+/// batch.
 inline PackedBatch part_of(const PackedBatch& batch, std::size_t first, std::size_t end) {
   PackedBatch part;
   const std::int32_t begin = batch.starts[first];

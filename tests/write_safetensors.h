@@ -1,4 +1,4 @@
-// Whole safetensors files at once, for tests.
+// Writes a safetensors file in one call, for tests.
 #pragma once
 
 #include <filesystem>

@@ -50,7 +50,8 @@ class Pair {
   void decide_reward_or_lenient(std::string_view gold, std::string_view response) {
     const bool lenient_mode = options_.mode == ExtractionMode::kLenient;
     const bool boxes_first = options_.boxed_priority == 0 && options_.choices.empty() &&
-                             response.find('\\') != std::string_view::npos;
+                             response.find('\\') != std::string_view::npos &&
+                             response.find("</answer>") == std::string_view::npos;
     if (!lenient_mode || boxes_first) from_box(gold, response);
     if (lenient_mode && !verdict_.correct()) lenient(gold, response);
   }

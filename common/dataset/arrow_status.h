@@ -1,4 +1,4 @@
-// Arrow's failures as Errors that name the file.
+// Converts Arrow failures to Errors that name the file.
 #pragma once
 
 #include <arrow/result.h>
@@ -10,8 +10,8 @@
 
 namespace lie {
 
-inline constexpr const char* kRemedyOfReading = "check that the file is whole and Parquet";
-inline constexpr const char* kRemedyOfWriting = "check the path and the space on the disk";
+inline constexpr const char* kRemedyOfReading = "check that the file is complete and Parquet";
+inline constexpr const char* kRemedyOfWriting = "check the path and the free disk space";
 
 inline void check(const arrow::Status& status, const std::filesystem::path& path,
                   const char* remedy = kRemedyOfReading) {

@@ -20,7 +20,7 @@ ChatMessage message_of(const JsonRow& row) {
   return message;
 }
 
-/// "; set data.prompt_field=question", where a field looks right.
+/// Returns "; set data.prompt_field=question" if `guess` is a field that looks suitable.
 std::string advice(const char* key, const std::string& guess) {
   return guess.empty() ? fmt::format("; set data.{} to one of them", key)
                        : fmt::format("; set data.{}={}", key, guess);
@@ -37,13 +37,13 @@ std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& fiel
   std::vector<ChatMessage> messages;
   for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
   if (!messages.empty() && messages.back().role != "user") {
-    fail("{}: field {}: the last message is the {}'s; a prompt ends with the user's turn",
+    fail("{}: field {}: the last message has the role {}; a prompt ends with the user's turn",
          row.place(), field, messages.back().role);
   }
   return messages;
 }
 
-/// "\n\nA. two\nB. four"
+/// Returns the lines of the choices: "\n\nA. two\nB. four".
 std::string choice_lines(const std::vector<std::string>& choices) {
   std::string lines = "\n";
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -75,19 +75,20 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options,
   return render ? render(messages) : joined_contents(messages);
 }
 
-/// Whether `key` is one of the `choices` characters from `first` on.
+/// Returns whether `key` is one of the `choices` characters from `first` on.
 bool is_key(const std::string& key, char first, std::size_t choices) {
   return key.size() == 1 && key[0] >= first && static_cast<std::size_t>(key[0] - first) < choices;
 }
 
-/// The letter of the right choice, as the prompt has it.
+/// Returns the letter of the correct choice in the prompt. Counts keys that are numbers in
+/// `digit_keys`.
 std::string letter_of(const JsonRow& row, const std::string& key, std::size_t choices,
                       std::int64_t& digit_keys) {
   if (is_key(key, 'A', choices)) return key;
   if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
     fail(
-        "{}: the right answer is \"{}\": expected a letter from A to {}, or the number of a choice "
-        "from 1 on; correct the row",
+        "{}: the correct answer is \"{}\": expected a letter from A to {}, or the number of a "
+        "choice from 1 on; correct the row",
         row.place(), key, static_cast<char>('A' + choices - 1));
   }
   ++digit_keys;
@@ -101,10 +102,10 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
   for (const std::string& field : fields) {
     std::optional<std::string> gold = row.text_or_number(field);
     if (!gold) continue;
-    if (gold->empty()) fail("{}: field {} is empty; give the right answer", row.place(), field);
+    if (gold->empty()) fail("{}: field {} is empty; give the correct answer", row.place(), field);
     return choices > 0 ? letter_of(row, *gold, choices, digit_keys) : *std::move(gold);
   }
-  fail("{}: no right answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
+  fail("{}: no correct answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
        fields_text(row), advice("gold_field", guess_fields(row).gold));
 }
 
@@ -144,10 +145,10 @@ void describe(FieldList& fields, RowOptions& options) {
   fields.add("prompt_suffix", options.prompt_suffix,
              {"Text that ends the user's turn, such as an instruction to box the answer."});
   fields.add("choices_field", options.choices_field,
-             {"Field of a choice question's choices, a list of texts (put under the question as "
-              "\"A. ...\"); empty: no choice questions, or choices in the prompt already."});
+             {"Field of a multiple-choice question's choices, a list of texts (added below the "
+              "question as \"A. ...\"); empty: no such questions, or the prompt has the choices."});
   fields.add("gold_field", options.gold_field,
-             {"Field of the right answer; empty: gold, answer or reward_model.ground_truth."});
+             {"Field of the correct answer; empty: gold, answer or reward_model.ground_truth."});
   fields.add("data_source_field", options.data_source_field,
              {"Field of the name of the benchmark or corpus; optional."});
   fields.add("reference_length_field", options.reference_length_field,
@@ -155,7 +156,7 @@ void describe(FieldList& fields, RowOptions& options) {
   fields.add("num_tokens_excess", options.num_tokens_excess,
              {.help = "Excess of the published num_tokens column over L_ref.", .unit = "tokens"});
   fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Skip malformed rows and say how many, instead of stopping at the first."});
+             {"Skip malformed rows and report their number, instead of stopping at the first."});
 }
 
 void describe(FieldList& fields, DataOptions& options) {
@@ -164,7 +165,7 @@ void describe(FieldList& fields, DataOptions& options) {
   fields.add_one_or_more(
       "evaluation_file", options.evaluation_file,
       {.help = "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
-               "evaluation. Of several, rows without a data source have the file's name as theirs.",
+               "evaluation. With several files, rows without a data source get the file's name.",
        .unit = "path"});
   fields.add("shuffle", options.shuffle, {"Shuffle every epoch by the seed; off: file order."});
   describe(fields, static_cast<RowOptions&>(options));

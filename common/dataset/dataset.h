@@ -1,4 +1,4 @@
-// Prompts from JSONL and Parquet files, in the field names that people have: our own, and verl's.
+// Reads prompts from JSONL and Parquet files, with our own field names or verl's.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct RowOptions {
   std::string reference_length_field;
   double num_tokens_excess = 1000;
   bool skip_bad_rows = false;
-  bool keep_rows = false;  // Prompt::row; no key of its own: set where a program asks for rows
+  bool keep_rows = false;  // fills Prompt::row; not a config key; set if a program needs the rows
 };
 void describe(FieldList& fields, RowOptions& options);
 
@@ -37,42 +37,43 @@ struct DataOptions : RowOptions {
 };
 void describe(FieldList& fields, DataOptions& options);
 
-/// What a file gave.
+/// The prompts of a file.
 struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
-  std::int64_t rows = 0;             // of the file
-  std::vector<std::string> skipped;  // reason per row; only with skip_bad_rows
-  std::int64_t digit_keys = 0;       // choice questions whose right answer was a number
+  std::int64_t rows = 0;             // number of rows in the file
+  std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
+  std::int64_t digit_keys = 0;       // choice questions whose correct answer was a number
 };
 
-/// The Prompt of a row; counts in `digit_keys` as Dataset does. Fields of a row:
-/// - prompt: a text, taken as one user's turn, or chat messages [{"role": "system" | "user" |
-///   "assistant", "content": text}, ...] that end with a user's turn. `render` makes the prompt's
-///   text of them; without it the contents are joined by empty lines. Must not be empty.
-/// - choices: with choices_field, a list of texts, put under the question as lines "A. ..."; the
-///   right answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC:
-///   then its letter is taken.
+/// Returns the Prompt of a row. Counts in `digit_keys` like Dataset. Fields of a row:
+/// - prompt: a text, which is one user's turn, or chat messages [{"role": "system" | "user" |
+///   "assistant", "content": text}, ...] that end with a user's turn. `render` converts them to the
+///   prompt's text. Without `render` the contents are joined by empty lines. Must not be empty.
+/// - choices: with choices_field, a list of texts, added below the question as lines "A. ...". The
+///   correct answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC,
+///   which is converted to the letter.
 /// - gold, a text or number: gold_field, or else the first of gold, answer,
 ///   reward_model.ground_truth.
 /// - data source: optional, "" if absent.
-/// - with keep_rows, the whole row as one line of JSON; of Parquet, lists and structs are JSON's.
+/// - with keep_rows, the whole row as one line of JSON. Parquet lists and structs become JSON lists
+///   and objects.
 /// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens
-///   or reward_model.num_tokens less num_tokens_excess; -1 if absent.
-/// Throws Error with file and row if it is malformed.
+///   or reward_model.num_tokens minus num_tokens_excess. -1 if absent.
+/// Throws Error with file and row if the row is malformed.
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                  std::int64_t& digit_keys);
 
-/// Makes a row's prompt, as prompt_of() does.
+/// Makes the prompt of a row, like prompt_of().
 using MakePrompt = std::function<Prompt(const JsonRow& row, std::int64_t& digit_keys)>;
 
-/// One Prompt a row. Throws Error as `make` does for the first malformed row, or, with
-/// `skip_bad_rows`, if no row is left.
+/// Reads one Prompt per row. Throws the Error of `make` for the first malformed row, or, with
+/// `skip_bad_rows`, Error if all rows are malformed.
 Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make, bool skip_bad_rows);
-/// The same by prompt_of().
+/// Reads one Prompt per row by prompt_of().
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render = {});
 
-/// "2 of 100 rows skipped; the first: train.jsonl:7: ..."; empty where none was.
+/// Returns "2 of 100 rows skipped; the first: train.jsonl:7: ...". Empty if no row was skipped.
 std::string skipped_rows_text(const Dataset& dataset);
 
 }  // namespace lie

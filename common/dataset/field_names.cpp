@@ -17,7 +17,7 @@ struct NamedValue {
   const Json* value;
 };
 
-/// The values of an object and of the objects in it, outermost first.
+/// Appends the values of an object and of its inner objects, outermost first.
 void add_values(const Json& object, const std::string& prefix, std::vector<NamedValue>& values) {
   for (const auto& [name, value] : object.items()) {
     if (!value.is_object()) values.push_back({prefix + name, &value});
@@ -45,7 +45,8 @@ bool is_prompt(const Json& value) {
          value.back().value("role", Json()) == "user";
 }
 
-/// The first of `names` that is a field whose value has the right kind.
+/// Returns the path of the first of `names` that is a field whose value satisfies `fits`. Empty if
+/// there is none.
 std::string first_of(const std::vector<NamedValue>& values,
                      std::initializer_list<const char*> names,
                      const std::function<bool(const Json&)>& fits) {
@@ -80,7 +81,7 @@ FieldNames guess_fields(const JsonRow& row) {
 std::string fields_text(const JsonRow& row) {
   std::vector<std::string> paths;
   for (const NamedValue& named : values_of(row)) paths.push_back(named.path);
-  if (paths.empty()) return "the row has no field";
+  if (paths.empty()) return "the row has no fields";
   const bool cut = paths.size() > kFieldsShown;
   if (cut) paths.resize(kFieldsShown);
   return fmt::format("the row has {}{}", fmt::join(paths, ", "), cut ? ", ..." : "");

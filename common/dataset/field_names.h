@@ -1,4 +1,4 @@
-// Which fields of a row hold what, by the names that published data sets use.
+// Guesses the meaning of a row's fields from the names that published datasets use.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace lie {
 
-/// Fields as RowOptions names them, by path; empty where a row has none that looks like it.
+/// Paths of the fields that RowOptions names. Empty where a row has no suitable field.
 struct FieldNames {
   std::string prompt;   // a text, or chat messages that end with the user's turn
   std::string choices;  // a list of texts
   std::string gold;     // a text or number
   std::string data_source;
-  std::string reference_length;  // a number; the published num_tokens is not one: it has an excess
+  std::string reference_length;  // a number; never num_tokens, which includes an excess
 };
 
-/// Upper and lower case count as equal. Never throws.
+/// Guesses the fields of a row. Ignores case. Never throws.
 FieldNames guess_fields(const JsonRow& row);
 
-/// "the row has question, reward_model.ground_truth": the paths of all its fields, as far as 20.
+/// Returns "the row has question, reward_model.ground_truth" with the paths of its first 20 fields.
 std::string fields_text(const JsonRow& row);
 
 }  // namespace lie

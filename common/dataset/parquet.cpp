@@ -21,7 +21,7 @@ constexpr std::int64_t kBatchRows = 1024;
 
 Json to_json(const arrow::Array& array, std::int64_t i);
 
-/// The element of a typed array, as its GetView gives it.
+/// Returns an element of a typed array by its GetView().
 template <typename Array, typename Value>
 Json element(const arrow::Array& array, std::int64_t i) {
   return Json(Value(static_cast<const Array&>(array).GetView(i)));
@@ -52,7 +52,7 @@ Json dictionary(const arrow::Array& array, std::int64_t i) {
   return to_json(*values.dictionary(), values.GetValueIndex(i));
 }
 
-/// As Arrow writes the element: dates, times, decimals.
+/// Returns Arrow's text of an element. Used for dates, times and decimals.
 Json as_text(const arrow::Array& array, std::int64_t i) {
   const auto scalar = array.GetScalar(i);
   return scalar.ok() ? Json((*scalar)->ToString()) : Json();
@@ -139,7 +139,7 @@ void add_parquet_column(const fs::path& input, const fs::path& output, const std
                         std::span<const double> values) {
   auto table = checked(open_file(input)->ReadTable(), input);
   if (table->num_rows() != static_cast<std::int64_t>(values.size())) {
-    fail("{}: has {} rows, not {}: it has changed since it was read", input.string(),
+    fail("{}: the file has {} rows, not {}: it has changed since it was read", input.string(),
          table->num_rows(), values.size());
   }
   const auto column = std::make_shared<arrow::ChunkedArray>(doubles(values, output));

@@ -1,5 +1,5 @@
-// Parquet files through Arrow, which only parquet.cpp sees; in a build without it
-// parquet_missing.cpp answers.
+// Reads and writes Parquet files through Arrow. Only parquet.cpp includes Arrow. Builds without
+// Arrow use parquet_missing.cpp instead.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,19 @@
 
 namespace lie {
 
-/// Whether this build reads and writes Parquet.
+/// Returns whether this build reads and writes Parquet.
 bool parquet_is_built();
 
-/// Calls `visit` with each row in order, placed as "train.parquet:row 12", rows counted from 1.
-/// Reads one batch of rows at a time. Lists and structs become JSON lists and objects; texts,
-/// numbers and booleans stay; times, dates and decimals become texts; columns of other types are
-/// left out. Throws Error if the file cannot be read, or in a build without Arrow.
+/// Calls `visit` with each row in order. A row's place is "train.parquet:row 12", counted from 1.
+/// Reads one batch of rows at a time. Lists and structs become JSON lists and objects. Texts,
+/// numbers and booleans keep their type. Times, dates and decimals become texts. Values of other
+/// types become null. Throws Error if the file cannot be read, or in a build without Arrow.
 void for_each_parquet_row(const std::filesystem::path& path,
                           const std::function<void(const JsonRow&)>& visit);
 
-/// Writes the table of `input` to `output` with `values`, one a row, as a column of that name; a
-/// column that has the name already is replaced. The file appears whole or not at all. Throws
-/// Error.
+/// Writes the table of `input` to `output` with `values`, one per row, as column `name`. An
+/// existing column of that name is replaced. The file appears complete or not at all. Throws Error
+/// if a file cannot be read or written.
 void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path& output,
                         const std::string& name, std::span<const double> values);
 

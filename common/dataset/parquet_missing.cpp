@@ -1,4 +1,4 @@
-// A build without Arrow.
+// The Parquet functions of builds without Arrow: each throws Error.
 #include "common/base/error.h"
 #include "common/dataset/parquet.h"
 
@@ -7,8 +7,8 @@ namespace {
 
 [[noreturn]] void fail_missing(const std::filesystem::path& path) {
   fail(
-      "{}: this build does not read Parquet, nor write it: run scripts/setup.sh, which fetches "
-      "Arrow, or point Arrow_DIR at your own Arrow 24 or later, and build again; or use JSONL",
+      "{}: this build cannot read or write Parquet: run scripts/setup.sh, which fetches Arrow, or "
+      "point Arrow_DIR at your own Arrow 24 or later, and build again; or use JSONL",
       path.string());
 }
 

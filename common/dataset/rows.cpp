@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Visits one row; its Error is rethrown or recorded.
+/// Calls `call`. Its Error is appended to `skipped`, or passed on if `skipped` is null.
 void guarded(std::vector<std::string>* skipped, const std::function<void()>& call) {
   if (skipped == nullptr) return call();
   try {
@@ -26,7 +26,10 @@ void guarded(std::vector<std::string>* skipped, const std::function<void()>& cal
 bool is_parquet(const fs::path& path) {
   LineInput file(path);
   if (!fs::is_regular_file(path)) {
-    fail("cannot read {}: rows are read more than once; write them to a file", path.string());
+    fail(
+        "cannot read {}: it is not a regular file, and rows are read more than once; write them "
+        "to a file",
+        path.string());
   }
   char begin[4] = {};
   file.stream().read(begin, sizeof begin);

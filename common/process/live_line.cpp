@@ -11,10 +11,10 @@ namespace lie {
 LiveLine::LiveLine(std::FILE* out) : out_(out), columns_(terminal_columns(out)) {}
 
 void LiveLine::show(std::string_view text) {
-  // A line as wide as the terminal would wrap on some.
+  // Some terminals wrap a line that is exactly as wide as they are.
   const std::string line =
       columns_ ? fmt::format("\r\033[K{}", fitted(text, *columns_ - 1)) : fmt::format("{}\n", text);
-  // Where it cannot be written, as on a full disk, the work goes on: nothing is lost with it.
+  // Write errors, as on a full disk, are ignored: the line is not part of the run's results.
   std::fputs(line.c_str(), out_);
   std::fflush(out_);
   is_open_ = is_rewritten();

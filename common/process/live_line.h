@@ -8,8 +8,8 @@
 
 namespace lie {
 
-/// Rewritten in place on a terminal and fitted into its width as fitted() does
-/// (common/process/terminal.h); elsewhere each text is a line of its own.
+/// Prints a line that is rewritten in place on a terminal, shortened to its width by fitted()
+/// (common/process/terminal.h). Without a terminal each text becomes a line of its own.
 class LiveLine {
  public:
   /// Does not own `out`.
@@ -17,12 +17,12 @@ class LiveLine {
 
   bool is_rewritten() const { return columns_.has_value(); }
   void show(std::string_view text);
-  /// Leaves the last text standing, and begins a new line after it.
+  /// Keeps the last text and starts a new line after it.
   void finish();
 
  private:
   std::FILE* out_;
-  std::optional<std::size_t> columns_;  // of the terminal; nothing: there is none
+  std::optional<std::size_t> columns_;  // width of the terminal; empty: there is no terminal
   bool is_open_ = false;
 };
 

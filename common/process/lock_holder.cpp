@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The first line of a file; empty if it cannot be read.
+/// Returns the first line of a file. Empty if it cannot be read.
 std::string line_of(const std::string& path) {
   std::string line;
   std::ifstream file(path);
@@ -44,21 +44,22 @@ std::string pid_namespace() {
   return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-/// What /proc/PID/stat says of a process, fields 3, 20 and 22.
+/// Fields 3, 20 and 22 of /proc/PID/stat.
 struct ProcessState {
   char state = '?';
   std::int64_t threads = 0;
   std::uint64_t start_ticks = 0;  // since boot
-  /// Dead in all its threads, and not yet asked for its status by its parent.
+  /// Returns whether all threads have ended but the parent has not yet collected the exit status.
   bool is_zombie() const { return state == 'Z' && threads <= 1; }
 };
 
-/// Empty if it cannot be read. Field 2, the program's name, may itself hold spaces and brackets.
+/// Reads the state of a process. Empty if it cannot be read. Parsing starts after the last ')',
+/// because field 2, the program's name, may contain spaces and parentheses.
 std::optional<ProcessState> state_of(std::int64_t pid) {
   const std::string line = line_of(fmt::format("/proc/{}/stat", pid));
-  const std::size_t behind_name = line.rfind(')');
-  if (behind_name == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(behind_name + 1));
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
   ProcessState process;
   std::string skipped;
   fields >> process.state;
@@ -75,12 +76,13 @@ std::string fresh_token() {
   return fmt::format("{:016x}", number);
 }
 
-/// Of this pid namespace. Where /proc hides other users' processes, kill() still tells of them.
+/// Returns the fate of a process of this pid namespace. kill() also works for processes that /proc
+/// hides because they belong to other users.
 HolderFate fate_of_process(std::int64_t pid, std::uint64_t start_ticks) {
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return HolderFate::kGone;
   const auto process = state_of(pid);
   if (!process) return HolderFate::kRuns;
-  const bool is_another = process->start_ticks != start_ticks;  // the pid was used again
+  const bool is_another = process->start_ticks != start_ticks;  // the pid was reused
   return is_another || process->is_zombie() ? HolderFate::kGone : HolderFate::kRuns;
 }
 
@@ -90,8 +92,8 @@ HolderFate fate_under_this_kernel(const LockHolder& holder, KernelLock lock) {
   if (same(holder.pid_namespace, pid_namespace())) {
     return fate_of_process(holder.pid, holder.start_ticks);
   }
-  const bool let_go = holder.has_kernel_lock && lock == KernelLock::kFree;
-  return let_go ? HolderFate::kGone : HolderFate::kUnknown;
+  const bool is_released = holder.has_kernel_lock && lock == KernelLock::kFree;
+  return is_released ? HolderFate::kGone : HolderFate::kUnknown;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Log lines on standard error, each with the role and rank that wrote it.
+// Messages on standard error, each with the role and rank that wrote it.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace lie {
 
-/// One role's log. Thread-safe: lines do not mix. Passed explicitly; no global.
+/// The message log of a role. Thread-safe: lines do not mix. Passed explicitly, never global.
 class Log {
  public:
   /// Writes "[learner 0] message" to standard error.
@@ -24,7 +24,7 @@ class Log {
     write(false, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// As info, with "warning: " before the message.
+  /// Like info(), with "warning: " before the message.
   template <typename... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) const {
     write(true, fmt::format(format, std::forward<Args>(args)...));

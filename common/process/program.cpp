@@ -18,10 +18,11 @@ namespace lie {
 namespace {
 
 constexpr int kStatusOfClosedPipe =
-    128 + SIGPIPE;  // as a shell has it of one that the signal ended
+    128 + SIGPIPE;  // the status that a shell reports for a process killed by SIGPIPE
 
-/// A closed one would be the next file opened, and a message would land there. The other way round
-/// than it is used, so that using it fails.
+/// Opens closed standard streams on /dev/null. Otherwise the next opened file would get the
+/// stream's number, and messages would be written into it. The streams are opened in the opposite
+/// direction, so that using them fails.
 void open_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -35,7 +36,7 @@ std::string output_failure(int code) {
                      code == 0 ? "" : ": " + std::generic_category().message(code));
 }
 
-/// Whether all that was printed has reached standard output; errno says why not.
+/// Flushes standard output. Returns whether all printed text was written, else sets errno.
 bool flush_standard_output() {
   errno = 0;
   const bool is_flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
@@ -46,24 +47,24 @@ bool flush_standard_output() {
 
 int run_program(std::string_view name, const std::function<int()>& body, ProgramOptions options) {
   open_closed_streams();
-  const auto tell = [&](std::string_view what) {
-    if (!options.speaks) return;
+  const auto report = [&](std::string_view what) {
+    if (!options.reports_errors) return;
     std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, what).c_str(), stderr);
   };
   int status = options.failed, code = 0;
   try {
     status = body();
   } catch (const std::system_error& error) {
-    if (std::ferror(stdout) == 0) tell(error.what());
-    code = error.code().value();  // of fmt::print
+    if (std::ferror(stdout) == 0) report(error.what());
+    code = error.code().value();  // error code of fmt::print
   } catch (const std::exception& error) {
-    tell(error.what());
-    if (!std::cout) return status;  // that is what was told
+    report(error.what());
+    if (!std::cout) return status;  // this failure was the reported error
   }
   if (flush_standard_output()) return status;
   if (code == 0) code = errno;
   if (code == EPIPE) return status == 0 ? kStatusOfClosedPipe : status;
-  tell(output_failure(code));
+  report(output_failure(code));
   return status == 0 ? options.failed : status;
 }
 

@@ -1,4 +1,4 @@
-// What every main has around it: an honest end.
+// The frame of every main(): error reports and the exit status.
 #pragma once
 
 #include <functional>
@@ -8,19 +8,19 @@
 namespace lie {
 
 struct ProgramOptions {
-  int failed = 1;      // the exit status where something failed
-  bool speaks = true;  // off: another process of the job says it
+  int failed = 1;              // exit status after a failure
+  bool reports_errors = true;  // false: another process of the job reports them
 };
 
-/// Runs a program's `body` and returns its exit status. An exception is told on standard error as
-/// "`name`: what it says", and the status is `failed`; so, too, where not all that was printed
-/// reached standard output: on a full disk, for one. Where nobody reads on (`| head -1`), nothing
-/// is said. Standard streams that the caller closed are opened on nothing first, so that no file of
-/// the program takes their place.
+/// Runs a program's `body` and returns its exit status. An exception is reported on standard error
+/// as "`name`: message", and the status is `failed`. The same holds if standard output could not be
+/// written completely, for example on a full disk. A closed pipe (`| head -1`) is not reported.
+/// Standard streams that the caller has closed are first opened on /dev/null, so that no file of
+/// the program gets their numbers.
 int run_program(std::string_view name, const std::function<int()>& body,
                 ProgramOptions options = {});
 
-/// Throws Error where `out`, standard output, does not take all that was written to it.
+/// Flushes `out`, which is standard output. Throws Error if not all text could be written.
 void flush_output(std::ostream& out);
 
 }  // namespace lie

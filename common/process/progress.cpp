@@ -63,7 +63,7 @@ void ProgressLine::show(const StepProgress& progress) {
   line_.show(progress_text(progress, seconds_left()));
 }
 
-/// Behind the last step that was shown.
+/// Returns the estimated time from the end of the last shown step to the end of the run.
 double ProgressLine::seconds_left() const {
   const double mean = seconds_ / static_cast<double>(steps_seen_);
   return mean * static_cast<double>(last_.steps - last_.step);
@@ -86,7 +86,7 @@ void ProgressLine::show(const GroupsProgress& progress) {
 }
 
 void ProgressLine::show(const EvaluationProgress& progress) {
-  if (steps_seen_ > 0) line_.finish();  // the step's stays; what came in before the first does not
+  if (steps_seen_ > 0) line_.finish();  // keep the last step's line
   line_.show(progress_text(progress));
   line_.finish();
 }

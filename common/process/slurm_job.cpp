@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-/// States of a job without processes; PENDING: requeued, and not restarted yet.
+/// The states of jobs without processes. PENDING means requeued and not yet restarted.
 constexpr std::array kOver = {"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE",  "FAILED",
                               "NODE_FAIL", "PENDING",   "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
 
@@ -22,14 +22,14 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// What may stand in a command line.
+/// Returns whether `text` is a number and thus safe in a shell command.
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() < 20 &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 struct Answer {
-  bool is_good = false;  // status 0
+  bool is_good = false;  // exit status 0
   std::string text;      // standard output and standard error
 };
 
@@ -49,7 +49,7 @@ bool is_over(const std::string& state) { return std::ranges::find(kOver, state) 
 
 bool job_is_over(const std::string& id) {
   const Answer answer = ask_squeue("--noheader --states=all --format=%T --jobs=" + id);
-  // Slurm forgets jobs some minutes after their end.
+  // Slurm does not know a job some minutes after its end.
   if (!answer.is_good) return answer.text.find("Invalid job id") != std::string::npos;
   std::istringstream states(answer.text);
   for (std::string state; states >> state;) {

@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-// A handler has no other place to write to.
+// A global, because a signal handler cannot reach anything else.
 std::atomic<int> noted = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 

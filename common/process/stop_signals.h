@@ -1,19 +1,19 @@
-// SIGTERM, SIGINT and SIGUSR1 ask the program to stop where nothing is lost; no handler does more
-// than note that.
+// SIGTERM, SIGINT and SIGUSR1 request a stop at a point where no work is lost. The handlers only
+// record the signal.
 #pragma once
 
 #include <string>
 
 namespace lie {
 
-/// From now on the process notes these signals and lives on; a second SIGINT ends it at once. Calls
-/// of the system go on after a signal where they can.
+/// Installs the handlers: the process records these signals and continues. A second SIGINT ends it
+/// at once. System calls are restarted after a signal where possible (SA_RESTART).
 void note_stop_signals();
 
-/// The first that was noted; 0: none. Any thread.
+/// Returns the first recorded signal, or 0. Callable from any thread.
 int noted_stop_signal();
 
-/// "SIGTERM"
+/// Returns a name such as "SIGTERM".
 std::string signal_name(int signal);
 
 }  // namespace lie

@@ -23,14 +23,15 @@ std::optional<std::size_t> columns_of(int descriptor) {
   return known ? size.ws_col : kUnknownColumns;
 }
 
-/// Where the rest of a line goes on.
+/// Returns the indentation of a line's continuation: its second column, or else its own
+/// indentation, if at least kMinColumns columns remain.
 std::size_t hang_of(std::string_view line, std::size_t columns) {
-  constexpr std::size_t kLeastRoom = 30;
+  constexpr std::size_t kMinColumns = 30;
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = line.find("  ", begin);
   const std::size_t second = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
   for (const std::size_t hang : {second, begin}) {
-    if (hang < columns && hang + kLeastRoom <= columns) return hang;
+    if (hang < columns && hang + kMinColumns <= columns) return hang;
   }
   return 0;
 }

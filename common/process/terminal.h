@@ -1,4 +1,4 @@
-// Who looks at what is written.
+// The terminal that displays the output, and texts fitted to its width.
 #pragma once
 
 #include <cstdio>
@@ -8,18 +8,20 @@
 
 namespace lie {
 
-/// Columns of the terminal that shows what is written to standard output or error: its own, or
-/// mpirun's, which copies what its ranks on this host write. Nothing where no terminal does.
+/// Returns the width in columns of the terminal that displays standard output or error: its own, or
+/// mpirun's, which copies the output of its ranks on this host. Empty if there is none.
 std::optional<std::size_t> terminal_columns(std::FILE* out);
 
-/// What begins a line of `out` that may follow a progress line: wipes it on a terminal.
+/// Returns the start of a line of `out` that may follow a progress line. It clears the progress
+/// line on a terminal and is empty otherwise.
 std::string line_start(std::FILE* out);
 
-/// A line of parts "first | ... | last" without as many parts before the last as make it too long.
+/// Shortens a line "first | ... | last": drops parts before the last one until it fits into
+/// `columns`.
 std::string fitted(std::string_view line, std::size_t columns);
 
-/// Text with its longer lines broken at spaces to fit; what follows stands under the second column
-/// of a line of two ("  --option   what it does"), as far as that leaves room.
+/// Wraps long lines at spaces. The continuation of a line with two columns ("  --option   what it
+/// does") is indented to the second column if enough width remains.
 std::string folded(std::string_view text, std::size_t columns);
 
 }  // namespace lie

@@ -17,8 +17,10 @@ namespace {
 constexpr mode_t kReadableByAll = 0644;
 
 [[noreturn]] void fail_on(const fs::path& path, std::string_view what, int code) {
-  fail("{}: cannot {}: {}; a writer needs its lock: check that the disk has room and is writable",
-       path.string(), what, std::generic_category().message(code));
+  fail(
+      "{}: cannot {}: {}; a writer needs its lock: check that the disk has free space and is "
+      "writable",
+      path.string(), what, std::generic_category().message(code));
 }
 
 struct flock whole_file() {
@@ -28,7 +30,8 @@ struct flock whole_file() {
   return range;
 }
 
-/// False on file systems without such locks, as some network file systems.
+/// Takes the kernel's lock. Returns false on file systems without such locks, such as some network
+/// file systems.
 bool lock_in_kernel(int descriptor) {
   struct flock range = whole_file();
   return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0;
@@ -40,10 +43,10 @@ KernelLock kernel_lock_of(int descriptor) {
   return range.l_type == F_UNLCK ? KernelLock::kFree : KernelLock::kHeld;
 }
 
-/// A lock file as it was found.
+/// The state of a lock file.
 struct Found {
   bool is_there = false;
-  std::optional<LockHolder> holder = {};  // empty: not legible
+  std::optional<LockHolder> holder = {};  // empty: the file could not be parsed
   KernelLock kernel_lock = KernelLock::kUnsupported;
 };
 
@@ -51,7 +54,7 @@ Found look_at(const fs::path& name) {
   const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return {};
   if (!file.is_open()) fail_on(name, "read the lock", errno);
-  std::array<char, 8192> text;  // a lock has some hundred bytes
+  std::array<char, 8192> text;  // a lock file has some hundred bytes
   const ssize_t length = ::read(file.number(), text.data(), text.size());
   Found found{.is_there = true, .kernel_lock = kernel_lock_of(file.number())};
   if (length > 0) found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
@@ -63,23 +66,23 @@ bool is_held_by(const fs::path& name, const std::string& token) {
   return found.holder && found.holder->token == token;
 }
 
-/// Error unless its holder is known to be gone.
+/// Throws Error unless the holder is known to have ended.
 void refuse_unless_gone(const fs::path& guarded, const fs::path& name, const Found& found) {
   if (!found.holder) {
     const bool held = found.kernel_lock == KernelLock::kHeld;
-    fail("{}: its lock {} does not say who holds it{}", guarded.string(), name.string(),
-         held ? ", but a process does: end that one"
+    fail("{}: its lock {} does not name its holder{}", guarded.string(), name.string(),
+         held ? ", but a process holds it: end that process"
               : "; if no process writes there, remove that file");
   }
   const HolderFate fate = fate_of(*found.holder, found.kernel_lock);
   if (fate == HolderFate::kRuns) {
-    fail("{} is being written by {}: wait until it has ended, or name another place",
+    fail("{} is being written by {}: wait until it has ended, or choose another path",
          guarded.string(), found.holder->name());
   }
   if (fate == HolderFate::kUnknown) {
     fail(
-        "{} is held by {}, and whether that still runs cannot be told from here: if it does not, "
-        "remove {}",
+        "{} is held by {}, and this host cannot find out whether that process still runs: if it "
+        "has ended, remove {}",
         guarded.string(), found.holder->name(), name.string());
   }
 }
@@ -117,14 +120,14 @@ WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
   ::unlink(aside.c_str());
   try {
     remove_leftovers();
-  } catch (const std::exception&) {  // leftovers do no harm
+  } catch (const std::exception&) {  // leftover files are harmless
   }
 }
 
 WriterLock::~WriterLock() {
   try {
     if (is_held_by(file_, self_.token)) ::unlink(file_.c_str());
-  } catch (const Error&) {  // unreadable: left for the next writer, as after a crash
+  } catch (const Error&) {  // unreadable: the next writer replaces it, as after a crash
   }
 }
 
@@ -132,7 +135,7 @@ fs::path WriterLock::beside(std::string_view what, const std::string& token) con
   return fmt::format("{}.{}-{}", file_.string(), what, token);
 }
 
-/// Creates the file, which names this process, and keeps it open. False if it exists.
+/// Creates the file with this process as holder and keeps it open. Returns false if it exists.
 bool WriterLock::create(const fs::path& name) {
   Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll));
   if (!file.is_open() && errno == EEXIST) return false;
@@ -148,10 +151,10 @@ bool WriterLock::create(const fs::path& name) {
   return true;
 }
 
-/// Gives this process's lock that name. False if another has it.
+/// Links this process's lock file to `name`. Returns false if another process has that name.
 bool WriterLock::take(const fs::path& name) {
   if (::link(beside("new", self_.token).c_str(), name.c_str()) == 0) return true;
-  if (errno == EEXIST) return is_held_by(name, self_.token);  // linked, but the answer was lost
+  if (errno == EEXIST) return is_held_by(name, self_.token);  // the link exists, its reply was lost
   const bool knows_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS;
   if (!knows_no_links) fail_on(name, "create it", errno);
   return create(name);
@@ -166,11 +169,11 @@ void WriterLock::acquire(const fs::path& name) {
   }
 }
 
-/// False if another did so before.
+/// Replaces the lock of a process that has ended. Returns false if another process already did.
 bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
   const fs::path right = beside("after", gone.token);
   acquire(right);
-  // Only the holder of this right may replace that lock: it can no longer change.
+  // Only the holder of this right may replace that lock, so the lock can no longer change.
   if (!is_held_by(name, gone.token)) {
     ::unlink(right.c_str());
     return false;
@@ -180,7 +183,7 @@ bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
   return true;
 }
 
-/// Removes what killed starters left. Those still at work are refused in any case.
+/// Removes the lock files of killed starters. Starters that still run are refused in any case.
 void WriterLock::remove_leftovers() const {
   const std::string own = file_.filename().string() + ".";
   for (const auto& entry : fs::directory_iterator(fs::absolute(file_).parent_path())) {

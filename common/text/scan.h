@@ -1,5 +1,5 @@
-// Reading small texts by hand: classes of ASCII characters, the same in every locale, which those
-// of <cctype> are not; no byte of a character beyond ASCII is in any of them.
+// Helpers for scanning small texts. The character classes are ASCII only and do not depend on the
+// locale, unlike those of <cctype>. Bytes of non-ASCII characters belong to no class.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ inline std::string lowered(std::string_view text) {
   return out;
 }
 
-/// Without the spaces around it.
+/// Returns the text without leading and trailing white space.
 constexpr std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
-/// Whether the text began with `prefix`, which then is taken off.
+/// Removes `prefix` from the start of `text`. Returns false if the text does not start with it.
 constexpr bool take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());

@@ -12,7 +12,8 @@ namespace {
 
 enum ByteClass : std::uint8_t { kLetter, kSpace, kUnderscore, kMaybeSpace };
 
-/// ASCII white space, the underscore, and the bytes with which other white space begins in UTF-8.
+/// The class of each byte: ASCII white space, the underscore, bytes that may begin other white
+/// space in UTF-8, and letters for all the rest.
 constexpr std::array<ByteClass, 256> kClasses = [] {
   std::array<ByteClass, 256> classes = {};
   for (std::size_t c = 9; c <= 13; ++c) classes[c] = kSpace;
@@ -26,7 +27,8 @@ ByteClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
 
 std::uint32_t byte_at(const char* at) { return static_cast<unsigned char>(*at); }
 
-/// Bytes of the white space at `at`, whose first byte is kMaybeSpace; 0 if it is none.
+/// Returns the length in bytes of the white space at `at`, whose first byte is kMaybeSpace. 0: it
+/// is not white space.
 std::size_t wide_space(const char* at, const char* end) {
   const std::uint32_t lead = byte_at(at);
   if (lead == 0xC2) {  // U+0085, U+00A0
@@ -44,7 +46,8 @@ std::size_t wide_space(const char* at, const char* end) {
 
 constexpr std::uint64_t kEachByte = 0x0101010101010101u;
 
-/// The first byte from `at` on that may not be a letter; skips ASCII letters eight at a time.
+/// Returns the first byte from `at` on that may not be a letter. Skips ASCII letters eight at a
+/// time.
 const char* skip_letters(const char* at, const char* end) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t kHigh = 0x80 * kEachByte;
@@ -52,7 +55,8 @@ const char* skip_letters(const char* at, const char* end) {
     std::uint64_t bytes;
     std::memcpy(&bytes, at, 8);
     const std::uint64_t underscores = bytes ^ ('_' * kEachByte);
-    // In each byte's top bit: above 127; below 33; an underscore. Exact up to the first one set.
+    // The top bit of each byte is set for values above 127, values below 33, and underscores. Bytes
+    // after the first set one may be inexact.
     const std::uint64_t stops = (bytes & kHigh) | ((bytes - 33 * kEachByte) & ~bytes & kHigh) |
                                 ((underscores - kEachByte) & ~underscores & kHigh);
     if (stops != 0) return at + std::countr_zero(stops) / 8;
@@ -92,7 +96,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// The first `wanted` (at most 8) bytes at `at` as a number, of which `readable` may be read.
+/// Returns the first min(`wanted`, 8) bytes at `at` as a number. Only `readable` bytes may be read.
 std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
   std::uint64_t value = 0;
   if (readable >= 8) {
@@ -106,7 +110,7 @@ std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
 constexpr std::uint64_t kSecret = 0xD6E8FEB86659FD93u;
 constexpr std::uint64_t kOtherSecret = 0x082EFA98EC4E6C89u;
 
-/// `head`: the word's first bytes; `readable`: bytes from its start to the end of the text.
+/// Hashes a word. `head`: its first bytes. `readable`: bytes from its start to the end of the text.
 std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable,
                       std::uint64_t secret) {
   constexpr std::uint64_t kStart = 0x9E3779B97F4A7C15u;

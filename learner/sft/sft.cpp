@@ -38,39 +38,10 @@ double negative_sum(std::span<const float> log_probs) {
   return sum;
 }
 
-/// This learner's gradient shards of a list of sequences.
-struct OwnShards {
-  std::vector<double> loss;  // one per shard over all learners, initially 0
-  GradientShardRange own;
-  std::vector<std::vector<MicroBatch>> micro_batches;  // by own shard
-};
-
-OwnShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
-                     const SftOptions& options) {
-  const auto dealt = assign_to_gradient_shards(sequences, options.gradient_shards);
-  OwnShards shards{std::vector<double>(dealt.size()),
-                   gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
-                   {}};
-  for (std::int64_t i = shards.own.first; i < shards.own.first + shards.own.count; ++i) {
-    shards.micro_batches.push_back(
-        pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
-  }
-  return shards;
-}
-
-/// Returns the mean loss of all response tokens. Collective over the learners.
-double mean_loss(Transformer& model, Collective& learners,
-                 std::span<const SequenceTokens> sequences, const SftOptions& options) {
-  OwnShards shards = own_shards(sequences, learners, options);
-  auto loss = shards.loss.begin() + shards.own.first;
-  for (const std::vector<MicroBatch>& micro_batches : shards.micro_batches) {
-    for (const MicroBatch& micro : micro_batches) {
-      *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
-    }
-    ++loss;
-  }
-  return sum_shards(learners, std::move(shards.loss)) /
-         static_cast<double>(response_tokens(sequences));
+PackedShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
+                        const SftOptions& options) {
+  return pack_shards(sequences, options.gradient_shards, options.max_micro_batch_tokens,
+                     learners.rank(), learners.size());
 }
 
 /// The state of one run. Its methods are the steps of the loop in run_sft().
@@ -109,7 +80,8 @@ class Tuner {
   const std::vector<std::size_t>& batch_of(std::int64_t step);
   double accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard);
   double run_shards(std::span<const SequenceTokens> sequences, double weight);
-  double loss_of(const std::vector<std::size_t>& batch);
+  /// Returns the mean loss of all response tokens.
+  double mean_loss(std::span<const SequenceTokens> sequences);
   void begin_save(std::int64_t step);
   /// Gathers the weights of all learners into the model.
   void share() {
@@ -188,17 +160,28 @@ double Tuner::accumulate(const MicroBatch& micro, double weight, const GradientS
 
 /// Runs forward and backward over this learner's shards. Returns the loss summed over all learners.
 double Tuner::run_shards(std::span<const SequenceTokens> sequences, double weight) {
-  OwnShards shards = own_shards(sequences, parts_.learners, options_);
-  gradient_.run(std::ssize(shards.loss), [&](const GradientShardWork& shard) {
-    for (const MicroBatch& micro : shards.micro_batches[static_cast<std::size_t>(shard.number)]) {
-      shards.loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
+  const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+  std::vector<double> loss(static_cast<std::size_t>(shards.count));
+  gradient_.run(shards.count, [&](const GradientShardWork& shard) {
+    for (const MicroBatch& micro : shards.own[static_cast<std::size_t>(shard.number)]) {
+      loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
     }
   });
-  return sum_shards(parts_.learners, std::move(shards.loss));
+  return sum_shards(parts_.learners, std::move(loss));
 }
 
-double Tuner::loss_of(const std::vector<std::size_t>& batch) {
-  return mean_loss(parts_.model, parts_.learners, sequences_of(parts_.examples, batch), options_);
+double Tuner::mean_loss(std::span<const SequenceTokens> sequences) {
+  const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+  std::vector<double> loss(static_cast<std::size_t>(shards.count));
+  auto own_loss = loss.begin() + shards.first;
+  for (const std::vector<MicroBatch>& micro_batches : shards.own) {
+    for (const MicroBatch& micro : micro_batches) {
+      *own_loss += negative_sum(parts_.model.forward(micro.packed, 1.0F, false).log_probs);
+    }
+    ++own_loss;
+  }
+  return sum_shards(parts_.learners, std::move(loss)) /
+         static_cast<double>(response_tokens(sequences));
 }
 
 SftProgress Tuner::update(std::int64_t step) {
@@ -221,14 +204,18 @@ SftProgress Tuner::update(std::int64_t step) {
 void Tuner::validate(SftProgress& progress) {
   const bool due = options_.validate_every > 0 && progress.step % options_.validate_every == 0;
   if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
-  progress.validation_loss = sft_loss(parts_.model, parts_.learners, parts_.validation, options_);
+  std::vector<std::size_t> all(parts_.validation.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  progress.validation_loss = mean_loss(sequences_of(parts_.validation, all));
 }
 
 void Tuner::require_no_divergence(const SftProgress& progress) {
   std::vector<double> values = {progress.loss, progress.optimizer.grad_norm,
                                 progress.validation_loss.value_or(0)};
   // The effect of the last update is not visible in any later step, so its loss is computed here.
-  if (progress.step == options_.steps) values.push_back(loss_of(batch_of(progress.step)));
+  if (progress.step == options_.steps) {
+    values.push_back(mean_loss(sequences_of(parts_.examples, batch_of(progress.step))));
+  }
   if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) return;
   fail(
       "the run has diverged: the loss or gradient of step {} is not finite, and its weights are "
@@ -283,13 +270,6 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
   }
   tuner.finish();
   return step;
-}
-
-double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
-                const SftOptions& options) {
-  std::vector<std::size_t> all(examples.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return mean_loss(model, learners, sequences_of(examples, all), options);
 }
 
 }  // namespace lie

@@ -46,8 +46,4 @@ struct SftParts {
 /// examples, or if the loss or gradient is not finite. Collective over the learners; blocks.
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
 
-/// Returns the mean negative log-prob of the response tokens, nats. Collective over the learners.
-double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
-                const SftOptions& options);
-
 }  // namespace lie

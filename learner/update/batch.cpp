@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "learner/update/gradient_shard_tree.h"
 
 namespace lie {
 namespace {
@@ -132,6 +133,17 @@ std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
     append(sequence, position, batches.back());
   }
   return batches;
+}
+
+PackedShards pack_shards(std::span<const SequenceTokens> sequences, std::int64_t max_shards,
+                         std::int64_t max_tokens, int learner, int learners) {
+  const auto shards = assign_to_gradient_shards(sequences, max_shards);
+  const GradientShardRange own = gradient_shards_of_learner(std::ssize(shards), learner, learners);
+  PackedShards packed{std::ssize(shards), own.first, {}};
+  for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
+    packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(i)], max_tokens));
+  }
+  return packed;
 }
 
 }  // namespace lie

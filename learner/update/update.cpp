@@ -13,8 +13,7 @@ namespace lie {
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  std::int64_t shard_count = 1;                        // over all learners
-  std::vector<std::vector<MicroBatch>> micro_batches;  // by gradient shard of this learner
+  PackedShards shards;
   /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
   /// recompute_old_log_probs is on.
   std::vector<std::vector<float>> old_log_probs = {};
@@ -171,16 +170,11 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
                                                 std::vector<ResponseIndex> indices) const {
   std::vector<SequenceTokens> sequences;
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
-  const auto shards = assign_to_gradient_shards(sequences, options_.batch.gradient_shards);
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.shard_count = std::ssize(shards);
-  const GradientShardRange own =
-      gradient_shards_of_learner(batch.shard_count, parts_.learners.rank(), parts_.learners.size());
-  for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
-    batch.micro_batches.push_back(pack(sequences, shards[static_cast<std::size_t>(shard)],
-                                       options_.batch.max_micro_batch_tokens));
-  }
+  batch.shards =
+      pack_shards(sequences, options_.batch.gradient_shards, options_.batch.max_micro_batch_tokens,
+                  parts_.learners.rank(), parts_.learners.size());
   batch.indices = std::move(indices);
   return batch;
 }
@@ -189,7 +183,7 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
 template <typename Work>
 void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
                                      const Work& work) const {
-  for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(shard.number)]) {
+  for (const MicroBatch& micro : batch.shards.own[static_cast<std::size_t>(shard.number)]) {
     work(micro);
     if (shard.worker == 0) poll_progress_();  // on this rank's own thread
   }
@@ -199,7 +193,7 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
-  gradient_.for_each_shard(batch.shard_count, [&](const GradientShardWork& work) {
+  gradient_.for_each_shard(batch.shards.count, [&](const GradientShardWork& work) {
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
     each_micro_batch(batch, work, [&](const MicroBatch& micro) {
       const RowLogProbs rows = timed(own_seconds.forward, [&] {
@@ -252,9 +246,9 @@ void PolicyUpdater::wait_for_all_learners() {
 /// learners.
 PolicyLossStats PolicyUpdater::run_shards(const Pass& pass, const MiniBatch& batch,
                                           StepUpdate& update) {
-  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.shard_count));
+  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.shards.count));
   std::vector<UpdateSeconds> seconds(gradient_.workers().size());
-  gradient_.run(batch.shard_count, [&](const GradientShardWork& work) {
+  gradient_.run(batch.shards.count, [&](const GradientShardWork& work) {
     const GradientShard shard{work.worker, work.gradient,
                               stats[static_cast<std::size_t>(work.shard)],
                               seconds[static_cast<std::size_t>(work.worker)]};

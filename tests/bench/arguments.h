@@ -1,4 +1,4 @@
-// The command line of a benchmark: its main has the options, and this around them.
+// Helpers for the command line of a benchmark. Its main() declares the options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,13 +12,13 @@
 
 namespace lie::bench {
 
-/// Adds a count with its default. A name without dashes is a position.
+/// Adds a count with its default. A name without dashes is a positional argument.
 template <typename Number>
 CLI::Option* add_count(CLI::App& app, const std::string& name, Number& value) {
   return app.add_option(name, value)->check(integers(1))->capture_default_str();
 }
 
-/// Threads, 2 unless said otherwise.
+/// Adds the number of threads, 2 by default.
 inline void add_threads(CLI::App& app, int& value) {
   app.add_option("threads", value)->check(integers(1, 1024))->capture_default_str();
 }
@@ -30,7 +30,7 @@ inline void add_products(CLI::App& app, DType& products) {
   app.add_option("--products", products)->transform(CLI::CheckedTransformer(names));
 }
 
-/// Runs `measure` once the words are read; --help, and what is wrong with them, end it before.
+/// Parses the command line and runs `measure`. --help and invalid arguments end the program before.
 inline int run_bench(CLI::App& app, int argc, char** argv, const std::function<void()>& measure) {
   return run_program(argv[0], [&] {
     CLI11_PARSE(app, argc, argv);

@@ -1,5 +1,5 @@
-// The model of the speed figures: Qwen3, 0.85 M parameters, or the shape of a Hugging Face
-// directory with random weights.
+// The model of the speed benchmarks: a Qwen3 model of 0.85 M parameters, or a model with the shape
+// of a Hugging Face directory and random weights.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,20 @@ inline bool is_built_in(const std::string& directory) {
   return directory.empty() || directory == "-";
 }
 
-/// The shape to measure: that of `directory`, or bench_config() without one.
+/// Returns the shape to measure: that of the model in `directory`, or bench_config() if it is
+/// empty.
 inline ModelConfig config_of(const std::string& directory) {
   return is_built_in(directory) ? bench_config() : load_model_config(directory);
 }
 
-/// Multiply-adds of all matrices for one token, head included.
+/// Returns the multiply-adds of all matrices for one token, including the head.
 inline double products_per_token(const ModelConfig& c, bool head) {
   const std::int64_t attention = c.width * c.head_width * (2 * c.heads + 2 * c.kv_heads);
   const std::int64_t layer = attention + 3 * c.width * c.ffn_width;
   return static_cast<double>(c.layers * layer + (head ? c.vocabulary * c.width : 0));
 }
 
-/// Multiply-adds of scores and values for a token at `position`.
+/// Returns the multiply-adds of attention scores and values for a token at `position`.
 inline double attention_products(const ModelConfig& c, double position) {
   return static_cast<double>(2 * c.layers * c.heads * c.head_width) * position;
 }

@@ -1,5 +1,5 @@
-// Speed of coverage counting on one core: words from text and token ids, beside the plain way (a
-// hash map of joined strings, as the published reward does in Python).
+// Measures coverage counting on one core, for words of a text and for token ids. Compares it with a
+// hash map of joined strings, as in the published reward in Python.
 //
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -33,7 +33,7 @@ struct Responses {
   std::size_t words = 0, bytes = 0;
 };
 
-/// A word of a Zipf-like vocabulary: rank r with density ~ 1/r among 30,000.
+/// Returns a word of a Zipf-like vocabulary of 30,000: rank r has a density of about 1/r.
 std::int32_t zipf_word(std::uint32_t response, std::uint32_t i) {
   const float u = lie::random_uniform({.seed = 1, .stream = 200, .sample = response, .index = i});
   return static_cast<std::int32_t>(std::pow(30000.0, static_cast<double>(u))) - 1;
@@ -49,7 +49,8 @@ std::string spelled(std::int32_t id) {
   return word;
 }
 
-/// Reasoning-like text: fresh words, and one in ten responses loops over its last 25 words.
+/// Returns text similar to reasoning: new words, and one in ten responses repeats its last 25
+/// words.
 Responses make_responses(std::uint32_t count, std::uint32_t length) {
   Responses all;
   for (std::uint32_t r = 0; r < count; ++r) {
@@ -93,7 +94,7 @@ Coverage count_plainly(const std::string& text) {
   return coverage;
 }
 
-/// Best of `rounds` over all responses, in millions a second.
+/// Returns the best rate of `rounds` over all responses, in millions per second.
 template <typename Work>
 double rate(int rounds, std::size_t amount, Work&& work) {
   double best = 0;
@@ -107,7 +108,7 @@ double rate(int rounds, std::size_t amount, Work&& work) {
   return best;
 }
 
-/// C_global over all responses, as a step's: of token ids, or of words where `words`.
+/// Counts C_global over all responses, like that of a step: of words if `words`, else of token ids.
 std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
   static lie::DistinctCount count(std::int64_t{1} << 30);
   count.clear();
@@ -122,7 +123,7 @@ std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
   return count.count();
 }
 
-/// Counts `distinct` different bigrams (i, i + 1), all of them twice.
+/// Counts `distinct` different bigrams (i, i + 1), each of them twice.
 void measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
   constexpr std::int32_t kLength = 8192;
   lie::DistinctCount count(budget_mebibytes << 20);

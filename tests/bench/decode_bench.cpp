@@ -1,6 +1,6 @@
-// Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
-// share of the measured bandwidth of reading the weights once a token; then the time to draw a
-// token from each row of logits.
+// Measures decoding by batch size: tokens/s, GFLOP/s and their share of the measured peak. At batch
+// 1 also the share of the measured bandwidth if the weights are read once per token. Then measures
+// the time to draw a token from each row of logits.
 #include <fmt/format.h>
 
 #include <optional>
@@ -15,7 +15,8 @@
 namespace lie::bench {
 namespace {
 
-/// Seconds for `batch` sequences of `tokens` tokens each, one token of each a call.
+/// Returns the seconds for `batch` sequences of `tokens` tokens, one token of each sequence per
+/// call.
 double decode_seconds(Transformer& transformer, Operators& operators, const ModelConfig& config,
                       int batch, int tokens) {
   KvCache cache(config, operators, batch * KvCache::pages_for(tokens));
@@ -33,7 +34,7 @@ double decode_seconds(Transformer& transformer, Operators& operators, const Mode
   });
 }
 
-/// Seconds to draw a token from each of `batch` rows of logits.
+/// Returns the seconds to draw a token from each of `batch` rows of logits.
 double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_t batch) {
   const Buffer logits = operators.allocate(batch, vocabulary, DType::kFloat32);
   const Buffer ids = operators.allocate(1, batch, DType::kInt32);

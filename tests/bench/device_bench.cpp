@@ -1,6 +1,6 @@
-// What a device does with the program's operators, one line a check: name, PASS, FAIL or MEASURED,
-// figure, unit and share of the ceiling measured first, separated by "|". scripts/check_gpu.sh
-// makes a table of it.
+// Checks and measures the operators on a device. Prints one line per check: name, PASS, FAIL or
+// MEASURED, figure, unit, and the share of the measured hardware limit, separated by "|".
+// scripts/check_gpu.sh makes a table of it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace lie::bench {
 namespace {
 
-/// A large model's shape, or one that an emulated device can do in seconds.
+/// The shape of a large model, or one that an emulated device computes in seconds.
 struct Sizes {
   ModelConfig model = bench_config();
   std::int64_t copied = 1 << 20, product = 256;
@@ -66,7 +66,7 @@ class DeviceBench {
     nccl_alone();
   }
 
-  /// What the exact mode gives and costs, in shares of the fast one's ceilings.
+  /// Measures the exact mode, in shares of the fast mode's limits.
   void run_exact(const DeviceBench& fast) {
     prefix_ = "exact: ";
     bandwidth_ = fast.bandwidth_;
@@ -85,7 +85,7 @@ class DeviceBench {
     fmt::print("{}{}|{}|{:.4g}|{}|{}\n", prefix_, name, result, figure, unit,
                share > 0 ? fmt::format("{:.3f}", share) : "-");
   }
-  /// Best seconds of `work`, the device's included.
+  /// Returns the best seconds of `work`, including the device's work.
   template <typename Work>
   double seconds(int runs, const Work& work) {
     const Buffer one = ops_.allocate(1, 1, DType::kFloat32);
@@ -161,12 +161,12 @@ class DeviceBench {
         "row counts that differ from 1");
   }
 
-  /// A step as it is called, and as it is recorded.
+  /// Measures a step with direct calls and as a CUDA graph.
   void decode(Transformer& transformer, int batch) {
     constexpr int kSteps = 8;
     KvCache cache(sizes_.model, ops_, batch * KvCache::pages_for(sizes_.context + 12 * kSteps));
     std::vector<DecodeRow> rows;
-    for (int b = 0; b < batch; ++b) {  // a prompt a call
+    for (int b = 0; b < batch; ++b) {  // one prompt per call
       std::vector<DecodeRow> prompt(static_cast<std::size_t>(sizes_.context),
                                     {b % 500, cache.open(), false});
       transformer.decode(prompt, cache);
@@ -235,8 +235,8 @@ class DeviceBench {
         tokens / time, "tokens/s", flops / time / flops_);
   }
 
-  /// A token for each row of the largest batch, whose probabilities fall with this power of their
-  /// rank: with the second about a dozen tokens hold .95, with the first most of the vocabulary.
+  /// Draws a token for each row of the largest batch. The probabilities fall with this power of
+  /// their rank: with power 2 about a dozen tokens hold 0.95, with power 1 most of the vocabulary.
   void draw(double power) {
     const std::int64_t rows = sizes_.batches.back(), columns = sizes_.model.vocabulary;
     std::vector<float> host(static_cast<std::size_t>(rows * columns));
@@ -264,10 +264,10 @@ class DeviceBench {
   }
 
   struct Differences {
-    double mean = 0;  // over the sequence, to be held against GSPO's clip band of 3e-4
-    int tokens = 0;   // with any
+    double mean = 0;  // over the sequence, to be compared with GSPO's clip band of 3e-4
+    int tokens = 0;   // number of tokens with a difference
   };
-  /// Of log-probs between sampling and training.
+  /// Measures the differences of log-probs between sampling and training.
   Differences log_prob_differences(Transformer& transformer) {
     const PackedBatch batch = one_sequence(sizes_.context);
     const RowLogProbs trained = transformer.forward(batch, 1.0f, false);
@@ -292,8 +292,8 @@ class DeviceBench {
     return found;
   }
 
-  /// What one GPU shows of NCCL: that it starts, follows the operators' work, and leaves no error
-  /// to the kernel after it.
+  /// Checks NCCL on one GPU: it starts, runs after the operators' work, and leaves no error to the
+  /// next kernel.
   void nccl_alone() {
     if (ops_.place().is_host()) return;
     mpi::Environment environment;
@@ -325,8 +325,8 @@ class DeviceBench {
 
   Operators& ops_;
   const Sizes sizes_;
-  std::string prefix_;                // of the names of what it says
-  double bandwidth_ = 0, flops_ = 0;  // ceilings, a second
+  std::string prefix_;                // prefix of the names of checks
+  double bandwidth_ = 0, flops_ = 0;  // measured limits per second
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace lie::bench {
 namespace {
 
-// A result rounded to bf16, and one whose probabilities were rounded, too; fp32 sums of some
-// hundred exact products; fp32 through an exponential of the device's own.
+// Tolerances: a result rounded to bf16, a result whose probabilities were also rounded, fp32 sums
+// of some hundred exact products, and fp32 through the device's own exponential.
 constexpr double kRounded = 1.0 / 256, kTwice = 1.0 / 128, kSums = 1e-5, kExponential = 1e-4;
 
 struct Matrix {
@@ -128,7 +128,7 @@ class Checks {
     compare("entropies", entropy, entropies, kSums);
   }
 
-  /// Attention of one row's heads to the first `seen` rows of keys and values.
+  /// Computes the attention of one row's heads to the first `seen` rows of keys and values.
   struct Reference {
     AttentionShape shape;
     const Matrix &queries, &keys, &values;  // keys from column q_cols() on, values from the last on

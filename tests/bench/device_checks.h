@@ -1,5 +1,5 @@
-// What a device computes in bf16 against float64 on the host, from the same rounded inputs, into
-// memory that held NaN.
+// Compares a device's results in bf16 with float64 on the host, from the same rounded inputs. The
+// output memory holds NaN before.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace lie::bench {
 
 struct DeviceCheck {
   std::string name;
-  double error = 0;  // largest, over the largest value; infinite where a NaN is left
+  double error = 0;  // largest error over the largest value; infinite if a NaN is left
   double bound = 0;
 };
 
-/// Small shapes, the same on every device: products, weight gradients, norm, log-probs, attention
-/// over pages and over packed sequences.
+/// Checks small shapes, the same on every device: matmuls, weight gradients, norm, log-probs, and
+/// attention over pages and over packed sequences.
 std::vector<DeviceCheck> device_checks(std::unique_ptr<Operators> operators);
 
 }  // namespace lie::bench

@@ -1,5 +1,5 @@
-// Cost of the journal: milliseconds that learner 0 spends on a step's groups, for steps of three
-// sizes.
+// Measures the cost of the journal: the milliseconds that learner 0 spends on a step's groups, for
+// steps of three sizes.
 #include "learner/schedule/journal.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Time and memory of loading a model's weights, and of packing them for the
-// CPU operators. Peak memory counts the pages of the mapped files, too.
+// Measures time and memory of loading a model's weights and of packing them for the CPU operators.
+// Peak memory includes the pages of the mapped files.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

@@ -1,8 +1,8 @@
-// Reading of long logs: writes a run directory through the writer, then runs lie_analyze on it.
+// Measures reading of long logs: writes a run directory by the writer, then runs lie_analyze on it.
 //
-// 1,000,000 responses of together 100,000,000 tokens in 20 segments unless said otherwise. A
-// directory that exists is read as it is. Prints wall time, processor time and the greatest memory
-// of each command.
+// By default it has 1,000,000 responses with 100,000,000 tokens in total, in 20 segments. An
+// existing directory is not rewritten. Prints wall time, processor time and peak memory of each
+// command.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// Runs lie_analyze, its output thrown away.
+/// Runs lie_analyze and discards its output.
 void measure(const char* what, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), LIE_ANALYZE);
   std::vector<char*> words;
@@ -44,7 +44,7 @@ void measure(const char* what, std::vector<std::string> arguments) {
   std::fflush(stdout);
 }
 
-/// Steps of 256 responses in 16 groups; no fewer steps than segments.
+/// Returns steps of 256 responses in 16 groups, at least one step per segment.
 lie::ExampleRun shape_of(std::int64_t responses, std::int64_t tokens, std::int64_t segments,
                          std::int64_t learners) {
   lie::ExampleRun run{.learners = learners};

@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 
-/// Twelve independent chains; returns the operations done.
+/// Runs twelve independent chains and returns the number of operations.
 double multiply_add_loop(std::int64_t rounds, float* result) {
   const Floats d;
   hn::Vec<Floats> x[12];
@@ -63,7 +63,7 @@ double peak_flops(int threads) {
       float result = 0;
       done[static_cast<std::size_t>(member)] =
           HWY_DYNAMIC_DISPATCH(lie::multiply_add_loop)(20'000'000, &result);
-      if (result > 1e30f) done[0] = 0;  // keeps the loop
+      if (result > 1e30f) done[0] = 0;  // prevents the compiler from removing the loop
     });
   });
   return done[0] * threads / seconds;

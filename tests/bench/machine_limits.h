@@ -1,4 +1,4 @@
-// What this machine can do at most: the yardsticks of the model's benchmarks.
+// Measures the limits of this machine, with which the model's benchmarks are compared.
 #pragma once
 
 #include <chrono>
@@ -6,18 +6,19 @@
 
 namespace lie::bench {
 
-/// Fused multiply-adds from registers on `threads` threads at once, 2 operations each, per second.
+/// Returns the operations per second of fused multiply-adds from registers on `threads` threads. A
+/// fused multiply-add counts as 2 operations.
 double peak_flops(int threads);
 
-/// Bytes per second when `threads` threads each read their share of `bytes` again and again: cache
-/// or memory, as the size has it.
+/// Returns the bytes per second when each of `threads` threads reads its share of `bytes`
+/// repeatedly: from cache or memory, depending on the size.
 double read_bandwidth(int threads, std::int64_t bytes);
 
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Least seconds of a few runs of f(): others on the machine can only add.
+/// Returns the least seconds of a few runs of f(), because other load can only add time.
 template <typename F>
 double best_seconds(int runs, const F& f) {
   double best = 1e30;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One RL step here and in TRL's GRPOTrainer, in turns on the same machine, from the same weights.
+# Measures one RL step here and in TRL's GRPOTrainer, alternately on the same machine, from the same weights.
 # usage: rl_step.sh [BUILD_DIR] [STEPS] [PRODUCTS]   PRODUCTS: float32 or bfloat16 (TRL: autocast). PYTHON names an interpreter that has trl (default python3).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

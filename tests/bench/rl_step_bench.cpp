@@ -1,5 +1,5 @@
-// One RL step on the shape of TRL's figure in the design notes: 0.85 M-parameter Qwen3, 16 prompts
-// x 8 samples of at most 256 tokens, one update. rl_step.sh sets TRL's GRPOTrainer beside it.
+// Measures one RL step: a Qwen3 model of 0.85 M parameters, 16 prompts x 8 samples of at most 256
+// tokens, one update. rl_step.sh compares it with TRL's GRPOTrainer.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ ModelConfig model_shape() {
   return model;
 }
 
-// The same prompts as rl_step_trl.py's.
+// Returns the prompts of rl_step_trl.py.
 std::vector<std::int32_t> prompt_ids(const Prompt& prompt) {
   std::vector<std::int32_t> ids;
   for (std::int32_t i = 0; i < kPromptTokens; ++i) {
@@ -42,7 +42,7 @@ std::vector<std::int32_t> prompt_ids(const Prompt& prompt) {
   return ids;
 }
 
-// The same reward as rl_step_trl.py's: whether the first token is odd, here asked of the verifier.
+// Computes the reward of rl_step_trl.py, whether the first token is odd, here by the verifier.
 std::string decode(std::span<const std::int32_t> ids) {
   std::string text;
   for (const std::int32_t id : ids) text += fmt::format("t{} ", id);
@@ -60,7 +60,7 @@ struct StepFigures {
   double total() const { return generate_seconds + reward_seconds + update_seconds + sync_seconds; }
 };
 
-// Actor, reward worker and learner in one thread, one after the other.
+// Runs actor, reward worker and learner one after another in one thread.
 class Step {
  public:
   Step(const ModelConfig& model, int threads, DType products, std::int64_t micro_batch_tokens)

@@ -1,6 +1,6 @@
-// Generation of responses whose lengths have a long tail, each policy beside the one before it:
-// pages of the KV cache for each response at its longest or as they are used, in the same memory;
-// prompts as they are drawn or the longest L_ref first.
+// Measures generation of responses whose lengths have a long tail. Compares two policies of KV
+// cache pages in the same memory: reserved for the longest response, or allocated as they are used.
+// Then compares prompts in drawn order with the longest L_ref first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ struct Arguments {
   int actors = 8;
 };
 
-/// Log-normal by prompt and by response: median 200 tokens, mean 305, one of a hundred over 1,700.
+/// Returns log-normal lengths by prompt and by response: median 200 tokens, mean 305, one in a
+/// hundred over 1,700.
 double median_length(std::uint32_t problem) {
   return 200 * std::exp(0.7F * random_normal({.problem = problem}));
 }
@@ -41,7 +42,7 @@ std::int64_t length_of(std::uint32_t problem, std::uint32_t sample, std::int64_t
   return std::clamp(static_cast<std::int64_t>(length), std::int64_t{1}, longest);
 }
 
-/// Ends each response at its length; else the policy's tokens.
+/// Ends each response at its length. The tokens before come from the policy.
 class ScriptedEnds : public cpu::CpuOperators {
  public:
   ScriptedEnds(int threads, std::int64_t samples, std::int64_t longest)
@@ -84,7 +85,7 @@ std::vector<std::int32_t> some_prompt(const Prompt& prompt) {
 
 using Answers = std::map<std::int64_t, std::vector<std::vector<std::int32_t>>>;
 
-/// Generates all, prints what it took.
+/// Generates all responses and prints the cost.
 Answers generated(const Arguments& given, bool preemption) {
   ModelConfig config = bench_config();
   config.max_positions = 128 + given.longest;
@@ -125,7 +126,7 @@ Answers generated(const Arguments& given, bool preemption) {
   return answers;
 }
 
-/// An actor that takes one pass for a token of each of its responses.
+/// Simulates actors that need one pass for a token of each response in flight.
 struct SimulatedActor {
   struct Response {
     std::int64_t group, tokens_left;
@@ -134,7 +135,7 @@ struct SimulatedActor {
   std::deque<Response> waiting;
 };
 
-/// Passes until all is answered, in which every actor has `slots` of its own.
+/// Counts the passes until all responses are finished. Every actor has `slots` of its own.
 class SimulatedStep {
  public:
   SimulatedStep(const Arguments& given, bool longest_first)
@@ -143,7 +144,7 @@ class SimulatedStep {
         actors_(static_cast<std::size_t>(given.actors)),
         left_(static_cast<std::size_t>(given.prompts), given.samples) {}
 
-  /// Share of the slots, or of the responses where they are fewer, that stand idle.
+  /// Returns the idle share of the slots, or of the responses if there are fewer.
   double idle_share() {
     std::int64_t passes = 0;
     for (; !out_.all_ended(); ++passes) {

@@ -1,6 +1,5 @@
-// Speed of loading, encoding and decoding on one thread,
-// and the growth of time with the length of a single word. tokenizer_peer.py measures the Hugging
-// Face library on the same documents.
+// Measures loading, encoding and decoding on one thread, and how time grows with the length of a
+// single word. tokenizer_peer.py measures the Hugging Face library on the same documents.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -22,7 +21,7 @@ double seconds_of(const auto& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Documents of at least kDocumentBytes, cut after a line's end.
+/// Returns documents of at least kDocumentBytes, split at line ends.
 std::vector<std::string> read_documents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) lie::fail("{}: cannot be read", path);
@@ -54,7 +53,7 @@ void measure_text(const lie::Tokenizer& tokenizer, const std::vector<std::string
   fmt::print("{:20} {:8.1f} MB/s\n", "decode", megabytes / seconds);
 }
 
-/// Letters of a fixed linear congruential sequence: no two stretches alike.
+/// Returns letters of a fixed linear congruential sequence, which does not repeat.
 std::string long_word(std::size_t bytes) {
   std::string word;
   std::uint32_t state = 1;

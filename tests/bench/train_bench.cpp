@@ -1,5 +1,5 @@
-// Training speed: forward alone, forward kept for backward, and backward, in tokens/s and share of
-// the measured peak.
+// Measures training: forward alone, forward that keeps activations, and backward, in tokens/s and
+// share of the measured peak.
 #include <fmt/format.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// Cost of the trajectory log: milliseconds a step and bytes a token, for steps of three sizes.
+// Measures the cost of the trajectory log: milliseconds per step and bytes per token, for steps of
+// three sizes.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What waiting costs the ranks that work, and what a message costs: run it under mpirun -n 4.
+// Measures how waiting ranks slow down working ranks, and the cost of messages. Run it under mpirun
+// -n 4.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -22,7 +23,7 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds of a fixed piece of arithmetic.
+/// Returns the seconds of a fixed amount of arithmetic.
 double work_seconds() {
   const double begin = now_seconds();
   std::uint64_t state = 1;
@@ -37,7 +38,7 @@ void meet(Job& job) {
   world_collective(job)->all_reduce_sum(std::span(&one, 1));
 }
 
-/// Work on ranks 0 and 1 while the others wait in our way: in a channel, or in a collective.
+/// Measures work on ranks 0 and 1 while the others wait in a channel or a collective of ours.
 double seconds_beside_waiting_ranks(Job& job, int number, bool in_collective) {
   meet(job);
   double seconds = 0;
@@ -55,7 +56,7 @@ double seconds_beside_waiting_ranks(Job& job, int number, bool in_collective) {
   return seconds;
 }
 
-/// The same with the others in a blocking receive of MPI, for comparison.
+/// Measures the work while the others wait in a blocking MPI receive, for comparison.
 double seconds_beside_blocked_ranks(Job& job, int number) {
   meet(job);
   double seconds = 0;
@@ -81,7 +82,7 @@ RolloutGroup group_of(std::size_t tokens) {
   return group;
 }
 
-/// Seconds of one round trip between ranks 0 and 1.
+/// Returns the seconds of one round trip between ranks 0 and 1.
 double round_trip_seconds(Job& job, int number, std::size_t tokens, int trips) {
   meet(job);
   if (job.rank() > 1) {

@@ -1,7 +1,6 @@
-// Pairs a second of the verifier, parse and verify together, on one core: MATH-500 golds against
-// their reference solutions, model outputs for GSM8K, and short boxed answers. With --pairs FILE
-// the pairs are written as JSON lines, so that verifier_bench.py can time Math-Verify on the same
-// work.
+// Measures the verifier's pairs per second on one core, parsing included. The pairs are MATH-500
+// golds with their reference solutions, model outputs for GSM8K, and short boxed answers. --pairs
+// FILE writes the pairs as JSON lines, so that verifier_bench.py can time Math-Verify on them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,8 +58,8 @@ PairSet model_outputs(const std::filesystem::path& data) {
   return set;
 }
 
-// Each gold against itself and against the next one, spelt a little differently so that no text
-// comparison decides.
+// Pairs each gold with itself and with the next one. Their spelling differs slightly, so that a
+// comparison of texts does not decide.
 PairSet short_answers(const std::filesystem::path& data) {
   PairSet set{"short boxed answers", ExtractionMode::kReward, {}};
   const std::vector<json> rows = rows_of(data / "math500.jsonl");

@@ -29,7 +29,7 @@ TEST(BusyIdleClock, SplitsTheTimeIntoBusyAndIdle) {
   EXPECT_LE(sums.busy_seconds + sums.idle_seconds, all);
 }
 
-TEST(BusyIdleClock, ReadingChangesNothing) {
+TEST(BusyIdleClock, ReadingDoesNotReset) {
   BusyIdleClock clock;
   clock.idle();
   const double first = clock.read().idle_seconds;

@@ -97,7 +97,7 @@ TEST_F(Config, SetsValuesOfEveryKind) {
   EXPECT_EQ(options.policy_loss.inner.names, (std::vector<std::string>{"one", "two words"}));
 }
 
-TEST_F(Config, OverridesWinAndTheLastOfThemStays) {
+TEST_F(Config, TheLastOverrideWins) {
   ASSERT_EQ(load("seed: 1\n", {"seed=2", "seed=3", "budgets=[5,6]", "policy_loss.inner.names=p, q",
                                "name=a=b: c"}),
             "no error");
@@ -107,7 +107,7 @@ TEST_F(Config, OverridesWinAndTheLastOfThemStays) {
   EXPECT_EQ(options.name, "a=b: c");
 }
 
-TEST_F(Config, AFileMayStandOnOthers) {
+TEST_F(Config, FilesCanExtendOthers) {
   std::filesystem::create_directories(scratch.path() / "parts");
   scratch.write("parts/deep.yaml", "seed: 5\nname: deep\nbudgets: [1, 2]\n");
   scratch.write("parts/one.yaml", "base: deep.yaml\nname: one\npolicy_loss: {clip_low: 0.5}\n");
@@ -122,7 +122,7 @@ TEST_F(Config, AFileMayStandOnOthers) {
   EXPECT_EQ(options.last, "end");
 }
 
-TEST_F(Config, AFieldOfOneOrMoreTakesATextOrAList) {
+TEST_F(Config, OneOrMoreFieldsAcceptATextOrAList) {
   using Files = std::vector<std::string>;
   EXPECT_NE(dump_config(fields).find("\nfiles: \"\"\n"), std::string::npos);
   EXPECT_EQ(load("files: a.jsonl\n"), "no error");
@@ -141,7 +141,7 @@ TEST_F(Config, AFieldOfOneOrMoreTakesATextOrAList) {
             "for the default ");
 }
 
-TEST_F(Config, APathIsLookedForBesideTheConfigFirst) {
+TEST_F(Config, PathsAreResolvedFromTheConfigsDirectoryFirst) {
   std::filesystem::create_directories(scratch.path() / "parts");
   scratch.write("beside.jsonl", "");
   scratch.write("parts/part.yaml", "files: [beside.jsonl, deep.jsonl]\nname: beside.jsonl\n");
@@ -157,7 +157,7 @@ TEST_F(Config, APathIsLookedForBesideTheConfigFirst) {
   EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "no config names it";
 }
 
-TEST_F(Config, ATildeIsTheHomeDirectoryWherePathsStand) {
+TEST_F(Config, TildesInPathsExpandToTheHomeDirectory) {
   const char* home = std::getenv("HOME");
   const std::string before = home == nullptr ? "" : home;
   ::setenv("HOME", scratch.path().c_str(), 1);
@@ -172,7 +172,7 @@ TEST_F(Config, ATildeIsTheHomeDirectoryWherePathsStand) {
   if (home != nullptr) ::setenv("HOME", before.c_str(), 1);
 }
 
-TEST_F(Config, AWrongBaseIsNamed) {
+TEST_F(Config, InvalidBasesAreNamed) {
   EXPECT_EQ(
       load("seed: 1\nbase: absent.yaml\n"),
       "c.yaml:2: base: absent.yaml is neither next to this config nor in the working directory");
@@ -185,7 +185,7 @@ TEST_F(Config, AWrongBaseIsNamed) {
   EXPECT_NE(load("base: c.yaml\n").find("is there a cycle?"), std::string::npos);
 }
 
-TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
+TEST_F(Config, UnknownKeyErrorsNamePlaceAndNearestKey) {
   EXPECT_EQ(load("seed: 1\npolicy_loss:\n  clip_lo: 0.1\n"),
             "c.yaml:3: unknown key policy_loss.clip_lo; did you mean policy_loss.clip_low? --help "
             "lists all keys");
@@ -205,13 +205,14 @@ TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
             "--set sed=2: unknown key sed; did you mean seed? --help lists all keys");
 }
 
-TEST_F(Config, WrongValuesNamePlaceKeyExpectationAndRemedy) {
+TEST_F(Config, InvalidValueErrorsNamePlaceKeyExpectationAndRemedy) {
   EXPECT_EQ(load("policy_loss:\n  clip_low: 2\n"),
             "c.yaml:2: policy_loss.clip_low: expected a number, 0 to 1, found 2; correct it, or "
             "leave the key out for the default 0.2");
-  EXPECT_EQ(load("seed: 99999999999999999999\n"),
-            "c.yaml:1: seed: expected an integer, at least 0, found 99999999999999999999, which no "
-            "64-bit integer holds; correct it, or leave the key out for the default 1");
+  EXPECT_EQ(
+      load("seed: 99999999999999999999\n"),
+      "c.yaml:1: seed: expected an integer, at least 0, found 99999999999999999999, which does "
+      "not fit into 64 bits; correct it, or leave the key out for the default 1");
   EXPECT_EQ(load("policy_loss: {algorithm: ppo}\n"),
             "c.yaml:1: policy_loss.algorithm: expected one of grpo, gspo, found \"ppo\"; correct "
             "it, or leave the key out for the default gspo");
@@ -229,7 +230,7 @@ TEST_F(Config, WrongValuesNamePlaceKeyExpectationAndRemedy) {
             "the key out for the default 1");
 }
 
-TEST_F(Config, WrongShapesAreNamed) {
+TEST_F(Config, InvalidShapesAreNamed) {
   EXPECT_EQ(load("seed: [1]\n"),
             "c.yaml:1: seed takes one value, found a list; remove the brackets");
   EXPECT_EQ(load("budgets: 5\n"), "c.yaml:1: budgets takes a list, found one value; write [value]");
@@ -242,20 +243,19 @@ TEST_F(Config, WrongShapesAreNamed) {
   EXPECT_EQ(load("[a, b]: 1\n"), "c.yaml:1: a key must be a plain name; write \"name: value\"");
   EXPECT_EQ(load("seed: {a: 1}\n"),
             "c.yaml:1: seed is not a section; the sections are policy_loss, policy_loss.inner; "
-            "--help lists all "
-            "keys");
+            "--help lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
   EXPECT_EQ(load("seed: 1\n", {"=3"}), "--set =3: expected key=value");
 }
 
-TEST_F(Config, DuplicatesAreRefused) {
+TEST_F(Config, DuplicateKeysAreRefused) {
   EXPECT_EQ(load("seed: 1\nshuffle: true\nseed: 2\n"),
             "c.yaml:3: seed is already set on line 1; keep one of them");
   EXPECT_EQ(load("policy_loss: {clip_low: 0.1}\npolicy_loss: {clip_low: 0.1}\n"),
             "c.yaml:2: policy_loss is already set on line 1; keep one of them");
 }
 
-TEST_F(Config, FilesThatAreNoConfigAreRefused) {
+TEST_F(Config, FilesThatAreNotConfigsAreRefused) {
   EXPECT_EQ(load(""), "c.yaml: the config has no keys; see configs/ for examples");
   EXPECT_EQ(load("# only a comment\n"),
             "c.yaml: the config has no keys; see configs/ for examples");
@@ -269,12 +269,12 @@ TEST_F(Config, FilesThatAreNoConfigAreRefused) {
   EXPECT_TRUE(load("a: &x {b: *x}\n").starts_with("c.yaml:1: a is not a section"));
   const std::string missing = error_of([&] { load_config(fields, "/nowhere/c.yaml", {}); });
   EXPECT_EQ(missing,
-            "/nowhere/c.yaml: cannot open it: No such file or directory; check that the path is "
-            "right and its permissions");
+            "/nowhere/c.yaml: cannot open it: No such file or directory; check the path and its "
+            "permissions");
   EXPECT_TRUE(error_of([&] { load_config(fields, scratch.path(), {}); }).ends_with("name a file"));
 }
 
-TEST_F(Config, DumpReadsBackToTheSameValues) {
+TEST_F(Config, DumpsReadBackToTheSameValues) {
   options.name = "tab\t \"quotes\" \\ new\nline # no comment, \xc3\xa9 \xe4\xb8\xad\x01";
   options.policy_loss.inner.names = {"",    "true",  "12", "~",     "a,b",
                                      "[x]", " pad ", "-",  "plain", "No"};
@@ -299,7 +299,7 @@ TEST_F(Config, DumpReadsBackToTheSameValues) {
   EXPECT_EQ(dump_config(copy_fields), text);
 }
 
-TEST_F(Config, DumpNestsSectionsOwnFieldsFirst) {
+TEST_F(Config, DumpsListFieldsBeforeInnerSections) {
   EXPECT_EQ(dump_config(fields),
             "seed: 1\n"
             "shuffle: true\n"
@@ -315,7 +315,7 @@ TEST_F(Config, DumpNestsSectionsOwnFieldsFirst) {
             "    names: [a, b]\n");
 }
 
-TEST_F(Config, ExplainNamesEveryKeyWithDefaultUnitAndRange) {
+TEST_F(Config, ExplainsEveryKeyWithDefaultUnitAndRange) {
   options.seed = 5;  // a loaded value is not the default
   const std::string text = explain_config(fields);
   EXPECT_NE(text.find("  seed                     Seed.\n"
@@ -330,7 +330,7 @@ TEST_F(Config, ExplainNamesEveryKeyWithDefaultUnitAndRange) {
   EXPECT_NE(text.find("default gspo; grpo | gspo\n"), std::string::npos) << text;
 }
 
-TEST_F(Config, ExplainsTheKeysThatAPartOfANameMeans) {
+TEST_F(Config, ExplainsKeysWhoseNamesContainAText) {
   const std::string text = explain_config(fields, "clip");
   EXPECT_EQ(text.find("seed"), std::string::npos) << text;
   EXPECT_NE(text.find("policy_loss.clip_low"), std::string::npos) << text;
@@ -339,7 +339,7 @@ TEST_F(Config, ExplainsTheKeysThatAPartOfANameMeans) {
             "\nNo key contains \"clipp\"; all keys:\n" + explain_config(fields));
 }
 
-TEST_F(Config, DifferencesNameBothSides) {
+TEST_F(Config, DifferencesShowBothValues) {
   const auto path = scratch.write("there.yaml", dump_config(fields));
   EXPECT_TRUE(config_differences(fields, path, {}).empty());
   options.policy_loss.clip_low = 0.3;
@@ -399,7 +399,7 @@ TEST_F(Config, NegativeNumbersOfEarlierVersionsAreUnsetOptionalNumbers) {
   EXPECT_TRUE(config_differences(fields, older, {}).empty());
 }
 
-TEST_F(Config, AKeyThatAnOlderRunLacksIsWhatRunsDidBefore) {
+TEST_F(Config, MissingKeysOfOlderRunsHaveTheirFormerBehavior) {
   std::int64_t lanes = 8;
   fields.add("lanes", lanes, {.help = "Lanes.", .min = 1, .before = "1"});
   const auto older = scratch.write("older.yaml", "seed: 1\n");

@@ -7,10 +7,10 @@
 namespace lie {
 namespace {
 
-TEST(Crc32c, IsThatOfTheStandardsExamples) {
+TEST(Crc32c, AgreesWithTheStandardsExamples) {
   EXPECT_EQ(crc32c(""), 0u);
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
-  // RFC 3720, B.4, where the bytes stand in their order in a packet.
+  // RFC 3720, B.4, which lists the bytes in packet order.
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
   std::string ascending;

@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-/// Three writes to a file, with the environment of a fault.
+/// Writes three times to a file, with the environment variables of a fault.
 void write_thrice(const char* fault, const std::string& path) {
   ::setenv("LIE_FAULT", fault, 1);
   ::setenv("LIE_FAULT_LOG", (path + ".points").c_str(), 1);
@@ -27,7 +27,7 @@ void write_thrice(const char* fault, const std::string& path) {
   std::_Exit(0);
 }
 
-// Each in a process of its own: the environment is read once.
+// Each test runs in its own process, because the environment is read only once.
 class FaultDeathTest : public testing::Test {
  protected:
   FaultDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
@@ -35,15 +35,15 @@ class FaultDeathTest : public testing::Test {
   std::string path_ = (scratch_.path() / "file").string();
 };
 
-TEST_F(FaultDeathTest, KillsInTheMidstOfTheNthPassOfItsPoint) {
+TEST_F(FaultDeathTest, KillsTheProcessInTheNthPassOfItsPoint) {
   EXPECT_EXIT(write_thrice("journal:2", path_), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST_F(FaultDeathTest, LeavesOtherPointsAlone) {
+TEST_F(FaultDeathTest, IgnoresOtherPoints) {
   EXPECT_EXIT(write_thrice("metrics:1", path_), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(FaultDeathTest, RefusesWhatItCannotRead) {
+TEST_F(FaultDeathTest, RefusesMalformedSettings) {
   for (const char* wrong : {"journal", "journal:0", "journal:x"}) {
     EXPECT_EXIT(
         {

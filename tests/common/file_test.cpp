@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-TEST(File, WhatIsWrittenIsRead) {
+TEST(File, ReadsBackWhatWasWritten) {
   const TemporaryDirectory scratch;
   const std::string content = std::string("a\0b\r\n", 5) + std::string(100000, 'x');
   write_file_atomically(scratch.path() / "f", content);
@@ -18,9 +18,9 @@ TEST(File, WhatIsWrittenIsRead) {
   EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"f"}) << "nothing left aside";
 }
 
-TEST(File, ReadsFilesThatTellNoSize) { EXPECT_FALSE(read_file("/proc/self/status").empty()); }
+TEST(File, ReadsFilesOfUnknownSize) { EXPECT_FALSE(read_file("/proc/self/status").empty()); }
 
-TEST(File, AFailedWriteLeavesTheOldContent) {
+TEST(File, FailedWritesKeepTheOldContent) {
   const TemporaryDirectory scratch;
   const auto path = scratch.write("f", "old");
   std::filesystem::create_directory(scratch.path() / "f.partial");
@@ -28,7 +28,7 @@ TEST(File, AFailedWriteLeavesTheOldContent) {
   EXPECT_EQ(read_file(path), "old");
 }
 
-TEST(File, ALinkKeepsPointingToTheFileThatIsReplaced) {
+TEST(File, WritesReplaceTheTargetsOfSymbolicLinks) {
   const TemporaryDirectory scratch;
   const auto path = scratch.write("f", "old");
   std::filesystem::create_symlink("f", scratch.path() / "link");
@@ -37,7 +37,7 @@ TEST(File, ALinkKeepsPointingToTheFileThatIsReplaced) {
   EXPECT_EQ(read_file(path), "new");
 }
 
-TEST(File, ADeviceIsWrittenToAndADirectoryRefused) {
+TEST(File, WritesToDevicesDirectlyAndRefusesDirectories) {
   const TemporaryDirectory scratch;
   std::filesystem::create_symlink("/dev/full", scratch.path() / "disk");
   EXPECT_NE(error_of([&] { write_file_atomically(scratch.path() / "disk", "x"); }).find("No space"),
@@ -63,7 +63,7 @@ TEST(File, ErrorsNameTheFile) {
   EXPECT_TRUE(error_of([&] { make_directories(file); }).starts_with(file.string()));
 }
 
-TEST(File, DirectoriesMoveWhole) {
+TEST(File, RenamesDirectoriesWithTheirContent) {
   const TemporaryDirectory scratch;
   make_directories(scratch.path() / "a" / "b");
   write_file_atomically(scratch.path() / "a" / "b" / "f", "x");
@@ -73,7 +73,7 @@ TEST(File, DirectoriesMoveWhole) {
   EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"c"});
 }
 
-TEST(FilePlace, IsRefusedWhereNoFileCanBe) {
+TEST(FilePlace, IsRefusedIfNoFileCanBeWrittenThere) {
   const TemporaryDirectory scratch;
   EXPECT_EQ(error_of([&] { check_place(scratch.path() / "new.json"); }), "no error");
   EXPECT_EQ(error_of([&] { check_place("beside_the_program.json"); }), "no error");

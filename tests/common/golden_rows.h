@@ -1,4 +1,4 @@
-// The rows of a golden file beside the tests.
+// Reads the rows of a golden file in tests/common/golden.
 #pragma once
 
 #include <fstream>
@@ -11,7 +11,8 @@
 
 namespace lie {
 
-/// One JSON object a line of tests/common/golden/`name`, placed by line from 1.
+/// Returns the JSON objects of tests/common/golden/`name`, one per line, with their line numbers
+/// from 1.
 inline std::vector<JsonRow> golden_rows(const std::string& name) {
   std::ifstream file(source_directory() + ("/tests/common/golden/" + name));
   std::vector<JsonRow> rows;

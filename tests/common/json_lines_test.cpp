@@ -18,7 +18,7 @@ TEST(JsonLines, FieldsAreFoundByPath) {
   EXPECT_EQ(r.text("none"), std::nullopt);
 }
 
-TEST(JsonLines, ListsOfObjectsKnowTheirPlace) {
+TEST(JsonLines, ListElementsKnowTheirPlace) {
   const JsonRow r = row(R"({"prompt": [{"role": "user"}, {"role": 3}], "t": ["a", "b"]})");
   ASSERT_EQ(r.rows("prompt").size(), 2u);
   EXPECT_EQ(r.rows("prompt")[0].text("role"), "user");
@@ -27,7 +27,7 @@ TEST(JsonLines, ListsOfObjectsKnowTheirPlace) {
   EXPECT_EQ(r.texts("t"), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(JsonLines, WrongKindsNamePlaceFieldAndExpectation) {
+TEST(JsonLines, TypeErrorsNamePlaceFieldAndExpectedType) {
   const JsonRow r = row(R"({"a": 1.5, "big": 18446744073709551615, "l": [1]})");
   EXPECT_EQ(error_of([&] { r.integer("a"); }),
             "f.jsonl:1: field a: expected a 64-bit integer, found number; correct the row");
@@ -38,10 +38,10 @@ TEST(JsonLines, WrongKindsNamePlaceFieldAndExpectation) {
             "f.jsonl:1: field x: expected a text, found nothing; the row has a, big, l");
 }
 
-TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
+TEST(JsonLines, LinesThatAreNotObjectsAreNamed) {
   EXPECT_EQ(error_of([] { parse_json_row("{\"a\": }", "f:2"); }),
-            "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or cut "
-            "short?");
+            "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or "
+            "truncated?");
   for (const std::string line : {"[1]", "[", "{\r", "prompt,gold", "7", "\x1f\x8b\x08"}) {
     const std::string shown = json_quoted(line == "{\r" ? "{" : line);
     EXPECT_EQ(
@@ -55,14 +55,14 @@ TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
       "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
 }
 
-TEST(JsonLines, AGitLfsPointerIsNamedAsOne) {
+TEST(JsonLines, GitLfsPointersAreReported) {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1";
   EXPECT_EQ(error_of([&] { parse_json_row(pointer, "f:1"); }),
             "f:1: this is a Git LFS pointer, not the file itself; run git lfs pull where it was "
             "cloned, or download it");
 }
 
-TEST(JsonLines, QuotesAsJsonDoes) {
+TEST(JsonLines, QuotesTextAsJson) {
   EXPECT_EQ(json_quoted("a\"\n\\\x01\xff"), "\"a\\\"\\n\\\\\\u0001\xef\xbf\xbd\"");
 }
 

@@ -9,12 +9,12 @@
 namespace lie {
 namespace {
 
-TEST(LineChecksum, ALineIsStillOneObject) {
+TEST(LineChecksum, LinesRemainOneJsonObject) {
   // CRC-32C of {"step":7} by the bitwise definition (Castagnoli, reflected 0x82f63b78).
   EXPECT_EQ(with_checksum("{\"step\":7}"), "{\"step\":7,\"crc32c\":1831374659}");
 }
 
-TEST(LineChecksum, EveryFlippedBitIsNoticed) {
+TEST(LineChecksum, EveryFlippedBitIsDetected) {
   const std::string line = with_checksum(R"({"step":7,"accuracy":0.123456789012345})");
   EXPECT_TRUE(is_valid(line));
   for (std::size_t bit = 0; bit < 8 * line.size(); ++bit) {
@@ -24,7 +24,7 @@ TEST(LineChecksum, EveryFlippedBitIsNoticed) {
   }
 }
 
-TEST(MetricsLog, ADamagedLineIsNamedAndTheOthersAreRead) {
+TEST(MetricsLog, DamagedLinesAreNamedAndTheOthersAreRead) {
   const TemporaryDirectory run;
   const auto path = run.path() / "metrics.jsonl";
   {
@@ -41,7 +41,7 @@ TEST(MetricsLog, ADamagedLineIsNamedAndTheOthersAreRead) {
   ASSERT_EQ(file.damage.size(), 1U);
   EXPECT_TRUE(file.damage.front().starts_with(path.string() + ":2: ")) << file.damage.front();
   EXPECT_EQ(error_of([&] { read_metrics(path); }), file.damage.front());
-  text.back() ^= 1;  // a line's end: what is behind it no longer counts, but is not silently lost
+  text.back() ^= 1;  // the last newline: the last line is not read, but its damage is reported
   run.write("metrics.jsonl", text);
   EXPECT_EQ(read_valid_metrics(path).damage.size(), 2U);
 }

@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-TEST(Options, TheValueWhenAddedIsTheDefault) {
+TEST(Options, InitialValuesAreTheDefaults) {
   double rate = 1e-6;
   FieldList fields;
   fields.add("rate", rate, {"Rate."});
@@ -19,7 +19,7 @@ TEST(Options, TheValueWhenAddedIsTheDefault) {
   EXPECT_EQ(fields.fields()[0].get(), std::vector<std::string>{"3"});
 }
 
-TEST(Options, DoublesReadBackToTheSameBits) {
+TEST(Options, DoublesReadBackBitIdentically) {
   double value = 0;
   FieldList fields;
   fields.add("x", value, {"X."});
@@ -35,7 +35,7 @@ TEST(Options, DoublesReadBackToTheSameBits) {
   }
 }
 
-TEST(Options, NoNumberIsNanOrInfinite) {
+TEST(Options, NanAndInfinityAreRefused) {
   double value = 0;
   FieldList fields;
   fields.add("x", value, {"X."});
@@ -44,7 +44,7 @@ TEST(Options, NoNumberIsNanOrInfinite) {
   }
 }
 
-TEST(Options, IntegersAreWholeAndFitIn64Bits) {
+TEST(Options, IntegersMustFitInto64Bits) {
   std::int64_t value = 0;
   FieldList fields;
   fields.add("n", value, {.help = "N.", .min = 1, .max = 8});
@@ -61,7 +61,7 @@ TEST(Options, IntegersAreWholeAndFitIn64Bits) {
   EXPECT_EQ(value, 8) << "a refused value changes nothing";
 }
 
-TEST(Options, BooleansAreThoseOfYaml) {
+TEST(Options, BooleansAreWrittenAsInYaml) {
   bool value = false;
   FieldList fields;
   fields.add("x", value, {"X."});
@@ -81,7 +81,7 @@ TEST(Options, BooleansAreThoseOfYaml) {
   }
 }
 
-TEST(Options, AKeyIsDeclaredOnce) {
+TEST(Options, DeclaringAKeyTwiceIsAnError) {
   bool value = false;
   FieldList fields;
   fields.add("x", value, {"X."});
@@ -94,7 +94,7 @@ TEST(Nearest, EditDistanceOfKnownPairs) {
   EXPECT_EQ(edit_distance("same", "same"), 0u);
 }
 
-TEST(Nearest, FirstOfTheNearest) {
+TEST(Nearest, TiesGoToTheFirstName) {
   const std::vector<std::string> known = {"steps", "seed", "samples"};
   EXPECT_EQ(nearest_name("step", known), "steps");
   EXPECT_EQ(nearest_name("sed", known), "seed");

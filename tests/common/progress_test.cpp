@@ -21,13 +21,13 @@ constexpr StepProgress kStep = {.step = 9,
                                 .tokens_per_second = 12345.6,
                                 .step_seconds = 2};
 
-TEST(Progress, SaysWhatAResearcherWatches) {
+TEST(Progress, ShowsTheMainMetricsOfAStep) {
   EXPECT_EQ(progress_text(kStep, 83),
             "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.2 "
             "| 12346 tokens/s | 1:23 left");
 }
 
-TEST(Progress, FitsATerminalByLeavingOutWhatMattersLess) {
+TEST(Progress, DropsLessImportantPartsToFitATerminal) {
   const std::string line = progress_text(kStep, 83);
   EXPECT_EQ(fitted(line, 120), line);
   EXPECT_EQ(fitted(line, 79), "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | 1:23 left");
@@ -82,7 +82,7 @@ GroupsProgress groups_of_step_10(std::int64_t groups, std::int64_t tokens) {
   return {.step = 10, .steps = 100, .groups = groups, .all_groups = 32, .tokens = tokens};
 }
 
-TEST(Progress, SaysHowManyGroupsOfAStepAreDone) {
+TEST(Progress, ShowsTheNumberOfFinishedGroups) {
   EXPECT_EQ(progress_text(groups_of_step_10(17, 999), 1234.4),
             "step  10/100 | 17/32 groups | 1234 tokens/s");
   GroupsProgress evaluation = groups_of_step_10(17, 999);
@@ -91,7 +91,7 @@ TEST(Progress, SaysHowManyGroupsOfAStepAreDone) {
             "step  10/100 | evaluation 17/32 groups | 1234 tokens/s");
 }
 
-TEST(Progress, WithinAStepShowsTheOneBefore) {
+TEST(Progress, ShowsThePreviousStepWithinAStep) {
   for (const std::size_t columns : {80, 120}) {
     const Terminal terminal(columns);
     ProgressLine line(terminal.out());
@@ -110,7 +110,7 @@ TEST(Progress, WithinAStepShowsTheOneBefore) {
   }
 }
 
-TEST(Progress, SaysHowAnEvaluationCameOut) {
+TEST(Progress, ShowsTheResultOfAnEvaluation) {
   const EvaluationProgress evaluation = {.step = 0,
                                          .steps = 40,
                                          .accuracy = 0.5547,
@@ -120,7 +120,7 @@ TEST(Progress, SaysHowAnEvaluationCameOut) {
             "step  0/40 | evaluation: accuracy 0.555 | length 15.8 | C_context 10.7");
 }
 
-TEST(Progress, DurationsReadAsClocks) {
+TEST(Progress, DurationsAreFormattedAsClocks) {
   EXPECT_EQ(duration_text(0.4), "0:00");
   EXPECT_EQ(duration_text(59.6), "1:00");
   EXPECT_EQ(duration_text(7283), "2:01:23");
@@ -138,7 +138,7 @@ TEST(Progress, WritesPlainLinesToAFile) {
   EXPECT_EQ(read_file(path), progress_text(kStep, 2 * 91) + "\n");
 }
 
-TEST(Folded, LongLinesGoOnUnderTheSecondColumn) {
+TEST(Folded, LongLinesContinueBelowTheSecondColumn) {
   const std::string text =
       "  --key KEY   one two three four five six seven eight nine ten eleven twelve\nshort\n";
   EXPECT_EQ(folded(text, 80), text);

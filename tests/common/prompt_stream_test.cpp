@@ -23,7 +23,7 @@ std::vector<std::int64_t> take(PromptStream& stream, std::int64_t n) {
   return problems;
 }
 
-TEST(PromptStream, GivesEachProblemOncePerEpoch) {
+TEST(PromptStream, YieldsEachProblemOncePerEpoch) {
   PromptStream stream(numbered(17), 3, true);
   std::vector<std::int64_t> all;
   for (int batch = 0; batch < 17; ++batch) {
@@ -74,7 +74,7 @@ TEST(PromptStream, EveryOrderIsEquallyLikely) {
   EXPECT_LT(chi_square, 56.0) << "23 degrees of freedom: exceeded once in 7,000 seeds";
 }
 
-TEST(PromptStream, RefusesWhatDoesNotFit) {
+TEST(PromptStream, RefusesInvalidStates) {
   EXPECT_THROW(PromptStream({}, 1, true), Error);
   PromptStream stream(numbered(4), 1, true);
   EXPECT_THROW(stream.restore({.epoch = 0, .position = 5}), Error);

@@ -21,13 +21,13 @@ TEST(BoundedQueue, PassesEveryValueInOrderAcrossThreads) {
   EXPECT_EQ(next, 20000);
 }
 
-TEST(BoundedQueue, CarriesValuesThatOnlyMove) {
+TEST(BoundedQueue, PassesMoveOnlyValues) {
   BoundedQueue<std::unique_ptr<int>> queue(1);
   queue.send(std::make_unique<int>(5));
   EXPECT_EQ(**queue.receive(), 5);
 }
 
-TEST(BoundedQueue, CloseLetsWaitingValuesOut) {
+TEST(BoundedQueue, QueuedValuesAreReceivedAfterClose) {
   BoundedQueue<int> queue(2);
   queue.send(1);
   queue.close();
@@ -37,14 +37,14 @@ TEST(BoundedQueue, CloseLetsWaitingValuesOut) {
   EXPECT_THROW(queue.send(2), Error);
 }
 
-TEST(BoundedQueue, TryReceiveNeverWaits) {
+TEST(BoundedQueue, TryReceiveNeverBlocks) {
   BoundedQueue<int> queue(1);
   EXPECT_EQ(queue.try_receive(), std::nullopt);
   queue.send(4);
   EXPECT_EQ(queue.try_receive(), 4);
 }
 
-TEST(BoundedQueue, PoisonEndsAWaitingReceiver) {
+TEST(BoundedQueue, PoisonWakesAWaitingReceiver) {
   BoundedQueue<int> queue(1);
   std::string message;
   std::jthread receiver([&] { message = error_of([&] { queue.receive(); }); });
@@ -53,7 +53,7 @@ TEST(BoundedQueue, PoisonEndsAWaitingReceiver) {
   EXPECT_EQ(message, "the actor failed");
 }
 
-TEST(BoundedQueue, PoisonEndsAWaitingSender) {
+TEST(BoundedQueue, PoisonWakesAWaitingSender) {
   BoundedQueue<int> queue(1);
   queue.send(1);
   std::string message;
@@ -63,14 +63,14 @@ TEST(BoundedQueue, PoisonEndsAWaitingSender) {
   EXPECT_EQ(message, "the learner failed");
 }
 
-TEST(BoundedQueue, TheFirstPoisonStays) {
+TEST(BoundedQueue, LaterPoisonIsIgnored) {
   BoundedQueue<int> queue(1);
   queue.poison("cause");
   queue.poison("consequence");
   EXPECT_EQ(error_of([&] { queue.try_receive(); }), "cause");
 }
 
-TEST(BoundedQueue, NeedsRoomForOneValue) { EXPECT_THROW(BoundedQueue<int>(0), Error); }
+TEST(BoundedQueue, CapacityZeroIsRefused) { EXPECT_THROW(BoundedQueue<int>(0), Error); }
 
 }  // namespace
 }  // namespace lie

@@ -11,9 +11,9 @@
 namespace lie {
 namespace {
 
-// Known answers for philox4x32-10 that the generator's authors publish (Random123, kat_vectors).
-// random_bits gives output words 1 and 0; stream and sample share counter word 2.
-TEST(Random, PhiloxKnownAnswers) {
+// Known answers for philox4x32-10 from the generator's authors (Random123, kat_vectors).
+// random_bits returns the output words 1 and 0. Stream and sample share counter word 2.
+TEST(Random, AgreesWithPhiloxKnownAnswers) {
   EXPECT_EQ(random_bits({}), 0xe169c58d6627e8d5u);
   EXPECT_EQ(random_bits({.seed = 0xffffffffffffffffu,
                          .stream = 0xff,
@@ -36,14 +36,15 @@ std::vector<RandomKey> one_field_changed() {
           {.problem = 1}, {.sample = 1},        {.index = 1},  {.stream = 2}};
 }
 
-TEST(Random, EveryFieldOfTheKeyCounts) {
+TEST(Random, EveryFieldOfTheKeyChangesTheDraw) {
   std::set<std::uint64_t> draws = {random_bits({})};
   for (const RandomKey& key : one_field_changed()) draws.insert(random_bits(key));
   EXPECT_EQ(draws.size(), 1 + one_field_changed().size());
 }
 
-// Neighbouring keys must differ in half of all bits: mean 32 of 64, standard deviation 4.
-TEST(Random, NeighbouringKeysAreUnrelatedInEveryField) {
+// The draws of neighboring keys must differ in half of all bits: mean 32 of 64, standard deviation
+// 4.
+TEST(Random, NeighboringKeysGiveIndependentDraws) {
   constexpr int kDraws = 4000;
   std::array<double, 5> flips = {};
   for (std::uint32_t i = 0; i < kDraws; ++i) {
@@ -58,7 +59,7 @@ TEST(Random, NeighbouringKeysAreUnrelatedInEveryField) {
   for (const double sum : flips) EXPECT_NEAR(sum / kDraws, 32, 5 * 4 / std::sqrt(kDraws));
 }
 
-TEST(Random, UniformFillsTheUnitIntervalEvenly) {
+TEST(Random, UniformDrawsFillTheUnitIntervalEvenly) {
   constexpr std::uint32_t kDraws = 160000;
   std::array<double, 16> bins = {};
   for (std::uint32_t i = 0; i < kDraws; ++i) {
@@ -72,7 +73,7 @@ TEST(Random, UniformFillsTheUnitIntervalEvenly) {
   EXPECT_LT(chi_square, 44.3) << "15 degrees of freedom: exceeded once in 10,000 seeds";
 }
 
-TEST(Random, NormalHasMeanZeroAndVarianceOne) {
+TEST(Random, NormalDrawsHaveMeanZeroAndVarianceOne) {
   constexpr std::uint32_t kDraws = 100000;
   double sum = 0, squares = 0, fourth = 0;
   for (std::uint32_t i = 0; i < kDraws; ++i) {

@@ -7,7 +7,7 @@
 namespace lie {
 namespace {
 
-TEST(Scan, ClassesAreThoseOfCInAsciiAndHoldNoOtherByte) {
+TEST(Scan, ClassesMatchTheCLocaleAndExcludeNonAsciiBytes) {
   for (int byte = 0; byte < 256; ++byte) {
     const bool ascii = byte < 128;
     const char c = static_cast<char>(byte);
@@ -20,12 +20,12 @@ TEST(Scan, ClassesAreThoseOfCInAsciiAndHoldNoOtherByte) {
   }
 }
 
-TEST(Scan, SpacesAreTrimmedAroundAndKeptWithin) {
+TEST(Scan, TrimsOuterSpacesOnly) {
   EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");
 }
 
-TEST(Scan, APrefixIsTakenOnlyWhereTheTextBeginsWithIt) {
+TEST(Scan, RemovesAPrefixOnlyFromTheStart) {
   std::string_view text = "\\frac12";
   EXPECT_FALSE(take(text, "frac"));
   EXPECT_EQ(text, "\\frac12");

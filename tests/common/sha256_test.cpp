@@ -17,7 +17,7 @@ TEST(Sha256, AgreesWithTheStandardsExamples) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, PiecesDoNotMatter) {
+TEST(Sha256, DoesNotDependOnTheSplit) {
   for (std::size_t length = 0; length < 200; ++length) {
     const std::string text(length, 'q');
     for (const std::size_t cut : {length / 3, length / 2, length}) {

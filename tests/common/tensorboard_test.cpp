@@ -14,8 +14,8 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-// Golden bytes by TensorBoard 2.21: golden/make_tensorboard.py.
-TEST(TensorBoard, RecordsEqualTheLibrarys) {
+// golden/make_tensorboard.py made the golden bytes with TensorBoard 2.21.
+TEST(TensorBoard, RecordsEqualThoseOfTensorBoard) {
   const std::vector<Scalar> scalars = {
       {"reward/accuracy", 0.75}, {"zero", 0.0}, {"negative", -1e30}, {"長さ", 1.0 / 3}};
   EXPECT_EQ(hex(version_record(1700000000.25)),
@@ -31,7 +31,7 @@ TEST(TensorBoard, RecordsEqualTheLibrarys) {
             "0000403fac8aed53");
 }
 
-TEST(TensorBoard, AFileIsWholeAfterEachStep) {
+TEST(TensorBoard, FilesAreCompleteAfterEachStep) {
   const TemporaryDirectory scratch;
   EventWriter writer(scratch.path() / "tensorboard");
   const std::size_t head = version_record(0).size() + restart_record(0, 0).size();
@@ -42,7 +42,7 @@ TEST(TensorBoard, AFileIsWholeAfterEachStep) {
   EXPECT_TRUE(writer.path().filename().string().starts_with("events.out.tfevents.1"));
 }
 
-TEST(TensorBoard, AWriterReplacesEarlierCurvesAndNothingElse) {
+TEST(TensorBoard, WritersReplaceEarlierEventFilesOnly) {
   const TemporaryDirectory scratch;
   const auto earlier = scratch.write("events.out.tfevents.1700000000.host.1", "earlier");
   const auto other = scratch.write("projector_config.pbtxt", "of another program");
@@ -51,13 +51,13 @@ TEST(TensorBoard, AWriterReplacesEarlierCurvesAndNothingElse) {
   EXPECT_TRUE(std::filesystem::exists(other));
 }
 
-TEST(TensorBoard, AnUnwritableDirectoryIsNamed) {
+TEST(TensorBoard, UnwritableDirectoriesAreNamed) {
   const TemporaryDirectory scratch;
   const auto file = scratch.write("f", "");
   EXPECT_TRUE(error_of([&] { EventWriter{file}; }).starts_with(file.string()));
 }
 
-TEST(TensorBoard, AFlippedBitIsNamedAndATornRecordIsNone) {
+TEST(TensorBoard, DetectsFlippedBitsAndIgnoresIncompleteRecords) {
   const TemporaryDirectory scratch;
   const std::vector<Scalar> scalars = {{"accuracy", 0.5}};
   const std::string whole = version_record(1) + scalars_record(2, 1, scalars);

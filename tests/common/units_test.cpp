@@ -12,7 +12,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {words.begin(), words.end()};
 }
 
-TEST(Units, WordsArePythonsSplitAndSplitAtUnderscores) {
+TEST(Units, WordsEqualPythonsSplitAtSpacesAndUnderscores) {
   int rows = 0;
   for (const JsonRow& row : golden_rows("coverage.jsonl")) {
     if (!row.has("words")) continue;
@@ -22,7 +22,7 @@ TEST(Units, WordsArePythonsSplitAndSplitAtUnderscores) {
   EXPECT_EQ(rows, 138);
 }
 
-TEST(Units, BytesThatAreNoUtf8AreLetters) {
+TEST(Units, InvalidUtf8CountsAsLetters) {
   EXPECT_EQ(words_of("a\xff\xc2 \xe2\x80_\xe3"),
             (std::vector<std::string>{"a\xff\xc2", "\xe2\x80", "\xe3"}));
 }
@@ -40,7 +40,7 @@ TEST(Units, EqualWordsHaveEqualIdsInOrderOfAppearance) {
   EXPECT_EQ(units, std::vector<std::int32_t>{0});
 }
 
-TEST(Units, ManyWordsKeepTheirIds) {
+TEST(Units, IdsStayStableWhileTheTableGrows) {
   std::string text;
   for (int i = 0; i < 30000; ++i) text += "word" + std::to_string(i * 7919) + " ";
   WordIds ids;
@@ -52,8 +52,8 @@ TEST(Units, ManyWordsKeepTheirIds) {
   EXPECT_EQ(first, second);
 }
 
-// Words that differ in one byte at any place, of any length, with any bytes after them.
-TEST(Units, EveryByteOfAWordCounts) {
+// Words of any length that differ in one byte at any position, with any bytes after them.
+TEST(Units, WordsThatDifferInOneByteHaveDifferentIds) {
   for (std::size_t length = 1; length <= 40; ++length) {
     std::string text(length, 'a');
     for (std::size_t i = 0; i < length; ++i) {

@@ -24,7 +24,8 @@
 namespace lie {
 namespace {
 
-/// A child process that runs `body` and ends without the destructors of its parent's objects.
+/// Forks a child process that runs `body` and ends without calling the destructors of its parent's
+/// objects.
 pid_t child(const std::function<void()>& body) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
@@ -37,7 +38,7 @@ void end(pid_t pid) {
   ::waitpid(pid, nullptr, 0);
 }
 
-/// Bytes from one process to another; reading waits.
+/// A pipe for bytes between processes. Reading blocks.
 class Pipe {
  public:
   Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
@@ -47,7 +48,7 @@ class Pipe {
     close_writing();
   }
   void put(char byte) const { EXPECT_EQ(::write(ends_[1], &byte, 1), 1); }
-  /// 0 when nobody is left to write.
+  /// Returns the next byte, or 0 if all writing ends are closed.
   char get() const {
     char byte = 0;
     return ::read(ends_[0], &byte, 1) == 1 ? byte : '\0';
@@ -61,7 +62,7 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-/// A process that holds the lock of `directory` until it is killed.
+/// Starts a process that holds the lock of `directory` until it is killed.
 pid_t holder_of(const fs::path& directory) {
   const Pipe ready;
   const pid_t pid = child([&] {
@@ -79,10 +80,10 @@ class WriterLockTest : public ::testing::Test {
   std::string error() {
     return error_of([&] { WriterLock(directory_, "second"); });
   }
-  /// The command whose lock is taken over.
+  /// Takes the lock and returns the command of the holder that it was taken over from.
   std::string taken_from() {
     const WriterLock lock(directory_, "second");
-    return lock.taken_from() ? lock.taken_from()->command : "nobody";
+    return lock.taken_from() ? lock.taken_from()->command : "none";
   }
   void expect_in_error(const std::string& words) {
     const std::string message = error();
@@ -94,7 +95,7 @@ class WriterLockTest : public ::testing::Test {
   fs::path file_ = directory_ / kWriterLockName;
 };
 
-/// One that ran on another machine.
+/// Returns a holder that ran on another machine.
 LockHolder elsewhere() {
   LockHolder holder = this_process("first");
   holder.host = "n17";
@@ -103,22 +104,22 @@ LockHolder elsewhere() {
   return holder;
 }
 
-TEST_F(WriterLockTest, IsGivenBackWithoutATrace) {
+TEST_F(WriterLockTest, LeavesNoFilesAfterItsRelease) {
   {
     const WriterLock lock(directory_, "first");
     EXPECT_EQ(list_directory(directory_), std::vector<std::string>{kWriterLockName});
   }
   EXPECT_TRUE(fs::is_empty(directory_));
-  EXPECT_EQ(taken_from(), "nobody");
+  EXPECT_EQ(taken_from(), "none");
 }
 
-TEST_F(WriterLockTest, OfAFileStandsBesideIt) {
+TEST_F(WriterLockTest, LocksAFileByAnotherFileNextToIt) {
   const WriterLock lock(directory_ / "out.jsonl", "first");
   EXPECT_EQ(list_directory(directory_), std::vector<std::string>{"out.jsonl.lock"});
   const WriterLock of_another(directory_ / "other.jsonl", "second");
 }
 
-TEST_F(WriterLockTest, ARunningHolderIsNamed) {
+TEST_F(WriterLockTest, RefusalNamesTheRunningHolder) {
   const pid_t pid = holder_of(directory_);
   const LockHolder holder = *parse_lock_holder(read_file(file_));
   EXPECT_EQ(holder.pid, pid);
@@ -130,7 +131,7 @@ TEST_F(WriterLockTest, ARunningHolderIsNamed) {
   end(pid);
 }
 
-TEST_F(WriterLockTest, DeathByKillFreesIt) {
+TEST_F(WriterLockTest, KilledHoldersLoseTheLock) {
   end(holder_of(directory_));
   check_unlocked(directory_);
   EXPECT_TRUE(fs::exists(file_));
@@ -138,16 +139,16 @@ TEST_F(WriterLockTest, DeathByKillFreesIt) {
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
-TEST_F(WriterLockTest, ADeadProcessWhoseParentDoesNotAskIsGone) {
+TEST_F(WriterLockTest, ZombieHoldersCountAsGone) {
   const pid_t pid = holder_of(directory_);
   ::kill(pid, SIGKILL);
   siginfo_t info;
-  ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);  // dead, and still a zombie
+  ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);  // dead, but still a zombie
   EXPECT_EQ(taken_from(), "first");
   end(pid);
 }
 
-TEST_F(WriterLockTest, APidUsedAgainIsNotTheHolder) {
+TEST_F(WriterLockTest, AReusedPidIsNotTheHolder) {
   LockHolder holder = this_process("first");
   leave(holder);
   expect_in_error("is being written by \"first\"");
@@ -156,13 +157,13 @@ TEST_F(WriterLockTest, APidUsedAgainIsNotTheHolder) {
   EXPECT_EQ(taken_from(), "first");
 }
 
-TEST_F(WriterLockTest, AnotherHostsIsRefusedWithTheRemedy) {
+TEST_F(WriterLockTest, LocksOfOtherHostsAreRefusedWithARemedy) {
   leave(elsewhere());
   expect_in_error("held by \"first\" on host n17, process ");
-  expect_in_error("if it does not, remove " + file_.string());
+  expect_in_error("if it has ended, remove " + file_.string());
 }
 
-TEST_F(WriterLockTest, AMachineThatStartedAgainHasForgottenIt) {
+TEST_F(WriterLockTest, HoldersBeforeARebootAreGone) {
   LockHolder holder = this_process("first");
   if (holder.machine.empty()) GTEST_SKIP() << "this machine has no /etc/machine-id";
   holder.boot = "the boot before";
@@ -170,7 +171,7 @@ TEST_F(WriterLockTest, AMachineThatStartedAgainHasForgottenIt) {
   EXPECT_EQ(taken_from(), "first");
 }
 
-TEST_F(WriterLockTest, AnotherContainersIsGoneWhereTheKernelSaysSo) {
+TEST_F(WriterLockTest, HoldersInOtherContainersAreGoneIfTheKernelLockIsFree) {
   LockHolder holder = this_process("first");
   holder.pid_namespace = "pid:[1]";
   leave(holder);
@@ -180,14 +181,14 @@ TEST_F(WriterLockTest, AnotherContainersIsGoneWhereTheKernelSaysSo) {
   EXPECT_EQ(taken_from(), "first");
 }
 
-TEST_F(WriterLockTest, OneThatNamesNobodyIsRefused) {
+TEST_F(WriterLockTest, LocksWithoutAHolderAreRefused) {
   for (const char* text : {"", "{\"token\": ", "[1, 2]", "{\"token\": 7}\n"}) {
     scratch_.write(kWriterLockName, text);
-    expect_in_error("its lock " + file_.string() + " does not say who holds it; if no process");
+    expect_in_error("its lock " + file_.string() + " does not name its holder; if no process");
   }
 }
 
-TEST_F(WriterLockTest, StartersKilledOnTheWayAreNoObstacle) {
+TEST_F(WriterLockTest, IgnoresTheFilesOfKilledStarters) {
   LockHolder gone = this_process("first");
   ++gone.start_ticks;
   LockHolder starter = gone;
@@ -195,13 +196,13 @@ TEST_F(WriterLockTest, StartersKilledOnTheWayAreNoObstacle) {
   leave(gone);
   scratch_.write("writer.lock.after-" + gone.token, to_text(starter));
   scratch_.write("writer.lock.new-00000000000000aa", to_text(starter));
-  scratch_.write("writer.lock.new-00000000000000bb", "");  // may be at work: stays
+  scratch_.write("writer.lock.new-00000000000000bb", "");  // its process may still run: kept
   EXPECT_EQ(taken_from(), "first");
   EXPECT_EQ(list_directory(directory_),
             std::vector<std::string>{"writer.lock.new-00000000000000bb"});
 }
 
-TEST_F(WriterLockTest, ALockTakenAwayByHandIsNotTakenBack) {
+TEST_F(WriterLockTest, DoesNotRemoveAnotherHoldersLock) {
   {
     const WriterLock lock(directory_, "first");
     fs::remove(file_);
@@ -210,7 +211,7 @@ TEST_F(WriterLockTest, ALockTakenAwayByHandIsNotTakenBack) {
   EXPECT_TRUE(fs::exists(file_));
 }
 
-TEST_F(WriterLockTest, OfManyStartersOneWins) {
+TEST_F(WriterLockTest, ExactlyOneOfManyStartersWins) {
   constexpr int kStarters = 12;
   for (int round = 0; round < 20; ++round) {
     end(holder_of(directory_));
@@ -232,21 +233,21 @@ TEST_F(WriterLockTest, OfManyStartersOneWins) {
       }));
     }
     go.close_writing();
-    std::string heard;
-    for (int i = 0; i < kStarters; ++i) heard += results.get();
+    std::string received;
+    for (int i = 0; i < kStarters; ++i) received += results.get();
     stay.close_writing();
     for (const pid_t pid : starters) ::waitpid(pid, nullptr, 0);
-    EXPECT_EQ(std::ranges::count(heard, 'w'), 1) << heard;
-    EXPECT_EQ(std::ranges::count(heard, 'r'), kStarters - 1) << heard;
+    EXPECT_EQ(std::ranges::count(received, 'w'), 1) << received;
+    EXPECT_EQ(std::ranges::count(received, 'r'), kStarters - 1) << received;
   }
 }
 
-/// What the processes of the next test count together.
+/// Counters in the shared memory of the next test's processes.
 struct Counts {
   std::atomic<int> taken = 0, overlaps = 0;
 };
 
-/// Takes the lock, in which a second lock on `witness` must be free: the kernel's, of another kind.
+/// Acquires the lock. Meanwhile an flock() of `witness`, which is independent of it, must be free.
 void write_a_little(const fs::path& directory, int witness, Counts& counts) {
   const WriterLock lock(directory, "one of many");
   ++counts.taken;
@@ -255,7 +256,7 @@ void write_a_little(const fs::path& directory, int witness, Counts& counts) {
   ::flock(witness, LOCK_UN);
 }
 
-/// Unless another has the lock.
+/// Calls write_a_little() and ignores its error if another process has the lock.
 void try_to_write(const fs::path& directory, int witness, Counts& counts) {
   try {
     write_a_little(directory, witness, counts);
@@ -263,9 +264,10 @@ void try_to_write(const fs::path& directory, int witness, Counts& counts) {
   }
 }
 
-/// Once, however slow the machine, then until it is killed, wherever it is then.
+/// Tries to write once, however slow the machine is, then repeats until a timer kills the process
+/// at a random place.
 [[noreturn]] void write_again_and_again(const fs::path& directory, Counts& counts, unsigned seed) {
-  // Opened before the lock is: a dying process closes it first.
+  // Opened before the lock file, because a dying process closes its files in this order.
   const int witness = ::open((directory / "witness").c_str(), O_RDWR | O_CREAT, 0644);
   std::mt19937 random(seed);
   try_to_write(directory, witness, counts);
@@ -274,7 +276,7 @@ void try_to_write(const fs::path& directory, int witness, Counts& counts) {
   while (true) try_to_write(directory, witness, counts);
 }
 
-TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesComeAndDie) {
+TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesStartAndDie) {
   void* memory =
       ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& counts = *new (memory) Counts;
@@ -287,12 +289,12 @@ TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesComeAndDie) {
     for (const pid_t pid : processes) ::waitpid(pid, nullptr, 0);
   }
   EXPECT_EQ(counts.overlaps, 0);
-  EXPECT_GE(counts.taken, 20) << "somebody has it in each generation";
-  EXPECT_NE(taken_from(), "second") << "nobody stands in the way of the next";
+  EXPECT_GE(counts.taken, 20) << "at least one process acquires it in each generation";
+  EXPECT_NE(taken_from(), "second") << "the next process can take it over";
   ::munmap(memory, sizeof(Counts));
 }
 
-TEST_F(WriterLockTest, AFullDiskIsNamedAndNothingIsLeft) {
+TEST_F(WriterLockTest, FullDisksAreReportedAndLeaveNoFiles) {
   const Pipe verdict;
   const pid_t pid = child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -305,7 +307,7 @@ TEST_F(WriterLockTest, AFullDiskIsNamedAndNothingIsLeft) {
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
-TEST_F(WriterLockTest, APlaceThatCannotBeWrittenIsNamed) {
+TEST_F(WriterLockTest, UnwritableDirectoriesAreNamed) {
   EXPECT_TRUE(
       error_of([&] { WriterLock("/proc", "second"); }).starts_with("/proc/writer.lock.new-"));
   EXPECT_TRUE(error_of([&] {
@@ -313,7 +315,7 @@ TEST_F(WriterLockTest, APlaceThatCannotBeWrittenIsNamed) {
               }).find("cannot create it: No such file") != std::string::npos);
 }
 
-/// Within a Slurm job, with a squeue that gives the answers of a test.
+/// Runs within a simulated Slurm job, whose squeue prints the answers of a test.
 class UnderSlurm : public WriterLockTest {
  protected:
   UnderSlurm() : path_(std::getenv("PATH")) {
@@ -346,7 +348,7 @@ class UnderSlurm : public WriterLockTest {
   std::string path_;
 };
 
-TEST_F(UnderSlurm, AJobThatHasEndedIsGone) {
+TEST_F(UnderSlurm, EndedJobsAreGone) {
   for (const char* answer : {"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
                              "exit 0", "echo TIMEOUT", "echo PENDING"}) {
     squeue(answer);
@@ -355,7 +357,7 @@ TEST_F(UnderSlurm, AJobThatHasEndedIsGone) {
   }
 }
 
-TEST_F(UnderSlurm, AJobThatRunsOrMayRunIsRefused) {
+TEST_F(UnderSlurm, RunningAndUnknownJobsAreRefused) {
   for (const char* answer : {"echo RUNNING", "echo COMPLETING", "printf 'FAILED\\nRUNNING\\n'",
                              "echo 'Unable to contact slurm controller' >&2; exit 1"}) {
     squeue(answer);
@@ -364,13 +366,13 @@ TEST_F(UnderSlurm, AJobThatRunsOrMayRunIsRefused) {
   }
 }
 
-TEST_F(UnderSlurm, AnotherClustersJobsAreNotKnown) {
+TEST_F(UnderSlurm, JobsOfOtherClustersAreUnknown) {
   squeue("exit 0");
   leave_job("39", "west");
   expect_in_error("Slurm job 39");
 }
 
-TEST_F(UnderSlurm, WhatIsNoJobIdIsNotAsked) {
+TEST_F(UnderSlurm, InvalidJobIdsAreNotPassedToSqueue) {
   squeue("touch " + (directory_ / "asked").string());
   leave_job("39; touch " + (directory_ / "run").string());
   expect_in_error("on host n17");
@@ -378,13 +380,13 @@ TEST_F(UnderSlurm, WhatIsNoJobIdIsNotAsked) {
   EXPECT_FALSE(fs::exists(directory_ / "run"));
 }
 
-TEST_F(UnderSlurm, ARequeuedJobTakesOverFromItself) {
+TEST_F(UnderSlurm, RequeuedJobsTakeOverTheirOwnLock) {
   squeue("echo RUNNING");
   leave_job("40");
   EXPECT_EQ(taken_from(), "first");
 }
 
-TEST_F(UnderSlurm, AStepThatHasEndedIsGoneThoughItsJobRuns) {
+TEST_F(UnderSlurm, EndedStepsOfRunningJobsAreGone) {
   set("SLURM_RESTART_COUNT", "0");
   squeue("case \"$*\" in *--steps=40.3) ;; *) echo RUNNING ;; esac");
   leave_job("40", "east", "2");

@@ -49,7 +49,7 @@ TEST_F(DatasetFile, ReadsVerlRows) {
   EXPECT_EQ(prompts[0].reference_length, 8175);
 }
 
-TEST_F(DatasetFile, FieldsAreAMatterOfOptions) {
+TEST_F(DatasetFile, OptionsNameTheFields) {
   options.prompt_field = std::string("q.text");
   options.gold_field = std::string("a");
   options.data_source_field = std::string("from");
@@ -62,7 +62,7 @@ TEST_F(DatasetFile, FieldsAreAMatterOfOptions) {
   EXPECT_EQ(prompts[0].reference_length, 7);
 }
 
-TEST_F(DatasetFile, EveryRowProblemNamesFileAndRow) {
+TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   EXPECT_EQ(error(good + "{\"gold\": \"y\"}"),
             "d.jsonl:2: field prompt: expected a prompt, found nothing; the row has gold; set "
@@ -74,19 +74,20 @@ TEST_F(DatasetFile, EveryRowProblemNamesFileAndRow) {
   EXPECT_EQ(error(good + "{\"prompt\": \"\", \"gold\": \"y\"}"),
             "d.jsonl:2: field prompt is empty; give a prompt or remove the row");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\"}"),
-            "d.jsonl:2: no right answer: expected field gold or answer or "
+            "d.jsonl:2: no correct answer: expected field gold or answer or "
             "reward_model.ground_truth; the row has prompt; set data.gold_field to one of them");
   EXPECT_EQ(error("{\"prompt\": \"x\", \"extra\": {\"solution\": 4}, \"solution\": \"5\"}"),
-            "d.jsonl:1: no right answer: expected field gold or answer or "
+            "d.jsonl:1: no correct answer: expected field gold or answer or "
             "reward_model.ground_truth; the row has prompt, solution, extra.solution; set "
             "data.gold_field=solution");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
-            "d.jsonl:2: field gold is empty; give the right answer");
+            "d.jsonl:2: field gold is empty; give the correct answer");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": [1]}"),
             "d.jsonl:2: field gold: expected a text or a number, found array; correct the row");
-  EXPECT_EQ(error("{\"prompt\": [{\"role\": \"assistant\", \"content\": \"x\"}], \"gold\": 1}"),
-            "d.jsonl:1: field prompt: the last message is the assistant's; a prompt ends with the "
-            "user's turn");
+  EXPECT_EQ(
+      error("{\"prompt\": [{\"role\": \"assistant\", \"content\": \"x\"}], \"gold\": 1}"),
+      "d.jsonl:1: field prompt: the last message has the role assistant; a prompt ends with the "
+      "user's turn");
   EXPECT_EQ(error("{\"prompt\": [{\"role\": \"tool\", \"content\": \"x\"}], \"gold\": 1}"),
             "d.jsonl:1 prompt[0]: field role: expected system, user or assistant, found tool; "
             "correct the row");
@@ -111,7 +112,7 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
     return messages.back().role + ":" + messages.back().content;
   };
   const std::string message = error_of([&] { read_dataset(path, options, render); });
-  EXPECT_NE(message.find("d.jsonl:2: the right answer is \"C\": expected a letter from A to B"),
+  EXPECT_NE(message.find("d.jsonl:2: the correct answer is \"C\": expected a letter from A to B"),
             std::string::npos);
   options.skip_bad_rows = true;
   const Dataset data = read_dataset(path, options, render);
@@ -120,7 +121,7 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   EXPECT_EQ(data.prompts[0].gold, "B");
 }
 
-TEST_F(DatasetFile, ANumberOfAChoiceIsItsLetterAndIsCounted) {
+TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   options.choices_field = "options";
   const auto row = [](const std::string& key) {
     return R"({"prompt": "Two?", "options": ["1", "2"], "answer": ")" + key + "\"}\n";
@@ -131,11 +132,11 @@ TEST_F(DatasetFile, ANumberOfAChoiceIsItsLetterAndIsCounted) {
   EXPECT_EQ(data.prompts[1].gold, "A");
   EXPECT_EQ(data.prompts[2].gold, "B");
   for (const char* key : {"0", "3", "11"}) {
-    EXPECT_TRUE(error(row(key)).starts_with("d.jsonl:1: the right answer is")) << key;
+    EXPECT_TRUE(error(row(key)).starts_with("d.jsonl:1: the correct answer is")) << key;
   }
 }
 
-TEST_F(DatasetFile, CountsTheRowsItSkips) {
+TEST_F(DatasetFile, CountsSkippedRows) {
   options.skip_bad_rows = true;
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   const Dataset data =

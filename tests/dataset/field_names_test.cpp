@@ -10,7 +10,7 @@ namespace {
 
 FieldNames guess(const std::string& row) { return guess_fields(parse_json_row(row, "row")); }
 
-TEST(FieldNames, ThoseOfPublishedDataSets) {
+TEST(FieldNames, RecognizesPublishedDatasets) {
   const FieldNames gsm8k = guess(R"({"question": "q", "answer": "so\n#### 5"})");
   EXPECT_EQ(gsm8k.prompt, "question");
   EXPECT_EQ(gsm8k.gold, "answer");
@@ -30,7 +30,7 @@ TEST(FieldNames, ThoseOfPublishedDataSets) {
   EXPECT_EQ(choice.data_source, "subject");
 }
 
-TEST(FieldNames, AFieldOfAnotherKindIsNotTaken) {
+TEST(FieldNames, IgnoresFieldsOfAnotherType) {
   EXPECT_EQ(guess(R"({"prompt": 7, "problem": "p"})").prompt, "problem");
   EXPECT_EQ(guess(R"({"prompt": "", "problem": "p"})").prompt, "problem");
   EXPECT_EQ(guess(R"({"messages": [{"role": "assistant", "content": "x"}]})").prompt, "");
@@ -39,14 +39,14 @@ TEST(FieldNames, AFieldOfAnotherKindIsNotTaken) {
   EXPECT_EQ(guess(R"({"choices": [1, 2]})").choices, "");
 }
 
-TEST(FieldNames, ManyFieldsAreCut) {
+TEST(FieldNames, ListsAtMostTwentyFields) {
   std::string row = "{\"f0\": 0";
   for (int i = 1; i < 40; ++i) row += fmt::format(", \"f{}\": 0", i);
   const std::string text = fields_text(parse_json_row(row + "}", "row"));
   EXPECT_TRUE(text.starts_with("the row has f0, f1, ")) << text;
   EXPECT_TRUE(text.ends_with(", ...")) << text;
   EXPECT_EQ(std::ranges::count(text, ','), 20) << text;
-  EXPECT_EQ(fields_text(parse_json_row("{}", "row")), "the row has no field");
+  EXPECT_EQ(fields_text(parse_json_row("{}", "row")), "the row has no fields");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The small files come from golden/make_parquet.py; the published ones are read where they are.
+// golden/make_parquet.py makes the small files. The published files are read from shared/data if
+// they are there.
 #include "common/dataset/parquet.h"
 
 #include <gtest/gtest.h>
@@ -23,13 +24,13 @@ struct ParquetFile : ::testing::Test {
   TemporaryDirectory scratch;
 };
 
-TEST(ParquetMissing, SaysHowToGetIt) {
+TEST(ParquetMissing, ErrorsSayHowToInstallArrow) {
   if (parquet_is_built()) GTEST_SKIP() << "built with Arrow";
   const std::string message = error_of([] { read_dataset(kGolden / "verl.parquet", {}); });
   EXPECT_NE(message.find("scripts/setup.sh"), std::string::npos) << message;
 }
 
-TEST_F(ParquetFile, GivesVerlsNestedColumns) {
+TEST_F(ParquetFile, ReadsVerlsNestedColumns) {
   RowOptions options;
   options.skip_bad_rows = true;
   const Dataset data = read_dataset(kGolden / "verl.parquet", options);
@@ -43,11 +44,11 @@ TEST_F(ParquetFile, GivesVerlsNestedColumns) {
   EXPECT_EQ(data.prompts[2].gold, "\\frac{1}{2}");
   EXPECT_EQ(data.prompts[2].problem, 2);
   ASSERT_EQ(data.skipped.size(), 1u);
-  EXPECT_NE(data.skipped[0].find("verl.parquet:row 4: no right answer"), std::string::npos);
+  EXPECT_NE(data.skipped[0].find("verl.parquet:row 4: no correct answer"), std::string::npos);
   EXPECT_EQ(skipped_rows_text(data).substr(0, 31), "1 of 4 rows skipped; the first:");
 }
 
-TEST_F(ParquetFile, KeepsNestedRowsWholeWhereAskedTo) {
+TEST_F(ParquetFile, KeepsNestedRowsOnRequest) {
   RowOptions options;
   options.skip_bad_rows = options.keep_rows = true;
   const Dataset data = read_dataset(kGolden / "verl.parquet", options);
@@ -57,7 +58,7 @@ TEST_F(ParquetFile, KeepsNestedRowsWholeWhereAskedTo) {
   EXPECT_EQ(row.text("data_source"), "math");
 }
 
-TEST_F(ParquetFile, ReadsEveryTypeOfColumn) {
+TEST_F(ParquetFile, ReadsEveryColumnType) {
   std::vector<JsonRow> rows;
   for_each_parquet_row(kGolden / "types.parquet", [&](const JsonRow& r) { rows.push_back(r); });
   ASSERT_EQ(rows.size(), 2u);
@@ -79,7 +80,7 @@ TEST_F(ParquetFile, ReadsEveryTypeOfColumn) {
   }
 }
 
-TEST_F(ParquetFile, TakesAColumnOfNumbersBesides) {
+TEST_F(ParquetFile, AddsAndReplacesAColumnOfNumbers) {
   const fs::path copy = scratch.path() / "out.parquet";
   add_parquet_column(kGolden / "verl.parquet", copy, "reference_length",
                      std::vector<double>{1, 2.5, 3, 4});
@@ -94,11 +95,11 @@ TEST_F(ParquetFile, TakesAColumnOfNumbersBesides) {
             std::string::npos);
 }
 
-TEST_F(ParquetFile, RefusesABrokenFile) {
+TEST_F(ParquetFile, RefusesDamagedFiles) {
   const auto path = scratch.write("half.parquet", "PAR1 and then nothing of the kind");
   const std::string message = error_of([&] { read_dataset(path, {}); });
   EXPECT_NE(message.find("half.parquet: "), std::string::npos) << message;
-  EXPECT_NE(message.find("check that the file is whole"), std::string::npos) << message;
+  EXPECT_NE(message.find("check that the file is complete"), std::string::npos) << message;
 }
 
 std::map<std::string, std::int64_t> counts(const fs::path& path) {
@@ -107,7 +108,7 @@ std::map<std::string, std::int64_t> counts(const fs::path& path) {
   return count;
 }
 
-TEST_F(ParquetFile, ReadsThePublishedFilesAsTheyAre) {
+TEST_F(ParquetFile, ReadsThePublishedFilesUnchanged) {
   if (!fs::exists(kPublished)) GTEST_SKIP() << "no " << kPublished;
   using Counts = std::map<std::string, std::int64_t>;
   const Counts benchmarks = {{"aime", 960}, {"aime25", 960},  {"amc", 2656},

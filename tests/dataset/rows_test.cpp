@@ -24,13 +24,13 @@ struct Rows : ::testing::Test {
   std::int64_t count = 0;
 };
 
-TEST_F(Rows, NumbersRowsAndPlacesThemByLine) {
+TEST_F(Rows, NumbersRowsAndReportsTheirLines) {
   const auto path = scratch.write("r.jsonl", "{\"x\": \"a\"}\n\n{\"x\": \"b\"}\r\n{\"x\": \"c\"}");
   EXPECT_EQ(texts(path), (std::vector<std::string>{"0a", "1b", "2c"}));
   EXPECT_EQ(count, 3);
 }
 
-TEST_F(Rows, StopsAtTheFirstBadRowUnlessTold) {
+TEST_F(Rows, StopsAtTheFirstBadRowUnlessSkippingIsOn) {
   const auto path =
       scratch.write("r.jsonl", "{\"x\": \"a\"}\n{\"x\": 1}\n{\"x\"\n{\"x\": \"d\"}\n");
   const std::string message = error_of([&] { texts(path); });
@@ -43,7 +43,7 @@ TEST_F(Rows, StopsAtTheFirstBadRowUnlessTold) {
   EXPECT_NE(skipped[1].find("r.jsonl:3: not valid JSON"), std::string::npos) << skipped[1];
 }
 
-TEST_F(Rows, RefusesWhatIsNoFileOfRows) {
+TEST_F(Rows, RefusesFilesWithoutRows) {
   EXPECT_NE(error_of([&] { texts(scratch.path() / "absent"); }).find("cannot read"),
             std::string::npos);
   EXPECT_NE(error_of([&] { texts(scratch.path()); }).find("it is a directory"), std::string::npos);

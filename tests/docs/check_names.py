@@ -3,6 +3,7 @@
 
 docs/reference/trajectory-log.md must name the columns of common/trajectory/schema.h and no others;
 docs/reference/metrics.md must name every metric that learner/record adds under a fixed name.
+docs/design/step.md must name only functions and types that the file of the same row holds.
 """
 
 import re
@@ -23,6 +24,19 @@ def metrics_of_sources(root):
     return names
 
 
+def faults_of_step(root):
+    """Returns the faults of the table of files in docs/design/step.md."""
+    text = (root / "docs/design/step.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \| `([^`]+)` \| ([^|]+) \|", text, re.M)
+    faults = [] if len(rows) >= 20 else [f"step.md: only {len(rows)} files in the table"]
+    for path, names in rows:
+        source = (root / path).read_text(encoding="utf-8") if (root / path).is_file() else ""
+        for name in re.findall(r"`(\w+)`", names):
+            if not re.search(rf"\b{name}\b", source):
+                faults.append(f"step.md: {path} has no {name}")
+    return faults
+
+
 def main():
     root = Path(sys.argv[1])
     log = (root / "docs/reference/trajectory-log.md").read_text(encoding="utf-8")
@@ -32,6 +46,7 @@ def main():
     faults = [f"trajectory-log.md lacks the column {c}" for c in sorted(columns - documented)]
     faults += [f"trajectory-log.md: no column {c}" for c in sorted(documented - columns)]
     faults += [f"metrics.md lacks the metric {m}" for m in sorted(names - quoted)]
+    faults += faults_of_step(root)
     print("\n".join([*faults, f"{len(columns)} columns, {len(names)} metrics, {len(faults)} faults"]))
     return 1 if faults or len(columns) < 50 or len(names) < 50 else 0
 

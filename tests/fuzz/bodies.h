@@ -1,5 +1,5 @@
-// The bodies of the fuzz targets. The test suite runs the same bodies on a fixed series of
-// mutations.
+// The bodies of the verifier's fuzz targets. The test suite runs the same bodies over a fixed
+// series of mutations.
 #pragma once
 
 #include <cstdlib>
@@ -7,18 +7,20 @@
 
 namespace lie::fuzz {
 
-/// Ends the process where an invariant is broken, so that a fuzzer keeps the input.
-inline void require(bool invariant) {
-  if (!invariant) std::abort();
+/// Ends the process if a property does not hold, so that the fuzzer keeps the input.
+inline void require(bool promise) {
+  if (!promise) std::abort();
 }
 
-/// Extracts boxes, gold and prose of a text. Every box is balanced.
+/// Extracts the boxes, the gold and the prose answer of a text. Must not crash, and every box must
+/// be balanced.
 void extract_body(std::string_view input);
 
-/// Parses a text twice to the same tree.
+/// Parses a text twice. Must not crash or hang, and both trees must be equal.
 void parse_body(std::string_view input);
 
-/// Verifies the first line as gold against the rest as response, in both modes, within the budget.
+/// Verifies the first line as gold against the rest as response, in both modes. Must give a verdict
+/// within the budget.
 void verify_body(std::string_view input);
 
 }  // namespace lie::fuzz

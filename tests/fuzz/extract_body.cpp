@@ -12,7 +12,7 @@ void extract_body(std::string_view input) {
   options.choices = {"A", "B"};
   const std::vector<extract::Box> boxes = extract::all_boxes(input, true);
   for (const extract::Box& box : boxes) require(box.end <= input.size() && box.begin < box.end);
-  // The scan from the front and the one from the end find the same boxes.
+  // The scans from the front and from the end must find the same boxes.
   const std::vector<extract::Box> last = extract::last_boxes(input, true, true);
   require(last.size() <= boxes.size() && last.empty() == boxes.empty());
   for (std::size_t i = 1; i <= last.size(); ++i)

@@ -1,37 +1,37 @@
-// What the fuzz targets of files and messages do with their input: read it by the function that a
-// run would use. Each input is either read or refused by an Error; all else (a crash, another
-// exception, endless work) is a defect.
+// The bodies of the fuzz targets for files and messages. Each reads its input by the function that
+// a run uses. An input must be either read or refused by an Error. A crash, another exception or a
+// hang is a defect.
 #pragma once
 
 #include <string_view>
 
 namespace lie::fuzz {
 
-/// tokenizer.json; what can be read encodes and decodes.
+/// Reads a tokenizer.json. A valid one must encode and decode.
 void tokenizer_body(std::string_view input);
 
-/// A .safetensors file, its floats converted.
+/// Reads a .safetensors file and converts its floats.
 void safetensors_body(std::string_view input);
 
-/// A YAML config with fields of all types; what can be read is printed and read back.
+/// Reads a YAML config with fields of all types. A valid one is printed and read back.
 void config_body(std::string_view input);
 
-/// A JSONL file of rows.
+/// Reads a JSONL file of rows.
 void jsonl_body(std::string_view input);
 
-/// A Parquet file of rows.
+/// Reads a Parquet file of rows.
 void parquet_body(std::string_view input);
 
-/// A trajectory file.
+/// Reads a trajectory file.
 void segment_body(std::string_view input);
 
-/// A message between ranks.
+/// Unpacks a message between ranks.
 void wire_body(std::string_view input);
 
-/// A file of such messages.
+/// Reads a file of such messages.
 void message_file_body(std::string_view input);
 
-/// A chat template; what can be read renders a conversation.
+/// Reads a chat template. A valid one renders a conversation.
 void chat_template_body(std::string_view input);
 
 }  // namespace lie::fuzz

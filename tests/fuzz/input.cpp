@@ -12,7 +12,7 @@
 namespace lie::fuzz {
 namespace {
 
-/// A file that stays open: to create one for each input costs more than to read it.
+/// A file that stays open, because creating a file for each input costs more than reading it.
 struct InputFile {
   std::filesystem::path path;
   int descriptor;

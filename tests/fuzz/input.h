@@ -1,4 +1,4 @@
-// What the bodies of file_bodies.h share.
+// Helpers of the bodies in file_bodies.h.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace lie::fuzz {
 
-/// Only an Error is an expected end.
+/// Calls a reader and catches its Error, the only expected failure.
 template <typename Read>
 void read_or_refused(Read read) {
   try {
@@ -17,8 +17,8 @@ void read_or_refused(Read read) {
   }
 }
 
-/// The input as a file of that name, in a directory that lasts as long as the process: the last
-/// call's file, written anew.
+/// Writes the input to a file of that name and returns its path. The file is in a directory that
+/// exists as long as the process. Each call overwrites the previous content.
 std::filesystem::path file_with(const char* name, std::string_view input);
 
 }  // namespace lie::fuzz

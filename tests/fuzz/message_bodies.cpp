@@ -22,7 +22,7 @@ void unpack_again(std::span<const std::byte> bytes) {
   });
 }
 
-/// By the reader of the kind that the header names; the others refuse the message by it.
+/// Reads the message by the reader of the kind in its header. All other readers would refuse it.
 void unpack_any(std::span<const std::byte> bytes) {
   std::uint16_t kind = 0;
   if (bytes.size() >= wire::kHeaderBytes) std::memcpy(&kind, bytes.data() + 6, sizeof kind);

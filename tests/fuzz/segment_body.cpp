@@ -5,8 +5,9 @@
 #include "common/trajectory/reader.h"
 #include "tests/fuzz/input.h"
 
-/// HDF5 reads metadata of a file that may be written meanwhile once more where its checksum does
-/// not fit, up to a hundred times, and sleeps between: 40 ms an input. Nobody writes this file.
+/// Makes HDF5 read metadata only once. By default it retries metadata with an incorrect checksum up
+/// to a hundred times with sleeps, 40 ms per input, in case the file is being written. These files
+/// are never written meanwhile.
 extern "C" int nanosleep(const timespec* /*requested*/, timespec* /*remaining*/) { return 0; }
 
 namespace lie::fuzz {

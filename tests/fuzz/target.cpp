@@ -1,4 +1,4 @@
-// One libFuzzer target; LIE_FUZZ_BODY says which.
+// A libFuzzer target. LIE_FUZZ_BODY is its body.
 #include <cstddef>
 #include <cstdint>
 

@@ -16,7 +16,7 @@ Cycle path_back(const std::map<std::string, std::string>& came_from, const std::
   return path;
 }
 
-// Breadth first, until a node leads back to the start; empty where none does.
+// Returns a shortest cycle through the start, by breadth-first search. Empty if there is none.
 Cycle shortest_cycle(const Graph& graph, const std::string& start) {
   std::map<std::string, std::string> came_from;
   std::deque<std::string> ahead = {start};

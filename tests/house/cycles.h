@@ -1,4 +1,4 @@
-// Circles in a directed graph.
+// Finds cycles in a directed graph.
 #pragma once
 
 #include <map>
@@ -8,12 +8,12 @@
 
 namespace lie {
 
-/// What each node leads to.
+/// The successors of each node.
 using Graph = std::map<std::string, std::set<std::string>>;
 
-/// A shortest cycle through every node that lies on one and on none named before: {a, b, c} is
-/// a -> b -> c -> a. Empty exactly where every strongly connected component is a single node. A
-/// node that leads to itself is no cycle.
+/// Returns cycles that cover every node on a cycle: for each node not covered yet, a shortest cycle
+/// through it. {a, b, c} means a -> b -> c -> a. The result is empty exactly if every strongly
+/// connected component is a single node. Edges from a node to itself are ignored.
 std::vector<std::vector<std::string>> cycles(const Graph& graph);
 
 }  // namespace lie

@@ -1,6 +1,6 @@
-// No folder includes itself by way of others, and no file either. A folder without subfolders is
-// one node; the files beside subfolders (learner/learner.cpp, learner/step.h) are a node each,
-// because some of them are the base of the subfolders and others build on them.
+// No folder and no file includes itself through others. A folder without subfolders is one node of
+// the graph. In a folder with subfolders each file is a node of its own (learner/learner.cpp,
+// learner/step.h), because the subfolders build on some of these files and others build on them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -30,7 +30,7 @@ std::set<std::string> parents_of_folders(const std::vector<Include>& includes) {
   return parents;
 }
 
-// The folder, or the file itself where its folder has subfolders.
+// Returns the node of a file: its folder, or the file itself if its folder has subfolders.
 NodeOf room_in(const std::vector<Include>& includes) {
   return [parents = parents_of_folders(includes)](const std::string& path) {
     const std::string folder = folder_of(path);
@@ -54,7 +54,7 @@ Graph graph_of(const std::vector<Include>& includes, const NodeOf& node) {
   return graph;
 }
 
-// Each step of a cycle with the includes that make it.
+// Returns each step of a cycle with its includes.
 std::string described(const std::vector<std::string>& cycle, const std::vector<Include>& includes,
                       const NodeOf& node) {
   std::string out;
@@ -74,37 +74,37 @@ void expect_no_cycle(const std::vector<Include>& includes, const NodeOf& node) {
     ADD_FAILURE() << "a circle of " << cycle.size() << ":\n" << described(cycle, includes, node);
 }
 
-TEST(House, NoFolderIncludesItselfByWayOfOthers) {
+TEST(House, FoldersHaveNoIncludeCycles) {
   const std::vector<Include> includes = own_includes();
   ASSERT_GT(includes.size(), 1000U);
   expect_no_cycle(includes, room_in(includes));
 }
 
-TEST(House, NoFileIncludesItselfByWayOfOthers) { expect_no_cycle(own_includes(), file_itself); }
+TEST(House, FilesHaveNoIncludeCycles) { expect_no_cycle(own_includes(), file_itself); }
 
 using Cycles = std::vector<std::vector<std::string>>;
 
-TEST(Cycles, ACycleOfThreeIsFoundAmongWhatHasNone) {
+TEST(Cycles, FindsACycleAmongAcyclicNodes) {
   const Graph graph = {{"top", {"a", "x"}}, {"a", {"b"}}, {"b", {"c", "x"}}, {"c", {"a"}}};
   EXPECT_EQ(lie::cycles(graph), (Cycles{{"a", "b", "c"}}));
 }
 
-TEST(Cycles, TheShortestWayRoundIsNamed) {
+TEST(Cycles, ReturnsAShortestCycle) {
   EXPECT_EQ(lie::cycles({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {"a"}}}),
             (Cycles{{"a", "c"}, {"b", "c", "a"}}));
 }
 
-TEST(Cycles, CyclesApartAreBothNamed) {
+TEST(Cycles, FindsDisjointCycles) {
   const Graph graph = {{"a", {"b"}}, {"b", {"a", "p"}}, {"p", {"q"}}, {"q", {"p"}}};
   EXPECT_EQ(lie::cycles(graph), (Cycles{{"a", "b"}, {"p", "q"}}));
 }
 
-TEST(Cycles, SharedParentsAndANodeThatLeadsToItselfAreNone) {
+TEST(Cycles, IgnoresSharedParentsAndSelfEdges) {
   EXPECT_EQ(lie::cycles({{"a", {"a", "b", "c"}}, {"b", {"d"}}, {"c", {"d"}}}), Cycles{});
 }
 
-// The step that the report shows is the one that was planted.
-TEST(Cycles, APlantedCycleOfFoldersIsReportedWithItsIncludes) {
+// The report must show the include that the test adds.
+TEST(Cycles, ReportsAnAddedFolderCycleWithItsIncludes) {
   const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators.h"},
                                          {"model/operators.h", 7, "common/shape.h"},
                                          {"common/shape.h", 9, "model/cpu/gemm.h"}};

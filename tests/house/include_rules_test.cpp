@@ -18,10 +18,10 @@
 namespace {
 
 namespace fs = std::filesystem;
+using lie::folder_of;
 using lie::Include;
+using lie::units_by_folder;
 
-// A unit is a header with its source, or either alone. A stub that stands in for a missing backend
-// belongs to the unit that it replaces.
 constexpr std::size_t kMaxUnits = 16;
 
 // Third-party libraries besides fmt, which every folder may include. The longest matching folder
@@ -40,7 +40,7 @@ const std::map<std::string, std::set<std::string>> kLibrariesOfFolder = {
     {"tools", {"CLI", "nlohmann", "posix"}},
 };
 
-// First part of an include path, or the whole name, to the library it belongs to.
+// Maps the first component of an include path, or the full name, to its library.
 const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"yaml-cpp", "yaml-cpp"},
                                                        {"nlohmann", "nlohmann"},
@@ -86,8 +86,6 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"immintrin.h", "posix"},
                                                        {"cpuid.h", "posix"}};
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 const std::set<std::string>& libraries_of(const std::string& file) {
   std::string folder = folder_of(file);
   while (!kLibrariesOfFolder.contains(folder)) folder = folder_of(folder);
@@ -119,30 +117,13 @@ lie::Graph floor_plan() {
 
 std::vector<Include> all_includes() { return lie::includes_below(lie::program_folders()); }
 
-// Returns the library that a header belongs to; empty for the project's own and C++'s.
+// Returns the library of a header. Empty for headers of the project and of C++.
 std::string library_of(const std::string& path) {
   const auto by_name = kLibraries.find(path);
   if (by_name != kLibraries.end()) return by_name->second;
   const auto by_folder = kLibraries.find(path.substr(0, path.find('/')));
   return by_folder != kLibraries.end() && path.find('/') != std::string::npos ? by_folder->second
                                                                               : "";
-}
-
-std::string without_ending(std::string unit, const std::string& ending) {
-  if (unit.ends_with(ending)) unit.resize(unit.size() - ending.size());
-  return unit;
-}
-
-std::string unit_of(const fs::path& file) {
-  return without_ending(without_ending(file.stem().string(), "_stub"), "_missing");
-}
-
-// Folders of the program, each with its units.
-std::map<std::string, std::set<std::string>> units_by_folder() {
-  std::map<std::string, std::set<std::string>> units;
-  for (const std::string& file : lie::sources_below(lie::program_folders()))
-    units[folder_of(file)].insert(unit_of(file));
-  return units;
 }
 
 TEST(House, EveryFolderIncludesOnlyWhatTheFloorPlanAllows) {
@@ -156,7 +137,7 @@ TEST(House, EveryFolderIncludesOnlyWhatTheFloorPlanAllows) {
   }
 }
 
-TEST(House, TheFloorPlanHasNoFolderAndNoArrowThatTheSourcesLack) {
+TEST(House, TheFloorPlanHasNoUnusedEntries) {
   lie::Graph unused = floor_plan();
   for (const Include& include : all_includes())
     unused[folder_of(include.file)].erase(folder_of(include.path));
@@ -168,7 +149,7 @@ TEST(House, TheFloorPlanHasNoFolderAndNoArrowThatTheSourcesLack) {
   }
 }
 
-TEST(House, NoFolderHoldsMoreUnitsThanAReaderCanOverlook) {
+TEST(House, FoldersHaveAtMostSixteenUnits) {
   const auto all = units_by_folder();
   ASSERT_GT(all.size(), 30U);
   for (const auto& [folder, units] : all)
@@ -186,7 +167,7 @@ TEST(House, EveryLibraryIsIncludedOnlyInItsFolders) {
 
 TEST(House, EveryIncludedHeaderIsKnown) {
   for (const Include& include : all_includes()) {
-    // A header for C callers includes C's own names.
+    // Headers for C callers include the C standard headers by their C names.
     const bool c_standard = include.path == "stddef.h" || include.path == "stdlib.h";
     const bool standard = c_standard || include.path.find_first_of("./") == std::string::npos;
     EXPECT_TRUE(lie::is_ours(include.path) || standard || !library_of(include.path).empty())
@@ -195,7 +176,7 @@ TEST(House, EveryIncludedHeaderIsKnown) {
   }
 }
 
-TEST(House, NoFileNamesAHomeFolder) {
+TEST(House, NoFileContainsAPathInAHomeDirectory) {
   for (const char* top : {"common", "verifier", "rewards", "model", "actors", "learner", "tools",
                           "tests", "configs", "scripts", "cmake", "slurm", "assets"}) {
     for (const auto& entry :

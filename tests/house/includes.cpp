@@ -27,6 +27,11 @@ void read_includes(const std::string& source, std::vector<Include>& found) {
   }
 }
 
+std::string without_ending(std::string unit, const std::string& ending) {
+  if (unit.ends_with(ending)) unit.resize(unit.size() - ending.size());
+  return unit;
+}
+
 }  // namespace
 
 std::vector<std::string> sources_below(const std::vector<std::string>& folders) {
@@ -51,6 +56,19 @@ const std::vector<std::string>& program_folders() {
   static const std::vector<std::string> kFolders = {"common", "verifier", "rewards", "model",
                                                     "actors", "learner",  "tools"};
   return kFolders;
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::string unit_of(const std::string& path) {
+  return without_ending(without_ending(fs::path(path).stem().string(), "_stub"), "_missing");
+}
+
+std::map<std::string, std::set<std::string>> units_by_folder() {
+  std::map<std::string, std::set<std::string>> units;
+  for (const std::string& file : sources_below(program_folders()))
+    units[folder_of(file)].insert(unit_of(file));
+  return units;
 }
 
 bool is_ours(const std::string& path) { return fs::exists(fs::path(source_directory()) / path); }

@@ -1,6 +1,8 @@
-// The sources of the project and their include directives.
+// The sources of the project, their units and their include directives.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,16 @@ std::vector<Include> includes_below(const std::vector<std::string>& folders);
 
 /// Returns the folders that hold the program, without the tests.
 const std::vector<std::string>& program_folders();
+
+/// Returns the folder of a path, "common/io" for "common/io/file.h".
+std::string folder_of(const std::string& path);
+
+/// Returns the unit that a file belongs to: its name without its ending. A unit is a header with
+/// its source, or either alone. A stub for a missing backend belongs to the unit that it replaces.
+std::string unit_of(const std::string& path);
+
+/// Returns the program's folders with the units in each, without those of subfolders.
+std::map<std::string, std::set<std::string>> units_by_folder();
 
 /// Returns whether a path names a file of the project.
 bool is_ours(const std::string& path);

@@ -1,4 +1,5 @@
-// A built-in reward term is a pair of files and a line of one list: no other source may name it.
+// A built-in reward term consists of a pair of files and one line of the list. No other source may
+// contain its name.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,7 +39,7 @@ std::set<std::string> files_that_match(const std::regex& name) {
 
 struct Term {
   std::string file;
-  std::string names;  // as identifiers, columns and metrics spell it
+  std::string names;  // pattern of its identifiers, columns and metrics
 };
 
 class RewardTerms : public ::testing::TestWithParam<Term> {};

@@ -20,7 +20,7 @@ std::string end_of(ChildProcess& process) {
   return *process.ended();
 }
 
-TEST(ChildProcess, LinesGoInAndComeOut) {
+TEST(ChildProcess, ExchangesLines) {
   ChildProcess cat("cat");
   cat.write("one\ntwo");
   EXPECT_EQ(next_line(cat, cat.output()), "one");
@@ -34,29 +34,29 @@ TEST(ChildProcess, LinesGoInAndComeOut) {
   EXPECT_TRUE(cat.ended_well());
 }
 
-TEST(ChildProcess, ALastLineNeedsNoEnd) {
+TEST(ChildProcess, AcceptsALastLineWithoutNewline) {
   ChildProcess process("printf 'a\\nb'");
   EXPECT_EQ(next_line(process, process.output()), "a");
   EXPECT_EQ(next_line(process, process.output()), "b");
   EXPECT_EQ(next_line(process, process.output()), std::nullopt);
 }
 
-TEST(ChildProcess, MegabytesEachWayAtOnceDoNotLockUp) {
+TEST(ChildProcess, MegabytesInBothDirectionsDoNotDeadlock) {
   ChildProcess cat("cat");
-  const std::string line(8 << 20, 'x');  // far more than pipes hold
+  const std::string line(8 << 20, 'x');  // far above a pipe's capacity
   cat.write(line + "\n");
   cat.write(line + "\n");
   EXPECT_EQ(next_line(cat, cat.output()), line);
   EXPECT_EQ(next_line(cat, cat.output()), line);
 }
 
-TEST(ChildProcess, ComplaintsDoNotBlockIt) {
+TEST(ChildProcess, StandardErrorDoesNotBlockTheProgram) {
   ChildProcess process("sh -c 'head -c 1000000 /dev/zero | tr \"\\0\" e >&2; echo done'");
   EXPECT_EQ(next_line(process, process.output()), "done");
-  EXPECT_EQ(next_line(process, process.complaints())->size(), 1000000U);
+  EXPECT_EQ(next_line(process, process.errors())->size(), 1000000U);
 }
 
-TEST(ChildProcess, WritingToOneThatHasEndedHarmsNobody) {
+TEST(ChildProcess, WritingToAnEndedProgramIsHarmless) {
   ChildProcess process("true");
   EXPECT_EQ(next_line(process, process.output()), std::nullopt);
   process.write(std::string(1 << 20, 'x'));
@@ -64,7 +64,7 @@ TEST(ChildProcess, WritingToOneThatHasEndedHarmsNobody) {
   EXPECT_EQ(end_of(process), "exited with status 0");
 }
 
-TEST(ChildProcess, SaysHowItEnded) {
+TEST(ChildProcess, ReportsHowItEnded) {
   ChildProcess seven("sh -c 'exit 7'");
   EXPECT_EQ(end_of(seven), "exited with status 7");
   EXPECT_FALSE(seven.ended_well());
@@ -75,14 +75,14 @@ TEST(ChildProcess, SaysHowItEnded) {
   EXPECT_EQ(killed.kill(), "was killed by signal 9 (Killed)");
 }
 
-TEST(ChildProcess, TheShellExpandsAndBecomesTheProgram) {
+TEST(ChildProcess, TheShellExpandsTheCommand) {
   ChildProcess process("echo $((1 + 1)) 'two words'");
   EXPECT_EQ(next_line(process, process.output()), "2 two words");
 }
 
-TEST(ChildProcess, OneDoesNotHoldAnothersPipes) {
+TEST(ChildProcess, ProgramsDoNotInheritEachOthersPipes) {
   ChildProcess first("cat");
-  ChildProcess second("cat");  // would keep first's input open if it had it
+  ChildProcess second("cat");  // would keep first's input open if it inherited it
   first.close_input();
   EXPECT_EQ(next_line(first, first.output()), std::nullopt);
 }

@@ -1,4 +1,4 @@
-// n-gram statistics against cases counted by hand and against counting with ordered sets.
+// Compares n-gram statistics with cases counted by hand and with counting in ordered maps.
 #include "rewards/coverage.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Coverage, CountsWordNgrams) {
   expect(words("a b a b c a b", 7), 1, 1, 1);
 }
 
-TEST(Coverage, ShortResponsesHaveNoNgramAndRatioOne) {
+TEST(Coverage, ShortResponsesHaveNoNgramsAndRatioOne) {
   expect(words("one two three", 4), 0, 0, 0);
   expect(words("", 10), 0, 0, 0);
   expect(words(" \n\t ", 1), 0, 0, 0);
@@ -41,14 +41,14 @@ TEST(Coverage, ShortResponsesHaveNoNgramAndRatioOne) {
   EXPECT_EQ(words("a a a a", 1).ratio(), 0.25);
 }
 
-TEST(Coverage, UnderscoresSeparateWordsAndLeaveEmptyOnes) {
+TEST(Coverage, UnderscoresSeparateWordsAndKeepEmptyOnes) {
   // "a_b" is a, b; "_c" is "", c; "d__" is d, "", ""
   expect(words("a_b _c d__", 1), 5, 7, 3);
 }
 
 TEST(Coverage, SplitsOnUnicodeWhiteSpace) { expect(words("a\u00a0b\u3000a\u2003b", 1), 2, 4, 2); }
 
-TEST(Coverage, CountsTokenNgramsWithTheEndToken) {
+TEST(Coverage, CountsTokenNgramsIncludingTheEndToken) {
   expect(tokens({5, 6, 5, 6, 5, 6, 2}, 3), 3, 5, 2);  // 565 656 565 656 562
   expect(tokens({7, 7, 7, 7}, 1), 1, 4, 4);
   expect(tokens({7, 7}, 3), 0, 0, 0);
@@ -74,7 +74,7 @@ TEST(Coverage, AgreesWithOrderedSetsOnRandomIds) {
   }
 }
 
-TEST(MetricCoverage, HasTheRewardsUnitOrItsOwn) {
+TEST(MetricCoverage, UsesTheRewardsUnitUnlessSet) {
   const CoverageOptions reward{.unit = CoverageUnit::kTokens, .ngram = 6};
   MetricCoverageOptions metric{.ngrams = {6, 15}};
   EXPECT_EQ(metric_states(reward, metric).at(1).ngram, 15);

@@ -21,7 +21,7 @@ Units random_units(std::uint32_t seed, int length, int vocabulary) {
   std::mt19937 bits(seed);
   Units units;
   for (int i = 0; i < length; ++i) {
-    // Loops and fresh text by turns, as responses have them.
+    // Alternates between loops and new text, as in responses.
     const bool copy = i > 30 && bits() % 4 != 0;
     units.push_back(copy ? units[static_cast<std::size_t>(i) - 7]
                          : static_cast<std::int32_t>(bits() % static_cast<unsigned>(vocabulary)));
@@ -29,7 +29,7 @@ Units random_units(std::uint32_t seed, int length, int vocabulary) {
   return units;
 }
 
-/// The definition, by an ordered map of whole n-grams.
+/// Counts by definition, with an ordered map of complete n-grams.
 Coverage by_definition(const Units& units, std::size_t n) {
   std::map<Units, std::int32_t> grams;
   Coverage coverage;
@@ -64,7 +64,7 @@ TEST(NgramCounter, EqualsPythonsCounterOverWords) {
   }
 }
 
-TEST(NgramCounter, NoCollisionChangesACount) {
+TEST(NgramCounter, CollisionsChangeNoCount) {
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
     const Units units = random_units(seed, 400, seed % 2 == 0 ? 3 : 5000);
     for (const std::size_t n : {1u, 2u, 6u, 10u}) {
@@ -76,7 +76,7 @@ TEST(NgramCounter, NoCollisionChangesACount) {
   }
 }
 
-TEST(NgramCounter, ReusedStorageForgetsTheResponseBefore) {
+TEST(NgramCounter, ReusedStorageDoesNotKeepEarlierResponses) {
   NgramCounter counter(3);
   for (const int length : {5000, 4, 90, 2, 0, 3, 20000, 90}) {
     const Units units = random_units(static_cast<std::uint32_t>(length), length, 50);
@@ -84,13 +84,13 @@ TEST(NgramCounter, ReusedStorageForgetsTheResponseBefore) {
   }
 }
 
-TEST(NgramCounter, AResponseShorterThanNHasNone) {
+TEST(NgramCounter, ResponsesShorterThanNHaveNoNgrams) {
   const Coverage coverage = NgramCounter(10).count(Units(9, 1));
   expect_equal(coverage, {});
   EXPECT_EQ(coverage.ratio(), 1.0);
 }
 
-TEST(NgramCounter, NegativeAndLargeIdsAreUnitsLikeOthers) {
+TEST(NgramCounter, AcceptsNegativeAndLargeIds) {
   const Units units = {-1, 0, 2147483647, -1, 0, 2147483647, -2147483647 - 1};
   expect_equal(NgramCounter(2).count(units), by_definition(units, 2));
 }

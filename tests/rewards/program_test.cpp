@@ -1,4 +1,4 @@
-// The protocol of reward programs, with programs of a line.
+// Tests the protocol of reward programs with one-line programs.
 #include "rewards/program.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = RewardProgram::Kind;
 
-/// A Python program that answers each request with the given expression over `q`, the request.
+/// Returns a Python program that answers each request `q` with the value of the given expression.
 std::string python(const std::string& answer) {
   return "python3 -uc '\nimport json, sys\nfor line in sys.stdin:\n  q = json.loads(line)\n  "
          "print(" +
@@ -44,8 +44,8 @@ struct Example {
 ProgramAnswer ask_once(Kind kind, const std::string& command) {
   const Example example;
   RewardProgram program(kind, command, {});
-  program.ask(example.request());
-  return program.answer();
+  program.send(example.request());
+  return program.receive();
 }
 
 std::string error_in(const std::string& command, Kind kind = Kind::kReward) {
@@ -55,7 +55,7 @@ std::string error_in(const std::string& command, Kind kind = Kind::kReward) {
 #define EXPECT_HOLDS(text, part) \
   EXPECT_NE((text).find(part), std::string::npos) << "no \"" << (part) << "\" in: " << (text)
 
-TEST(RewardProgram, IsToldAllOfTheResponse) {
+TEST(RewardProgram, RequestsDescribeTheResponse) {
   const Example example;
   Score score;
   score.verdict = VerdictCode::kUnequal;
@@ -68,8 +68,8 @@ TEST(RewardProgram, IsToldAllOfTheResponse) {
              R"("response": "It is \\boxed{4}.", "tokens": 5, "finish": "end_of_sequence", )"
              R"("verdict": "unequal", "answer": "5"} else 0.0}))"),
       {});
-  program.ask(example.request(6, &score));
-  EXPECT_EQ(program.answer().reward, 1.0F);
+  program.send(example.request(6, &score));
+  EXPECT_EQ(program.receive().reward, 1.0F);
   program.finish();
 }
 
@@ -86,7 +86,7 @@ TEST(RewardProgram, AnswersWithRewardVerdictAndNumbers) {
   EXPECT_EQ(answer.numbers[1].value, 1.5);
 }
 
-TEST(RewardProgram, AVerifierDecides) {
+TEST(RewardProgram, VerifierAnswersSetTheVerdict) {
   const ProgramAnswer answer = ask_once(
       Kind::kVerifier, python(R"(json.dumps({"correct": False, "answer": "4", "sure": 0.5}))"));
   EXPECT_EQ(answer.correct, false);
@@ -94,21 +94,21 @@ TEST(RewardProgram, AVerifierDecides) {
   EXPECT_EQ(answer.numbers.at(0).name, "verifier_sure");
 }
 
-TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
+TEST(RewardProgram, ManyLargeRequestsDoNotDeadlock) {
   Example example;
   example.text.assign(4 << 20, 'a');
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": len(q["response"]), "s": q["sample"]}))"), {});
-  for (std::size_t i = 0; i < 6; ++i) program.ask(example.request(i));
+  for (std::size_t i = 0; i < 6; ++i) program.send(example.request(i));
   for (std::size_t i = 0; i < 6; ++i) {
-    const ProgramAnswer answer = program.answer();
+    const ProgramAnswer answer = program.receive();
     EXPECT_EQ(answer.reward, static_cast<float>(4 << 20));
     EXPECT_EQ(answer.numbers.at(0).value, static_cast<double>(i));
   }
   program.finish();
 }
 
-TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
+TEST(RewardProgram, InvalidUtf8IsReplaced) {
   Example example;
   example.text =
       "a\xff"
@@ -116,20 +116,20 @@ TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
       {});
-  program.ask(example.request());
-  EXPECT_EQ(program.answer().reward, 1.0F);
+  program.send(example.request());
+  EXPECT_EQ(program.receive().reward, 1.0F);
 }
 
-TEST(RewardProgram, ItsStandardErrorIsSaidLineByLine) {
+TEST(RewardProgram, StandardErrorIsLoggedLineByLine) {
   ::testing::internal::CaptureStderr();
   ask_once(Kind::kReward,
            "sh -c 'echo ready >&2; echo twice >&2; read line; echo {\\\"reward\\\":0}'");
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_HOLDS(said, "[reward.command 0] ready\n");
-  EXPECT_HOLDS(said, "[reward.command 0] twice\n");
+  const std::string output = ::testing::internal::GetCapturedStderr();
+  EXPECT_HOLDS(output, "[reward.command 0] ready\n");
+  EXPECT_HOLDS(output, "[reward.command 0] twice\n");
 }
 
-TEST(RewardProgram, NonsenseIsNamedWithRequestAndLine) {
+TEST(RewardProgram, ErrorsOfMalformedAnswersNameRequestAndLine) {
   const std::string error = error_in("sh -c 'echo oh dear >&2; read line; echo nonsense; cat'");
   EXPECT_HOLDS(error, "reward.command");
   EXPECT_HOLDS(error, "request 0 (step 3, problem 41, sample 0)");
@@ -137,7 +137,7 @@ TEST(RewardProgram, NonsenseIsNamedWithRequestAndLine) {
   EXPECT_HOLDS(error, "oh dear");
 }
 
-TEST(RewardProgram, AnswersThatAreNoneAreRefused) {
+TEST(RewardProgram, InvalidAnswersAreRefused) {
   const auto answered = [](const std::string& line) {
     return error_in("sh -c 'read line; echo \"$0\"; cat' '" + line + "'");
   };
@@ -147,21 +147,21 @@ TEST(RewardProgram, AnswersThatAreNoneAreRefused) {
   EXPECT_HOLDS(answered(R"({"correct": true})"), "field reward is missing");
   EXPECT_HOLDS(answered(R"({"reward": 1, "correct": 1})"), "correct");
   EXPECT_HOLDS(answered(R"({"reward": 1, "id": 1})"), "id 1 where 0 is the next");
-  EXPECT_HOLDS(answered(R"({"reward": 1, "a b": 1})"), "\"a b\" is no name");
+  EXPECT_HOLDS(answered(R"({"reward": 1, "a b": 1})"), "\"a b\" is not a valid name");
   EXPECT_HOLDS(answered(R"({"reward": 1, "why": "so"})"), "why");
   EXPECT_HOLDS(answered("[1]"), "JSON object");
   EXPECT_HOLDS(error_in("sh -c 'read line; echo {}; cat'", Kind::kVerifier),
                "field correct is missing");
 }
 
-TEST(RewardProgram, ALeftOutRequestIsNoticedByItsId) {
+TEST(RewardProgram, SkippedRequestsAreDetectedByTheirIds) {
   const Example example;
   RewardProgram program(Kind::kReward,
                         python(R"(json.dumps({"id": q["id"] + (q["id"] > 0), "reward": 0}))"), {});
-  program.ask(example.request(0));
-  program.ask(example.request(1));
-  program.answer();
-  EXPECT_HOLDS(error_of([&] { program.answer(); }), "id 2 where 1 is the next");
+  program.send(example.request(0));
+  program.send(example.request(1));
+  program.receive();
+  EXPECT_HOLDS(error_of([&] { program.receive(); }), "id 2 where 1 is the next");
 }
 
 TEST(RewardProgram, TooManyNumbersAreRefused) {
@@ -170,7 +170,7 @@ TEST(RewardProgram, TooManyNumbersAreRefused) {
       "at most 64");
 }
 
-TEST(RewardProgram, OneThatEndsSaysHowAndWhatItOwes) {
+TEST(RewardProgram, EarlyExitsAreReportedWithTheMissingAnswers) {
   const std::string error = error_in("sh -c 'echo no such module >&2; exit 3'");
   EXPECT_HOLDS(error, "exited with status 3 and owes 1 answers");
   EXPECT_HOLDS(error, "problem 41");
@@ -178,29 +178,29 @@ TEST(RewardProgram, OneThatEndsSaysHowAndWhatItOwes) {
   EXPECT_HOLDS(error_in("/no/such/program"), "status 127");
 }
 
-TEST(RewardProgram, OneThatClosesItsOutputAndGoesOnIsNotWaitedFor) {
+TEST(RewardProgram, ClosingItsOutputIsAnError) {
   EXPECT_HOLDS(error_in("sh -c 'exec >&-; tail -f /dev/null'"), "closed its standard output or");
 }
 
-TEST(RewardProgram, AnAnswerThatNobodyAskedForIsAnError) {
+TEST(RewardProgram, UnrequestedAnswersAreAnError) {
   RewardProgram program(Kind::kReward, "sh -c 'echo {}; cat'", {});
-  EXPECT_HOLDS(error_of([&] { program.finish(); }), "nobody asked");
+  EXPECT_HOLDS(error_of([&] { program.finish(); }), "no request is pending");
 }
 
-TEST(RewardProgram, AWaitAttendsAndSaysSo) {
+TEST(RewardProgram, WaitsPollProgressAndWarn) {
   const Example example;
-  int attended = 0;
-  const auto poll_progress = [&attended] {
-    if (++attended == 3) fail("another rank has failed");
+  int polls = 0;
+  const auto poll_progress = [&polls] {
+    if (++polls == 3) fail("another rank has failed");
   };
   ::testing::internal::CaptureStderr();
   RewardProgram program(Kind::kReward, "tail -f /dev/null",
                         {.rank = 5, .poll_progress = poll_progress, .patience_seconds = 0});
-  program.ask(example.request());
-  EXPECT_EQ(error_of([&] { program.answer(); }), "another rank has failed");
-  const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_HOLDS(said, "[reward.command 5] warning: ");
-  EXPECT_HOLDS(said, "request 0 (step 3, problem 41, sample 0)");
+  program.send(example.request());
+  EXPECT_EQ(error_of([&] { program.receive(); }), "another rank has failed");
+  const std::string output = ::testing::internal::GetCapturedStderr();
+  EXPECT_HOLDS(output, "[reward.command 5] warning: ");
+  EXPECT_HOLDS(output, "request 0 (step 3, problem 41, sample 0)");
 }
 
 /// Scores one response as a reward worker does.
@@ -213,7 +213,7 @@ Score score_with(const ScoringOptions& options, Purpose purpose = Purpose::kTrai
   return score;
 }
 
-TEST(Score, AProgramsTermIsTheLastAndItsVerdictReachesTheOthers) {
+TEST(Score, TheProgramsTermIsLastAndItsVerdictAffectsOtherTerms) {
   ScoringOptions options;
   options.rewards.command = python(
       R"(json.dumps({"reward": 0.5, "correct": q["verdict"] != "equal", "tokens": q["tokens"]}))");
@@ -228,7 +228,7 @@ TEST(Score, AProgramsTermIsTheLastAndItsVerdictReachesTheOthers) {
   EXPECT_EQ(score.numbers.at(0).name, "command_tokens");
 }
 
-TEST(Score, EvaluationTakesAProgramsVerdictButNotItsReward) {
+TEST(Score, EvaluationsUseTheProgramsVerdictButNotItsReward) {
   ScoringOptions options;
   options.rewards.command = python(R"(json.dumps({"reward": 0.5, "correct": False}))");
   const Score score = score_with(options, Purpose::kEvaluate);
@@ -236,7 +236,7 @@ TEST(Score, EvaluationTakesAProgramsVerdictButNotItsReward) {
   EXPECT_EQ(score.reward(), 0.0F);
 }
 
-TEST(Score, AVerifiersProgramStandsInThePlaceOfTheBuiltIn) {
+TEST(Score, VerifierProgramsReplaceTheBuiltInVerifier) {
   ScoringOptions options;
   options.verifier_program.command = python(
       R"(json.dumps({"correct": "verdict" not in q and q["gold"] == "4", "answer": "four"}))");

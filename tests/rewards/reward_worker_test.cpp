@@ -49,12 +49,12 @@ TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
   EXPECT_FALSE(scored.receive());
 }
 
-TEST(RewardWorker, JudgesAnswersOfEvaluationsAgainWhereABudgetCutsThem) {
+TEST(RewardWorker, EvaluationsAreScoredAgainWithinEachBudget) {
   ScoringOptions options;
   options.budgets.budgets = {1, 2};
   Scorer scorer(options);
   RolloutGroup rollout = group(0, {15, 14});
-  rollout.responses.emplace_back().ids = {14, 15};  // right at first, then the answer is changed
+  rollout.responses.emplace_back().ids = {14, 15};  // correct at first, then another answer
   EXPECT_TRUE(score_group(scorer, rollout, decode).scores[0].numbers.empty()) << "training";
   rollout.ticket.purpose = Purpose::kEvaluate;
   const ScoredGroup scored = score_group(scorer, rollout, decode);
@@ -67,10 +67,10 @@ TEST(RewardWorker, JudgesAnswersOfEvaluationsAgainWhereABudgetCutsThem) {
     EXPECT_EQ(numbers[0].value, expected[i][0]) << i;
     EXPECT_EQ(numbers[1].value, expected[i][1]) << i;
   }
-  EXPECT_EQ(scored.scores[2].verdict, VerdictCode::kUnequal) << "of the whole response";
+  EXPECT_EQ(scored.scores[2].verdict, VerdictCode::kUnequal) << "verdict of the full response";
 }
 
-TEST(RewardWorker, KeepsTextsOnlyWhereWordsAreCounted) {
+TEST(RewardWorker, KeepsTextsOnlyIfWordsAreCounted) {
   ScoringOptions options;
   options.rewards.coverage.unit = CoverageUnit::kTokens;
   Scorer scorer(options);

@@ -1,5 +1,5 @@
-// Whole scores of the recipe: 1.0 or 0.4 for right answers, about [-0.305, 0] for wrong ones, 0.6
-// less where they repeat themselves.
+// Complete scores of the recipe: 1.0 or 0.4 for correct answers, about [-0.305, 0] for incorrect
+// ones, and 0.6 less for responses that repeat themselves.
 #include "rewards/score.h"
 
 #include <gtest/gtest.h>
@@ -45,10 +45,10 @@ std::string repeated(std::string_view words, int times) {
   return text;
 }
 
-// 10 words, so said 10 times its n-gram occurs 10 times.
+// Has 10 words, so that its 10-gram occurs 10 times if it is repeated 10 times.
 constexpr std::string_view kTenWords = "so we add one and one and get two again";
 
-TEST(Score, RightAnswerEarnsOne) {
+TEST(Score, CorrectAnswersEarnOne) {
   const Score score = score_response({}, ticket(100), response(7), "It is \\boxed{2}.");
   EXPECT_EQ(score.verdict, VerdictCode::kEqual);
   EXPECT_EQ(score.extracted, "2");
@@ -56,7 +56,7 @@ TEST(Score, RightAnswerEarnsOne) {
   EXPECT_EQ(score.reward(), 1.0F);
 }
 
-TEST(Score, RightButRedundantAnswerEarnsTwoFifths) {
+TEST(Score, CorrectButRedundantAnswersEarnTwoFifths) {
   const std::string text = repeated(kTenWords, 10) + "\\boxed{2}";
   const Score score = score_response({}, ticket(100), response(101), text);
   EXPECT_EQ(score.coverage.largest_repeat, 10);
@@ -65,14 +65,14 @@ TEST(Score, RightButRedundantAnswerEarnsTwoFifths) {
   EXPECT_FLOAT_EQ(score.reward(), 0.4F);
 }
 
-TEST(Score, NineRepeatsAreFree) {
+TEST(Score, NineRepeatsAreNotPenalized) {
   const Score score =
       score_response({}, ticket(100), response(91), repeated(kTenWords, 9) + "\\boxed{2}");
   EXPECT_EQ(score.coverage.largest_repeat, 9);
   EXPECT_EQ(score.reward(), 1.0F);
 }
 
-TEST(Score, WrongAndShortAnswerPaysForItsMissingTokens) {
+TEST(Score, ShortIncorrectAnswersArePenalizedPerMissingToken) {
   const Score score = score_response({}, ticket(400), response(600), "\\boxed{3}");
   EXPECT_EQ(score.verdict, VerdictCode::kUnequal);
   EXPECT_EQ(reward(score, "accuracy"), 0.0F);
@@ -80,14 +80,14 @@ TEST(Score, WrongAndShortAnswerPaysForItsMissingTokens) {
   EXPECT_FLOAT_EQ(score.reward(), -0.01F);
 }
 
-TEST(Score, NoAnswerIsWrongAndSaysSo) {
+TEST(Score, MissingAnswersAreIncorrectWithTheirOwnReason) {
   const Score score = score_response({}, ticket(100), response(600), "I do not know.");
   EXPECT_EQ(score.verdict, VerdictCode::kNoAnswer);
   EXPECT_EQ(score.extracted, "");
   EXPECT_EQ(score.reward(), 0.0F);
 }
 
-TEST(Score, TermsThatAreOffStayZero) {
+TEST(Score, DisabledTermsAreZero) {
   ScoringOptions options;
   options.rewards.of<LengthRewardOptions>().enabled = false;
   options.rewards.of<RedundancyRewardOptions>().enabled = false;
@@ -98,7 +98,7 @@ TEST(Score, TermsThatAreOffStayZero) {
   EXPECT_EQ(score.reward(), 0.0F);
 }
 
-TEST(Score, AblationTermsJoinTheSum) {
+TEST(Score, AblationTermsAreAdded) {
   ScoringOptions options{.max_response_tokens = 1000};
   options.rewards.coverage = {.unit = CoverageUnit::kTokens, .ngram = 10};
   options.rewards.of<LengthRewardOptions>().enabled = false;
@@ -111,14 +111,14 @@ TEST(Score, AblationTermsJoinTheSum) {
   EXPECT_EQ(score.reward(), 0.0F);
 }
 
-TEST(Score, EvaluationCountsAccuracyAndCoverageOnly) {
+TEST(Score, EvaluationsComputeAccuracyAndCoverageOnly) {
   const std::string text = repeated(kTenWords, 12) + "\\boxed{2}";
   const Score score = score_response({}, ticket(-1, Purpose::kEvaluate), response(3), text);
   EXPECT_EQ(score.coverage.largest_repeat, 12);
   EXPECT_EQ(score.reward(), 1.0F);
 }
 
-/// R_len of each response of 400 tokens to a prompt with L_target 600, by the group's texts.
+/// Returns R_len of each text's response, of 400 tokens, to a prompt with L_target 600.
 std::vector<float> length_rewards(const ScoringOptions& options,
                                   const std::vector<std::string>& texts) {
   const std::vector<Response> responses(texts.size(), response(400));
@@ -129,18 +129,19 @@ std::vector<float> length_rewards(const ScoringOptions& options,
   return values;
 }
 
-TEST(Score, LengthCountsInGroupsOfTheAccuracyAskedForOnly) {
-  const std::string right = "\\boxed{2}", wrong = "\\boxed{3}";
-  const float pays = static_cast<float>(-200 * 0.3 / 9000);
+TEST(Score, LengthAppliesOnlyInTheBandOfGroupAccuracy) {
+  const std::string correct = "\\boxed{2}", incorrect = "\\boxed{3}";
+  const float penalty = static_cast<float>(-200 * 0.3 / 9000);
   ScoringOptions options;
-  EXPECT_EQ(length_rewards(options, {wrong, wrong}), (std::vector{pays, pays}));
+  EXPECT_EQ(length_rewards(options, {incorrect, incorrect}), (std::vector{penalty, penalty}));
   options.rewards.of<LengthRewardOptions>().min_group_accuracy = 0.25;
   options.rewards.of<LengthRewardOptions>().max_group_accuracy = 0.5;
-  EXPECT_EQ(length_rewards(options, {wrong, wrong}), (std::vector{0.0F, 0.0F}));
-  EXPECT_EQ(length_rewards(options, {wrong, right}), (std::vector{pays, 0.0F}));
-  EXPECT_EQ(length_rewards(options, {wrong, wrong, right, wrong}),
-            (std::vector{pays, pays, 0.0F, pays}));
-  EXPECT_EQ(length_rewards(options, {right, wrong, right}), (std::vector{0.0F, 0.0F, 0.0F}));
+  EXPECT_EQ(length_rewards(options, {incorrect, incorrect}), (std::vector{0.0F, 0.0F}));
+  EXPECT_EQ(length_rewards(options, {incorrect, correct}), (std::vector{penalty, 0.0F}));
+  EXPECT_EQ(length_rewards(options, {incorrect, incorrect, correct, incorrect}),
+            (std::vector{penalty, penalty, 0.0F, penalty}));
+  EXPECT_EQ(length_rewards(options, {correct, incorrect, correct}),
+            (std::vector{0.0F, 0.0F, 0.0F}));
 }
 
 TEST(Score, AbsoluteTargetNeedsNoReferenceLength) {
@@ -151,11 +152,11 @@ TEST(Score, AbsoluteTargetNeedsNoReferenceLength) {
   const Score score = score_response(options, ticket(-1), response(600), "\\boxed{3}");
   EXPECT_EQ(score.target_length, 1500);
   EXPECT_FLOAT_EQ(score.reward(), -0.03F);  // 900 missing tokens
-  length.scale_eta = true;                  // looks at L_ref again
+  length.scale_eta = true;                  // depends on L_ref again
   EXPECT_THROW(score_response(options, ticket(-1), response(600), ""), Error);
 }
 
-TEST(Score, FurtherNgramsAreMeasuredWhateverTheRewardCounts) {
+TEST(Score, AdditionalNgramsAreMeasuredIndependentlyOfTheReward) {
   ScoringOptions options;
   options.rewards.coverage = {.unit = CoverageUnit::kWords, .ngram = 10};
   options.metric_coverage = {.unit = MetricCoverageOptions::Unit::kSame, .ngrams = {1, 2}};
@@ -174,7 +175,7 @@ TEST(Score, FurtherNgramsAreMeasuredWhateverTheRewardCounts) {
   EXPECT_EQ(numbers()[1].value, 1.0 / 7) << "seven equal tokens";
 }
 
-TEST(Score, MissingReferenceLengthNamesTheRow) {
+TEST(Score, MissingReferenceLengthErrorsNameTheRow) {
   try {
     score_response({}, ticket(-1), response(3), "\\boxed{2}");
     FAIL() << "accepted";

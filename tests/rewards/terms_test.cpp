@@ -1,4 +1,4 @@
-// Every term at and beside its boundaries, against values worked out by hand from the formulas.
+// Compares every term at its boundaries and next to them with values computed by hand.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-TEST(AccuracyReward, OnlyAnAcceptedAnswerCounts) {
+TEST(AccuracyReward, OnlyAcceptedAnswersAreRewarded) {
   EXPECT_EQ(accuracy_reward(VerdictCode::kEqual), 1.0F);
   for (const VerdictCode code :
        {VerdictCode::kUnequal, VerdictCode::kNoAnswer, VerdictCode::kUnparsableAnswer,
@@ -28,7 +28,7 @@ TEST(LengthReward, TargetIsReferencePlusDelta) {
   EXPECT_EQ(target_length({.delta_tokens = 8000}, 1500, 8192), 9500);
 }
 
-TEST(LengthReward, TargetBeyondTheLimitIsCappedOnlyOnRequest) {
+TEST(LengthReward, TargetsAboveTheLimitAreCappedOnlyOnRequest) {
   EXPECT_EQ(target_length({}, 8000, 8192), 8500);
   EXPECT_EQ(target_length({.cap_target_at_limit = true}, 8000, 8192), 8192);
   EXPECT_EQ(target_length({.cap_target_at_limit = true}, 7692, 8192), 8192);
@@ -48,19 +48,19 @@ TEST(LengthReward, AbsoluteTargetIsTheSameForEveryPrompt) {
       4096);
 }
 
-TEST(LengthReward, CountsInItsBandOfGroupAccuracyOnly) {
-  for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(counts_at({}, accuracy));
+TEST(LengthReward, AppliesOnlyInItsBandOfGroupAccuracy) {
+  for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(applies_at({}, accuracy));
   const LengthRewardOptions options{.min_group_accuracy = 0.125, .max_group_accuracy = 0.5};
-  EXPECT_FALSE(counts_at(options, 0.0));
-  EXPECT_TRUE(counts_at(options, 0.125));
-  EXPECT_TRUE(counts_at(options, 0.5));
-  EXPECT_FALSE(counts_at(options, 0.625));
+  EXPECT_FALSE(applies_at(options, 0.0));
+  EXPECT_TRUE(applies_at(options, 0.125));
+  EXPECT_TRUE(applies_at(options, 0.5));
+  EXPECT_FALSE(applies_at(options, 0.625));
   EXPECT_THROW(
       reward_term(LengthRewardOptions{.min_group_accuracy = 0.5, .max_group_accuracy = 0.4}, 8192),
       Error);
 }
 
-TEST(LengthReward, WrongAnswerPaysForEachMissingToken) {
+TEST(LengthReward, IncorrectAnswersArePenalizedPerMissingToken) {
   const LengthRewardOptions options;
   EXPECT_EQ(length_reward(options, false, 2000, 2000, 1500), 0.0F);
   EXPECT_EQ(length_reward(options, false, 2001, 2000, 1500), 0.0F);
@@ -69,11 +69,11 @@ TEST(LengthReward, WrongAnswerPaysForEachMissingToken) {
   EXPECT_FLOAT_EQ(length_reward(options, false, 500, 9500, 9000), -0.3F);
 }
 
-TEST(LengthReward, HasNoClamp) {
+TEST(LengthReward, IsNotClamped) {
   EXPECT_FLOAT_EQ(length_reward({}, false, 0, 90000, 89500), -3.0F);
 }
 
-TEST(LengthReward, RightAnswerNeverPays) {
+TEST(LengthReward, CorrectAnswersAreNeverPenalized) {
   EXPECT_EQ(length_reward({}, true, 1, 9500, 9000), 0.0F);
 }
 
@@ -86,27 +86,27 @@ TEST(LengthReward, ScaledEtaFollowsThePublishedCode) {
   EXPECT_FLOAT_EQ(length_reward(llama, false, 900, 1500, 1000), -0.09F);
 }
 
-TEST(RedundancyReward, PaysFromThetaOccurrencesOn) {
+TEST(RedundancyReward, PenalizesFromThetaOccurrencesOn) {
   EXPECT_EQ(redundancy_reward({}, 9), 0.0F);
   EXPECT_EQ(redundancy_reward({}, 10), -0.6F);
   EXPECT_EQ(redundancy_reward({}, 1000), -0.6F);
   EXPECT_EQ(redundancy_reward({}, 0), 0.0F);
 }
 
-TEST(RedundancyReward, StrictPaysBeyondThetaOccurrences) {
+TEST(RedundancyReward, StrictModePenalizesAboveThetaOccurrences) {
   const RedundancyRewardOptions options{.beta = 0.36, .threshold = 6, .strict = true};
   EXPECT_EQ(redundancy_reward(options, 6), 0.0F);
   EXPECT_EQ(redundancy_reward(options, 7), -0.36F);
 }
 
-TEST(CoverageBonus, PaysWrongAnswersPerDistinctNgram) {
+TEST(CoverageBonus, RewardsIncorrectAnswersPerDistinctNgram) {
   const CoverageBonusOptions options{.enabled = true};
   EXPECT_FLOAT_EQ(coverage_bonus(options, false, 9000), 0.3F);
   EXPECT_EQ(coverage_bonus(options, false, 0), 0.0F);
   EXPECT_EQ(coverage_bonus(options, true, 9000), 0.0F);
 }
 
-TEST(OverlongPenalty, GrowsInAStraightLineOverTheBuffer) {
+TEST(OverlongPenalty, GrowsLinearlyOverTheBuffer) {
   const OverlongPenaltyOptions options{.enabled = true};
   EXPECT_EQ(overlong_penalty(options, 1, 20480), 0.0F);
   EXPECT_EQ(overlong_penalty(options, 16384, 20480), 0.0F);
@@ -116,7 +116,7 @@ TEST(OverlongPenalty, GrowsInAStraightLineOverTheBuffer) {
   EXPECT_EQ(overlong_penalty(options, 20481, 20480), -1.0F);
 }
 
-TEST(OverlongPenalty, RefusesABufferLongerThanTheLimitBeforeAnyResponse) {
+TEST(OverlongPenalty, RefusesBuffersLongerThanTheLimit) {
   try {
     reward_term(OverlongPenaltyOptions{.buffer_tokens = 100}, 99);  // off, as by default
     reward_term(OverlongPenaltyOptions{.enabled = true, .buffer_tokens = 99}, 99);

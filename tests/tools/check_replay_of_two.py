@@ -2,20 +2,20 @@
 """Checks the replay of two runs in replay_test.sh: their steps by number, then by run, and the second run's responses
 scored under the first one's settings.
 
-check_replay_of_two.py BIN WORK
+check_replay_of_two.py WORK
 """
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-binaries, work = map(Path, sys.argv[1:])
+work = Path(sys.argv[1])
 
 
 def rows(name):
     """Responses of a run with their ids and rewards, by step."""
     output = work / f"{name}.export.jsonl"
-    subprocess.run([binaries / "lie_replay", "export", work / name, "--output", output, "--overwrite", "--columns",
+    subprocess.run([sys.executable, "-m", "lie_cluster.export", work / name, "--output", output, "--overwrite", "--columns",
                     "step,group,sample,response_ids,right,reward_redundancy"], check=True, stdout=subprocess.DEVNULL)
     steps = {}
     for line in output.open():

@@ -142,7 +142,7 @@ TEST(Configs, RejectsADuplicateMetricNgram) {
   const std::string error = error_of([&] {
     load_train_config(small, std::vector<std::string>{"coverage.metric_ngrams=[2,6,2]"});
   });
-  EXPECT_EQ(error, "coverage.metric_ngrams: 2 stands there twice; name each n once");
+  EXPECT_EQ(error, "coverage.metric_ngrams: 2 is listed twice; list each n once");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 # replay_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
+source scripts/python_lib.sh
 
 # run RANKS NAME [overrides...]
 run() {
@@ -137,7 +138,7 @@ replay whole both "$WORK/fresh_seed"
 replay whole both_killed "$WORK/fresh_seed"
 same_checkpoints both both_killed
 [ "$(digest "$WORK/both")" = "$(digest "$WORK/both_killed")" ] || fail "a killed replay of two has another log"
-python3 tests/tools/check_replay_of_two.py "$BIN" "$WORK" || fail "not the groups of both runs in order"
+"$python" tests/tools/check_replay_of_two.py "$WORK" || fail "not the groups of both runs in order"
 refuses 'run.replay_of: there' "$BIN/lie_replay" train "$WORK/fresh_seed" "$WORK/whole" \
   --run-directory "$WORK/both"
 refuses 'differ in rollout.temperature' "$BIN/lie_replay" train "$WORK/whole" "$WORK/cold" --run-directory "$WORK/none"

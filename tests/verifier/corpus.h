@@ -1,4 +1,4 @@
-// Reading the shared JSONL corpora, which are not part of the repository.
+// Reads the shared JSONL corpora, which are not part of the repository.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@
 
 namespace lie {
 
-/// Where the shared data lie beside the repository.
+/// Returns the folder of the shared data, next to the repository.
 inline std::filesystem::path shared_data() {
   return std::filesystem::path(source_directory()) / ".." / "shared" / "data";
 }
 
-/// The rows of a JSONL file (or of one JSON array), or none where the file is absent.
+/// Returns the rows of a JSONL file or JSON array, or none where the file is absent.
 inline std::vector<nlohmann::json> rows_of(const std::filesystem::path& path) {
   std::vector<nlohmann::json> rows;
   std::ifstream in(path);

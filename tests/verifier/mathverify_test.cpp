@@ -1,5 +1,5 @@
-// Every portable case of Math-Verify's own tests whose expectation is not flagged as wrong or as an
-// artefact.
+// Tests every portable case of Math-Verify's own tests that is not flagged as wrong or as an
+// artifact.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Math-Verify's extraction targets as our options.
+// Returns the options for Math-Verify's extraction targets.
 VerifierOptions options_of(const json& row, const char* side) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;

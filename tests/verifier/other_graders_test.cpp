@@ -1,6 +1,6 @@
-// Cases of lighteval, rasbt, NeMo-Skills and Qwen2.5-Math. Where we decide otherwise the row is
-// printed: each is a matter of policy (percent against number, equal values that a grader refuses,
-// which boxes belong together).
+// Cases of lighteval, rasbt, NeMo-Skills and Qwen2.5-Math. The test prints the rows that are
+// decided otherwise. Each is a policy: percent against number, equal values that a grader rejects,
+// joined boxes, and chains such as x = 7 = 11, which contradict themselves.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(OtherGraders, AgreesOnTheirPairs) {
                 << name(verdict.code) << "\n";
   }
   std::cout << agreed << " of " << pairs << " pairs\n";
-  EXPECT_GE(agreed, 288);
+  EXPECT_GE(agreed, 285);
 }
 
 }  // namespace

@@ -248,10 +248,11 @@ TEST(Rules, EquationsAndInequalities) {
   expect_different("x > 5", "x < 5");
   expect_different("x \\geq 5", "x > 5");
   expect_different("5", "2x + 3 = 5");
-  expect_different("[-2, 7]", "-2 \\le x \\le 7");
+  expect_equal("[-2, 7]", "-2 \\le x \\le 7");
+  expect_different("[-2, 7]", "x^2 - 5x \\le 14");
 }
 
-// Each was once accepted: found by holding golds against small changes of themselves.
+// The pairs are golds and small changes of them.
 TEST(Rules, SmallChangesAreDetected) {
   expect_different("(1, 2, 3)", "(1, 2, 3]");
   expect_different("(-\\infty, 2) \\cup (3, \\infty)", "[-\\infty, 2) \\cup (3, \\infty)");
@@ -437,6 +438,8 @@ TEST(Rules, TypedSpellings) {
   expect_equal("^3/_5", "\\frac35");
   expect_equal("3.0\\times10^8", "3x10^8");
   expect_equal("15", "5!!");
+  expect_equal("0.\\dot{1}\\dot{2}", "\\frac{12}{99}");
+  expect_equal("0.3\\dot{1}4\\dot{2}", "\\frac{3139}{9990}");
   expect_equal("24", "\\Gamma(5)");
   expect_equal("120", "C(10,3)");
   expect_equal("3", "\\log(8,2)");
@@ -483,6 +486,9 @@ TEST(Rules, AnUnevaluatedExpressionOfThePromptIsCopied) {
   EXPECT_EQ(code("(-2,3)", "\\{x : x^2-x-6<0\\}", "Find $\\{x : x^2-x-6<0\\}$."),
             VerdictCode::kCopied);
   EXPECT_EQ(code("\\frac12", "\\frac{1}{2}", "Is it $\\frac{1}{2}$?"), VerdictCode::kEqual);
+  EXPECT_EQ(code("9901", "99^2+99+1", "What is $99^2+99+1$ in base ten?"), VerdictCode::kCopied);
+  EXPECT_EQ(code("11\\sqrt2", "\\sqrt{242}", "Simplify $\\sqrt{242}$."), VerdictCode::kCopied);
+  EXPECT_EQ(code("5", "\\frac{30}{6}", "Compute $\\frac{30}{6}$."), VerdictCode::kCopied);
   EXPECT_EQ(code("1+\\sqrt2", "\\sqrt2+1", "Is it $\\sqrt2+1$?"), VerdictCode::kEqual);
   EXPECT_EQ(code("8", "9", "Compute $2^3$."), VerdictCode::kUnequal);
   VerifierOptions off;

@@ -1,5 +1,5 @@
-// sympy's srepr notation, as the latex2sympy corpus gives its expectations, read into our
-// expression tree.
+// Reads sympy's srepr notation, in which the latex2sympy corpus has its expectations, as
+// expressions.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// The tree that an srepr spells: "Add(Integer(1), Symbol('x'))"; nullptr where it holds something
+/// Returns the tree of an srepr such as "Add(Integer(1), Symbol('x'))", or nullptr where a part is
 /// unknown.
 const expr::Expr* from_srepr(std::string_view text, expr::Arena& arena);
 

@@ -1,4 +1,4 @@
-// Answers that would fit many golds: none is accepted for a gold that it does not equal.
+// Answers that would fit many golds are accepted only for golds that they equal.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<std::string> lines(const std::string& file) {
   return out;
 }
 
-// The file universal_equal.tsv lists every pair that is truly equal: an answer, a tab, a gold.
+// Reads universal_equal.tsv, which lists every pair that is equal: an answer, a tab, a gold.
 std::set<std::pair<std::string, std::string>> equal_pairs() {
   std::set<std::pair<std::string, std::string>> out;
   for (const std::string& line : lines("universal_equal.tsv")) {

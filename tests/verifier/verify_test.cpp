@@ -36,7 +36,8 @@ TEST(Verify, ReportsTheReasonOfAFailure) {
   }
 }
 
-// Of the paper's evaluation golds eleven are such lists; read as decimals, none could be met.
+// Eleven of the evaluation golds of the paper are such lists. As decimals, no answer would equal
+// them.
 TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
@@ -57,7 +58,7 @@ TEST(Verify, ADollarSignAloneDoesNotMakeALenientGoldProse) {
   EXPECT_FALSE(verify("20 $cm^{2}$", "\\boxed{21 $cm^{2}$}", options).correct());
 }
 
-// Verdicts of Math-Verify 0.9's default on the same texts.
+// The verdicts are those of the default of Math-Verify 0.9.
 TEST(Verify, ALenientAnchorReachesNumbersOnItsLineAndMathematicsAfterIt) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;

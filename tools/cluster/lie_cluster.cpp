@@ -58,5 +58,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return lie::run_program("error", [&] { return run(argc, argv); }, {.speaks = reports_for_job()});
+  return lie::run_program("error", [&] { return run(argc, argv); },
+                          {.reports_errors = reports_for_job()});
 }

@@ -64,7 +64,7 @@ std::vector<GradedSample> Grader::grade(const ScoredGroup& group) {
   }
   for (const std::int64_t budget : budgets_) {
     const std::vector<char> right =
-        right_within(group, budget, [&](RolloutGroup cut) { return score(std::move(cut)); });
+        correct_within(group, budget, [&](RolloutGroup cut) { return score(std::move(cut)); });
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i].right_at.push_back(right[i]);
   }
   return samples;

@@ -111,5 +111,5 @@ int main(int argc, char** argv) {
                             CLI11_PARSE(program, argc, argv);
                             return chosen();
                           },
-                          {.speaks = lie::launcher::rank() == 0});
+                          {.reports_errors = lie::launcher::rank() == 0});
 }

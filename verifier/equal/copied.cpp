@@ -1,6 +1,8 @@
 #include "verifier/equal/copied.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,24 +35,49 @@ bool is_atom(const Expr& e) {
   return is_one_of(e.op, Op::kNumber, Op::kSymbol, Op::kConstant, Op::kText, Op::kNamedSet);
 }
 
-// Returns whether an expression is a number, a name, a root of a number, or a power of a name.
-// These have nothing to carry out.
-bool is_plain_power(const Expr& e) {
-  if (e.op == Op::kFunction)
-    return e.fn == expr::Fn::kRoot && is_one_of(e.args[0]->op, Op::kNumber, Op::kSymbol);
-  if (e.op != Op::kPow || e.args[1]->op != Op::kNumber) return is_atom(e);
-  const bool number = e.args[0]->op == Op::kNumber;
-  const exact::Rational& exponent = e.args[1]->value;
-  if (number && exponent.is_integer()) return exponent == exact::Rational(-1);
-  return is_atom(*e.args[0]);
+// Returns whether k^degree divides a whole number for some small k, as in \sqrt{242}.
+bool has_power_factor(const Expr& radicand, std::int64_t degree) {
+  constexpr std::int64_t kLargest = 1000;
+  const auto n = radicand.op == Op::kNumber ? radicand.value.small_integer() : std::nullopt;
+  if (!n || degree < 2 || degree > 6) return false;
+  for (std::int64_t k = 2; k <= kLargest; ++k) {
+    std::int64_t power = k;
+    for (std::int64_t i = 1; i < degree && power <= std::abs(*n); ++i) power *= k;
+    if (power > std::abs(*n)) return false;
+    if (*n % power == 0) return true;
+  }
+  return false;
 }
 
-// Returns whether a product is a monomial or fraction such as 2\pi, \frac{1}{2} or
-// \frac{\sqrt3}{2}.
+// Returns whether an expression is a number, a name, a power of a name, or a root of a number that
+// cannot be simplified. These have nothing to carry out.
+bool is_plain_power(const Expr& e) {
+  const bool root = e.op == Op::kFunction && e.fn == expr::Fn::kRoot;
+  if ((e.op != Op::kPow && !root) || e.args[1]->op != Op::kNumber) return is_atom(e);
+  if (!is_atom(*e.args[0])) return false;
+  if (e.args[0]->op != Op::kNumber) return true;
+  const exact::Rational& exponent = e.args[1]->value;
+  if (root) return !has_power_factor(*e.args[0], exponent.small_integer().value_or(0));
+  if (exponent.is_integer()) return exponent == exact::Rational(-1);
+  return !has_power_factor(*e.args[0], fmpz_get_si(exponent.denominator()));
+}
+
+// Returns whether a product is a monomial or a fraction in lowest terms, such as 2\pi, \frac{1}{2}
+// or \frac{\sqrt3}{2}.
 bool is_plain_product(const Expr& e) {
-  const auto numbers = std::ranges::count(e.args, Op::kNumber, &Expr::op);
-  return numbers <= 2 &&
-         std::ranges::all_of(e.args, [](const Expr* arg) { return is_plain_power(*arg); });
+  int above = 0, below = 0;
+  exact::Rational quotient(1), bottom(1);
+  for (const Expr* arg : e.args) {
+    if (!is_plain_power(*arg)) return false;
+    const bool inverse = arg->op == Op::kPow && arg->args[0]->op == Op::kNumber &&
+                         arg->args[1]->value == exact::Rational(-1);
+    if (arg->op == Op::kNumber) ++above, quotient = quotient * arg->value;
+    if (inverse) ++below, bottom = bottom * arg->args[0]->value;
+  }
+  if (above > 1 || below > 1 || bottom.is_zero()) return false;
+  if (below == 0 || !quotient.is_integer() || !bottom.is_integer()) return true;
+  exact::Rational reduced = quotient / bottom;
+  return fmpz_cmpabs(reduced.denominator(), bottom.numerator()) == 0;
 }
 
 bool has_work(const Expr& e) {
@@ -70,15 +97,14 @@ bool has_work(const Expr& e) {
   }
 }
 
-// Returns whether the prompt has the text, outside of longer words and numbers.
+// Returns whether the prompt has the text, outside of longer numbers. Spaces are gone, so that
+// letters next to it may be another word.
 bool holds(std::string_view prompt, std::string_view text) {
   for (std::size_t at = prompt.find(text); at != std::string_view::npos;
        at = prompt.find(text, at + 1)) {
     const std::size_t end = at + text.size();
-    const bool begins =
-        at == 0 || !is_letter_or_digit(prompt[at - 1]) || !is_letter_or_digit(text.front());
-    const bool ends = end == prompt.size() || !is_letter_or_digit(prompt[end]) ||
-                      !is_letter_or_digit(text.back());
+    const bool begins = at == 0 || !is_digit(prompt[at - 1]) || !is_digit(text.front());
+    const bool ends = end == prompt.size() || !is_digit(prompt[end]) || !is_digit(text.back());
     if (begins && ends) return true;
   }
   return false;

@@ -146,9 +146,8 @@ constexpr std::uint32_t kMatrix = 1 << 8;      // a matrix
 constexpr std::uint32_t kCommon = 1 << 9;      // gcd or lcm
 constexpr std::uint32_t kStep = 1 << 10;       // floor, ceiling or mod
 constexpr std::uint32_t kComplex = 1 << 11;    // a function that only complex numbers need
-constexpr std::uint32_t kFactorial = 1 << 12;  // a factorial
-constexpr std::uint32_t kSignPower = 1 << 13;  // a negative number to a power with a name in it
-constexpr std::uint32_t kAngle = 1 << 14;      // pi or degrees
+constexpr std::uint32_t kSignPower = 1 << 12;  // a negative number to a power with a name in it
+constexpr std::uint32_t kAngle = 1 << 13;      // pi or degrees
 }  // namespace trait
 
 /// One node. Nodes are made by an Arena, never changed after, and live as long as it. Nodes may

@@ -88,6 +88,11 @@ const Expr* Parser::thousands(exact::Rational value, bool decimal) {
   return arena_.number(std::move(glued), any);
 }
 
+bool Parser::at_dotted_digit(std::size_t ahead) const {
+  return is(Tok::kAccent, ahead) && tok(ahead).name == "dot" && is(Tok::kBraceOpen, ahead + 1) &&
+         is(Tok::kNumber, ahead + 2) && !tok(ahead + 2).decimal && is(Tok::kBraceClose, ahead + 3);
+}
+
 // Parses 0.1\overline{6}, whose digits under the line repeat forever.
 const Expr* Parser::repeating(const Token& first) {
   const std::string_view digits = first.name;
@@ -97,10 +102,19 @@ const Expr* Parser::repeating(const Token& first) {
   at_ += 2;
   const bool braced = take(Tok::kBraceOpen);
   if (!is(Tok::kNumber) || tok().decimal) return fail("no digits under the line");
-  const auto length = static_cast<std::int64_t>(tok().name.size());
-  const exact::Rational block = lexed_.numbers[tok().number];
+  auto length = static_cast<std::int64_t>(tok().name.size());
+  exact::Rational block = lexed_.numbers[tok().number];
   ++at_;
   if (braced && !take(Tok::kBraceClose)) return fail("the line over the digits is not closed");
+  // In 0.\dot{1}2\dot{3} the digits from the first to the last dot recur.
+  while (at_dotted_digit(0) || (is(Tok::kNumber) && at_dotted_digit(1))) {
+    at_ += is(Tok::kNumber) ? 0 : 2;
+    const auto more = static_cast<std::int64_t>(tok().name.size());
+    if (!arena_.budget().allow_bits(4 * (length + more))) return nullptr;
+    block = block * exact::power_of_ten(more) + lexed_.numbers[tok().number];
+    length += more;
+    at_ += is(Tok::kBraceClose, 1) ? 2 : 1;
+  }
   if (!arena_.budget().allow_bits(4 * (places + length))) return nullptr;
   const exact::Rational nines = exact::power_of_ten(length) - exact::Rational(1);
   return arena_.number(lexed_.numbers[first.number] + block / nines * exact::power_of_ten(-places));

@@ -109,6 +109,7 @@ class Parser {
   const Expr* number();
   bool may_start_thousands() const;
   const Expr* thousands(exact::Rational value, bool decimal);
+  bool at_dotted_digit(std::size_t ahead) const;
   const Expr* repeating(const Token& first);
   struct Ahead {
     exact::Rational top, bottom;

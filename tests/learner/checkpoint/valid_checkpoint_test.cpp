@@ -68,7 +68,8 @@ TEST_F(ValidCheckpoint, WithoutAValidOneTheRunDoesNotBeginAgain) {
   damage(write(2) / "model.safetensors");
   for (int start = 0; start < 2; ++start) {
     const std::string error = error_of([&] { valid(); });
-    EXPECT_NE(error.find("only step-000002.damaged: put a copy"), std::string::npos) << error;
+    EXPECT_NE(error.find("only step-000002.damaged: restore an intact copy"), std::string::npos)
+        << error;
   }
 }
 

@@ -12,7 +12,7 @@
 #include "actors/actor.h"
 #include "common/base/error.h"
 #include "common/base/queue.h"
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
 #include "tools/run/roles/scoring_source.h"
@@ -175,7 +175,7 @@ void act(LocalTicketQueue& ticket_queue, int number, Sink<RolloutGroup>& rollout
 std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {
   LocalTicketQueue ticket_queue(actors);
   BoundedQueue<RolloutGroup> parts(100);
-  WholeGroups whole(parts);
+  GroupAssembler whole(parts);
   ScoringSource scored(whole, unscored);
   std::vector<std::jthread> threads;
   for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(ticket_queue, i, parts); });

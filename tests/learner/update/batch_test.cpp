@@ -116,6 +116,33 @@ TEST(GradientShards, EverySequenceIsInOneShardAndNoShardIsEmpty) {
   EXPECT_EQ(assign_to_gradient_shards({}, 8).size(), 1U);
 }
 
+TEST(PackShards, LearnersPackTheShardsOfOneLearnerBetweenThem) {
+  const auto groups = three_groups();
+  const auto sequences = all_sequences(groups);
+  const auto rows_of = [](const std::vector<MicroBatch>& shard) {
+    std::vector<std::size_t> rows;
+    for (const MicroBatch& micro : shard) {
+      rows.insert(rows.end(), micro.sequences.begin(), micro.sequences.end());
+    }
+    return rows;
+  };
+  const PackedShards alone = pack_shards(sequences, 4, 8, 0, 1);
+  EXPECT_EQ(alone.count, 4);
+  EXPECT_EQ(std::ssize(alone.own), 4);
+  for (const int learners : {2, 3, 4}) {
+    std::int64_t next = 0;
+    for (int learner = 0; learner < learners; ++learner) {
+      const PackedShards packed = pack_shards(sequences, 4, 8, learner, learners);
+      EXPECT_EQ(packed.count, 4);
+      EXPECT_EQ(packed.first, next);
+      for (const auto& shard : packed.own) {
+        EXPECT_EQ(rows_of(shard), rows_of(alone.own[static_cast<std::size_t>(next++)]));
+      }
+    }
+    EXPECT_EQ(next, 4);
+  }
+}
+
 TEST(GradientShards, AreBalancedByTokens) {
   std::vector<Ids> responses;
   for (std::size_t i = 0; i < 40; ++i) responses.emplace_back(1 + (i * 37) % 101, 5);

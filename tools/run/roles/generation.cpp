@@ -17,7 +17,7 @@
 #include "common/comm/ticket_queue.h"
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 #include "learner/schedule/coordinator.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
@@ -133,7 +133,7 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketQueue& ticket_queue, int actors,
                                     PollableSource<RolloutGroup>& parts) {
-    WholeGroups rollouts(parts);
+    GroupAssembler rollouts(parts);
     ScoringSource scored(rollouts, score);
     EarlyStop stop([&] { return check_stop_signal(job); });
     Coordinator coordinator(

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/queue.h"
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 #include "model/weight_sync/local_weight_sync.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_runners.h"
@@ -37,7 +37,7 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
                    {*tickets, rollouts, 0, [&] { roles.check(); }});
   });
   roles.start([&] {
-    WholeGroups groups(rollouts);
+    GroupAssembler groups(rollouts);
     run_reward_worker_role(config, start, {groups, scored, 0, [&] { roles.check(); }});
   });
   roles.run([&] {

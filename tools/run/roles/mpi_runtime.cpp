@@ -5,7 +5,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 #include "model/weight_sync/mpi_weight_sync.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
@@ -37,7 +37,7 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
   MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
-  WholeGroups rollouts(parts);
+  GroupAssembler rollouts(parts);
   MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
   run_reward_worker_role(config, start,
                          {rollouts, scored, job.rank(), [&job] { job.poll_progress(); }});
@@ -69,7 +69,7 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
     // Without a rank for reward workers, learner 0 scores the groups that it receives.
     MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
-    WholeGroups rollouts(parts);
+    GroupAssembler rollouts(parts);
     Scorer scorer(scoring_options(config),
                   {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }});
     ScoringSource scored(rollouts, [&, decode = text_decoder(start)](RolloutGroup group) {

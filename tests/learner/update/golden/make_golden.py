@@ -19,7 +19,7 @@ def array(name, values):
 
 
 def rounded(tensor):
-    """Values a float can hold, so that both sides start from the same numbers."""
+    """Rounds to values that a float can hold, so that both programs start from the same numbers."""
     return tensor.to(torch.float32).to(torch.float64)
 
 
@@ -28,7 +28,7 @@ ADVANTAGES = [1.25, -0.75, -1.5, 0.5]
 T = sum(LENGTHS)
 old = rounded(-torch.rand(T, generator=generator) * 3)
 shift = torch.randn(T, generator=generator) * 0.15
-shift[6], shift[8], shift[10] = 2.6, 1.3, -0.9  # A < 0: beyond the bounds, and beyond a dual clip of 3
+shift[6], shift[8], shift[10] = 2.6, 1.3, -0.9  # A < 0: beyond the bounds and beyond a dual clip of 3
 shift[2], shift[4] = 0.22, 0.4  # A > 0: between 1.2 and 1.28, and beyond both
 current = rounded(old + shift)
 behavior = rounded(old + torch.randn(T, generator=generator) * 0.4)
@@ -59,8 +59,9 @@ def kl_of(lp, ref, estimator):
 
 
 def tis_weight(cap, level, beyond="truncate"):
-    """As compute_rollout_correction_weights of verl (rollout_corr_helper.py), rollout_is token or sequence; "mask" as its
-    rejection with the cap as upper threshold, but for the denominator."""
+    """Computes compute_rollout_correction_weights of verl (rollout_corr_helper.py), with rollout_is
+    token or sequence. "mask" is its rejection with the cap as upper threshold, except that masked
+    tokens still count in the denominator."""
     d = old - behavior
     if level == "sequence":
         d = torch.cat([x.sum().expand(len(x)) for x in split(d)])

@@ -1,4 +1,4 @@
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 
 #include <cstddef>
 #include <string_view>
@@ -18,7 +18,9 @@ namespace {
 void check_range(const RolloutGroup& part) {
   const SampleRange range = part.ticket.part;
   if (!range.is_within(part.ticket.samples)) refuse(part.ticket, "the group has no such part");
-  if (std::ssize(part.responses) != range.count) refuse(part.ticket, "it has more or fewer");
+  if (std::ssize(part.responses) != range.count) {
+    refuse(part.ticket, "the part has another number of responses");
+  }
 }
 
 void check_same_group(const RolloutGroup& part, const RolloutGroup& group) {
@@ -26,7 +28,7 @@ void check_same_group(const RolloutGroup& part, const RolloutGroup& group) {
                     part.ticket.policy_version == group.ticket.policy_version &&
                     part.ticket.prompt.problem == group.ticket.prompt.problem &&
                     part.prompt_ids == group.prompt_ids;
-  if (!same) refuse(part.ticket, "its part was made from another prompt or policy");
+  if (!same) refuse(part.ticket, "the part was generated with another prompt or policy");
 }
 
 /// Returns the group of `part` with empty slots for all its responses.
@@ -45,7 +47,7 @@ void put(RolloutGroup part, RolloutGroup& group) {
   auto place = group.responses.begin() + part.ticket.part.first;
   for (Response& response : part.responses) {
     if (response.ids.empty()) refuse(part.ticket, "a response has no token");
-    if (!place->ids.empty()) refuse(part.ticket, "its part came twice");
+    if (!place->ids.empty()) refuse(part.ticket, "the part arrived twice");
     *place++ = std::move(response);
   }
   group.actor_clocks.insert(group.actor_clocks.end(), part.actor_clocks.begin(),
@@ -54,24 +56,24 @@ void put(RolloutGroup part, RolloutGroup& group) {
 
 }  // namespace
 
-std::optional<RolloutGroup> WholeGroups::receive() {
+std::optional<RolloutGroup> GroupAssembler::receive() {
   while (std::optional<RolloutGroup> part = parts_.receive()) {
     if (auto group = merged(std::move(*part))) return group;
   }
   if (!unfinished_.empty()) {
-    refuse(unfinished_.begin()->second.group.ticket, "a part of it never came");
+    refuse(unfinished_.begin()->second.group.ticket, "a part of the group never arrived");
   }
   return std::nullopt;
 }
 
-std::optional<RolloutGroup> WholeGroups::try_receive() {
+std::optional<RolloutGroup> GroupAssembler::try_receive() {
   while (std::optional<RolloutGroup> part = parts_.try_receive()) {
     if (auto group = merged(std::move(*part))) return group;
   }
   return std::nullopt;
 }
 
-std::optional<RolloutGroup> WholeGroups::merged(RolloutGroup part) {
+std::optional<RolloutGroup> GroupAssembler::merged(RolloutGroup part) {
   if (part.ticket.part.count == 0) return part;
   check_range(part);
   const Key key{part.ticket.purpose, part.ticket.step, part.ticket.group};

@@ -14,10 +14,10 @@ namespace lie {
 
 /// Yields a group when its last part has arrived. Parts may arrive in any order. All parts of a
 /// group must arrive at the same object.
-class WholeGroups : public PollableSource<RolloutGroup> {
+class GroupAssembler : public PollableSource<RolloutGroup> {
  public:
   /// Keeps a reference to `parts`.
-  explicit WholeGroups(PollableSource<RolloutGroup>& parts) : parts_(parts) {}
+  explicit GroupAssembler(PollableSource<RolloutGroup>& parts) : parts_(parts) {}
 
   /// Throws Error if a part arrives twice, if it does not match the earlier parts of its group, or
   /// if the stream ends within a group.

@@ -1,4 +1,4 @@
-#include "common/rollout/whole_groups.h"
+#include "common/rollout/group_assembler.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace lie {
 namespace {
 
-/// Samples `first` to `first + count - 1` of a group of five; sample i of group g is token 10 g +
-/// i, by actor `actor`.
+/// Returns samples `first` to `first + count - 1` of a group of five. Sample i of group g has the
+/// one token 10 g + i and comes from `actor`.
 RolloutGroup part(std::int64_t group, std::int32_t first, std::int32_t count,
                   std::int32_t actor = 0) {
   RolloutGroup part;
@@ -32,9 +32,9 @@ std::vector<RolloutGroup> merge(const std::vector<RolloutGroup>& parts) {
   BoundedQueue<RolloutGroup> queue(100);
   for (const RolloutGroup& one : parts) queue.send(one);
   queue.close();
-  WholeGroups whole(queue);
+  GroupAssembler assembler(queue);
   std::vector<RolloutGroup> groups;
-  while (auto group = whole.receive()) groups.push_back(std::move(*group));
+  while (auto group = assembler.receive()) groups.push_back(std::move(*group));
   return groups;
 }
 
@@ -47,7 +47,7 @@ void expect_refused(const std::vector<RolloutGroup>& parts, const std::string& w
   }
 }
 
-TEST(WholeGroups, PartsMakeTheGroupInWhateverOrderTheyCome) {
+TEST(GroupAssembler, MergesPartsInAnyOrder) {
   std::vector<RolloutGroup> parts = {part(0, 0, 2, 4), part(0, 2, 1, 5), part(0, 3, 2, 4)};
   std::vector<int> order = {0, 1, 2};
   do {
@@ -55,7 +55,7 @@ TEST(WholeGroups, PartsMakeTheGroupInWhateverOrderTheyCome) {
                                parts[static_cast<std::size_t>(order[1])], part(1, 0, 1),
                                parts[static_cast<std::size_t>(order[2])]});
     ASSERT_EQ(groups.size(), 2U);
-    EXPECT_EQ(groups[0].ticket.group, 1) << "a group comes with its last part";
+    EXPECT_EQ(groups[0].ticket.group, 1) << "a group is complete with its last part";
     const RolloutGroup& group = groups[1];
     EXPECT_EQ(group.ticket.part, SampleRange());
     EXPECT_EQ(group.ticket.step, 3);
@@ -71,36 +71,36 @@ TEST(WholeGroups, PartsMakeTheGroupInWhateverOrderTheyCome) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-TEST(WholeGroups, AWholeGroupPassesAsItIs) {
-  RolloutGroup whole = part(0, 0, 5);
-  whole.ticket.part = {};
-  EXPECT_EQ(merge({whole}).at(0).responses.size(), 5U);
+TEST(GroupAssembler, PassesCompleteGroupsUnchanged) {
+  RolloutGroup complete = part(0, 0, 5);
+  complete.ticket.part = {};
+  EXPECT_EQ(merge({complete}).at(0).responses.size(), 5U);
 }
 
-TEST(WholeGroups, NothingIsThereBeforeTheLastPart) {
+TEST(GroupAssembler, YieldsNothingBeforeTheLastPart) {
   BoundedQueue<RolloutGroup> queue(4);
-  WholeGroups whole(queue);
+  GroupAssembler assembler(queue);
   queue.send(part(0, 0, 4));
-  EXPECT_FALSE(whole.try_receive());
+  EXPECT_FALSE(assembler.try_receive());
   queue.send(part(0, 4, 1));
-  EXPECT_TRUE(whole.try_receive());
+  EXPECT_TRUE(assembler.try_receive());
 }
 
-TEST(WholeGroups, RefusesAPartThatComesTwiceOrNeverOrDoesNotFit) {
-  expect_refused({part(0, 0, 2), part(0, 1, 2)}, "came twice");
-  expect_refused({part(0, 0, 2)}, "never came");
-  expect_refused({part(0, 0, 5), part(0, 0, 2)}, "never came");
+TEST(GroupAssembler, RefusesDuplicateMissingAndMismatchedParts) {
+  expect_refused({part(0, 0, 2), part(0, 1, 2)}, "arrived twice");
+  expect_refused({part(0, 0, 2)}, "never arrived");
+  expect_refused({part(0, 0, 5), part(0, 0, 2)}, "never arrived");
   expect_refused({part(0, 3, 3)}, "no such part");
   expect_refused({part(0, -1, 3)}, "no such part");
   RolloutGroup short_of_one = part(0, 0, 3);
   short_of_one.responses.pop_back();
-  expect_refused({short_of_one}, "more or fewer");
+  expect_refused({short_of_one}, "another number of responses");
   RolloutGroup other_policy = part(0, 2, 3);
   other_policy.ticket.policy_version = 9;
   expect_refused({part(0, 0, 2), other_policy}, "another prompt or policy");
 }
 
-TEST(WholeGroups, EvaluationAndTrainingMayHaveGroupsOfOneNumber) {
+TEST(GroupAssembler, SeparatesEvaluationAndTrainingGroups) {
   RolloutGroup evaluated = part(0, 0, 2);
   evaluated.ticket.purpose = Purpose::kEvaluate;
   RolloutGroup rest = part(0, 2, 3);
