@@ -1,6 +1,6 @@
-# Arrow with Parquet as one target lie::arrow, and LIE_ARROW: whether it is there. A user's own (Arrow_DIR or
-# CMAKE_PREFIX_PATH, 24 or later) comes first; otherwise the parts of the pyarrow wheel that scripts/setup.sh unpacked.
-# Without Arrow everything is built, but Parquet files are refused.
+# Defines Arrow with Parquet as one target lie::arrow, and LIE_ARROW: whether it was found. Your own Arrow (Arrow_DIR or
+# CMAKE_PREFIX_PATH, 24 or later) comes first, then the parts of the pyarrow wheel that scripts/setup.sh unpacked. Without
+# Arrow everything is built, but Parquet files are refused.
 set(arrow_home "${LIE_DEPS_DIR}/arrow-26.0.1")
 set(LIE_ARROW OFF)
 if(Arrow_DIR OR NOT EXISTS "${arrow_home}/complete")

@@ -1,4 +1,4 @@
-# LIE_BUILD_ID: version and commit, for logs and checkpoints.
+# Sets LIE_BUILD_ID to version and commit, for logs and checkpoints.
 execute_process(COMMAND git describe --always --dirty --exclude=*
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE LIE_COMMIT
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE LIE_GIT_STATUS)

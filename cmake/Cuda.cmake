@@ -1,6 +1,6 @@
-# nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is looked for in NCCL_ROOT, beside LibTorch (LIE_CUDA=1
-# scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 there: a process has one NCCL, and LibTorch needs 2.28), and in the
-# CUDA toolkit's folder.
+# Finds nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is searched in NCCL_ROOT, next to LibTorch, and in
+# the CUDA toolkit's folder. LIE_CUDA=1 scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 next to LibTorch, because a
+# process has one NCCL and LibTorch needs 2.28.
 find_package(CUDAToolkit REQUIRED)
 set(LIE_CUDA_ARCHITECTURES 90a-real CACHE STRING "GPUs to build kernels for, as CMAKE_CUDA_ARCHITECTURES")
 set(CMAKE_CUDA_ARCHITECTURES ${LIE_CUDA_ARCHITECTURES})

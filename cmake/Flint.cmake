@@ -1,5 +1,5 @@
-# FLINT, Arb and Calcium as one target lie::flint. From FLINT 3 on they are one library; Debian 12 has FLINT 2.9 with
-# Arb and Calcium beside it.
+# Defines FLINT, Arb and Calcium as one target lie::flint. Since FLINT 3 they are one library. Debian 12 has FLINT 2.9 with
+# separate libraries for Arb and Calcium.
 find_path(FLINT_INCLUDE_DIR flint/flint.h REQUIRED)
 find_library(FLINT_LIBRARY flint REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)

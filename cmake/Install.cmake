@@ -1,6 +1,6 @@
-# cmake --install build/release --prefix P: the programs, the libraries of .deps that they load, and what a user starts
-# from. P can be moved. Libraries of the system (MPI, HDF5, ...) stay where they are, and so does a LibTorch or Arrow of
-# your own. LIE_BUNDLED_LIBRARIES comes from LibTorch.cmake and Arrow.cmake.
+# cmake --install build/release --prefix P installs the programs, the libraries of .deps that they load, and the files that a
+# user starts from. P can be moved. System libraries (MPI, HDF5, ...) and your own LibTorch or Arrow are not copied.
+# LibTorch.cmake and Arrow.cmake set LIE_BUNDLED_LIBRARIES.
 install(TARGETS lie_verify)
 if(LIE_VERIFIER_ONLY)
   return()

@@ -1,6 +1,6 @@
-# llama.cpp's Jinja engine as one target lie::jinja, and LIE_JINJA: whether it is there. LIE_JINJA_DIR names a llama.cpp
-# of your own (its root); otherwise it is the part that scripts/setup.sh unpacked. Without it everything is built, but
-# only chat templates that are known by name are rendered.
+# Defines llama.cpp's Jinja engine as one target lie::jinja, and LIE_JINJA: whether it was found. LIE_JINJA_DIR names the root
+# of your own llama.cpp. By default it is the part that scripts/setup.sh unpacked. Without it everything is built, but only
+# chat templates that are known by name are rendered.
 set(LIE_JINJA_DIR "${LIE_DEPS_DIR}/jinja-0.3.36" CACHE PATH "llama.cpp's sources, of which common/jinja is used")
 set(LIE_JINJA OFF)
 set(jinja_home "${LIE_JINJA_DIR}/common")
@@ -11,7 +11,7 @@ if(NOT EXISTS "${jinja_home}/jinja/runtime.cpp")
 endif()
 set(LIE_JINJA ON)
 
-# The engine asks for llama.cpp's wrapper of JSON, of which it needs what nlohmann's own type has.
+# The engine includes llama.cpp's JSON wrapper. nlohmann's own type has everything that it uses.
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/jinja/json.h" @ONLY CONTENT
   "#pragma once\n#include <nlohmann/json.hpp>\nusing common_json = nlohmann::ordered_json;\n")
 add_library(lie_jinja_engine STATIC

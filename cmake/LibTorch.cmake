@@ -1,5 +1,5 @@
-# LibTorch as one target lie::torch. A user's own (Torch_DIR or CMAKE_PREFIX_PATH) is taken first; otherwise the wheel
-# that scripts/setup.sh unpacked, through imported targets: the wheel's own find_package insists on a CUDA toolkit.
+# Defines LibTorch as one target lie::torch. Your own LibTorch (Torch_DIR or CMAKE_PREFIX_PATH) comes first, then the wheel
+# that scripts/setup.sh unpacked. The wheel is linked by imported targets, because its find_package requires a CUDA toolkit.
 set(LIE_TORCH_WHEEL "${LIE_DEPS_DIR}/libtorch-2.11.0")
 add_library(lie::torch INTERFACE IMPORTED)
 
@@ -20,15 +20,15 @@ target_link_libraries(lie::torch INTERFACE
 list(APPEND LIE_BUNDLED_LIBRARIES "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so" "${LIE_TORCH_WHEEL}/torch/lib/libc10.so"
   "${LIE_TORCH_WHEEL}/torch/lib/libgomp.so.1" "${LIE_TORCH_WHEEL}/nvidia/cu13/lib/libcudart.so.13"
   "${LIE_TORCH_WHEEL}/nvidia/cu13/lib/libcupti.so.13")
-# The CUDA side registers itself when it is loaded and no symbol of it is named: without --no-as-needed the linker
-# would drop it. At run time it loads cuBLAS, cuDNN, NCCL and more from nvidia/ beside torch/ (LIE_CUDA=1 setup.sh), or
-# from where the system has them; linking does without (--allow-shlib-undefined).
+# The CUDA side registers itself when it is loaded, but no symbol of it is referenced: without --no-as-needed the linker
+# would drop it. At run time it loads cuBLAS, cuDNN, NCCL and more from nvidia/ next to torch/ (LIE_CUDA=1 setup.sh) or from
+# the system. Linking does not need them (--allow-shlib-undefined).
 if(LIE_CUDA)
   target_link_libraries(lie::torch INTERFACE
     "-Wl,--no-as-needed" "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cuda.so"
     "${LIE_TORCH_WHEEL}/torch/lib/libc10_cuda.so" "-Wl,--as-needed")
 endif()
-# libtorch_cpu.so needs the CUDA runtime and CUPTI only to load; nothing of ours calls them on the CPU.
+# libtorch_cpu.so needs the CUDA runtime and CUPTI only to load. They are never called on the CPU.
 target_link_options(lie::torch INTERFACE "-Wl,--allow-shlib-undefined"
   "-Wl,-rpath,${LIE_TORCH_WHEEL}/torch/lib" "-Wl,-rpath,${LIE_TORCH_WHEEL}/nvidia/cu13/lib"
   "-Wl,-rpath-link,${LIE_TORCH_WHEEL}/torch/lib" "-Wl,-rpath-link,${LIE_TORCH_WHEEL}/nvidia/cu13/lib")

@@ -1,4 +1,4 @@
-# Third-party packages. Each is used only by the folder named beside it (tests/house/include_rules_test.cpp checks that).
+# Finds third-party packages. Each is used only by the folder in its comment (tests/house/include_rules_test.cpp checks that).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)            # everywhere
 find_package(spdlog REQUIRED)         # common

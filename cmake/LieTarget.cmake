@@ -1,12 +1,12 @@
-# One way to declare each kind of target, so that warnings, standards and include roots are the same everywhere.
+# Functions that declare targets, so that warnings, standards and include roots are the same everywhere.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
 endif()
 
-# Contraction off: whether a*b+c is fused must be written in the code, not chosen by the compiler, or
-# the same run would give other bits from another build (invariant E1).
+# Contraction is off: the code, not the compiler, decides whether a*b+c is fused. Otherwise different builds would not give
+# bit-identical runs (invariant E1).
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3> $<$<COMPILE_LANGUAGE:CXX>:-maes>
@@ -20,7 +20,7 @@ endif()
 function(lie_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
-    # GCC 12 at -O3 warns of impossible overlapping copies within std::string (GCC bug 105651).
+    # GCC 12 at -O3 reports impossible overlapping copies within std::string (GCC bug 105651).
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<AND:$<BOOL:${LIE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 endfunction()
@@ -44,7 +44,7 @@ function(lie_program name)
 endfunction()
 
 # lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4])
-# One GoogleTest program; with RANKS it is registered once per MPI world size.
+# Declares a GoogleTest program. With RANKS it is registered once per number of MPI ranks.
 function(lie_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;RANKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -64,7 +64,8 @@ function(lie_test name)
   endforeach()
 endfunction()
 
-# lie_benchmark(bench_decode SOURCES decode_bench.cpp LINK lie_model): a program that prints its figures; never a test.
+# lie_benchmark(bench_decode SOURCES decode_bench.cpp LINK lie_model)
+# Declares a program that prints its figures. It is not a test.
 function(lie_benchmark name)
   lie_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE CLI11::CLI11)

@@ -4,8 +4,8 @@
     lie_cluster train configs/demo.yaml --set reward.redundancy.enabled=false \
         --set reward.coverage.unit=words --set "reward.command=python3 examples/reward_program.py --ngram 6"
 
-One request a line on standard input, one answer a line on standard output, in the same order
-(docs/reference/reward-programs.md). Standard error goes to the run's log.
+It reads one request per line on standard input and writes one answer per line on standard output, in the same order
+(docs/reference/reward-programs.md). Standard error goes to the run's messages.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def words(text):
 
 
 def largest_repeat(units, n):
-    """Occurrences of the most frequent n-gram; 0 where there are fewer than n units."""
+    """Returns the occurrences of the most frequent n-gram, or 0 for fewer than n units."""
     counts = Counter(tuple(units[i : i + n]) for i in range(len(units) - n + 1))
     return max(counts.values(), default=0)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Injects faults into a run at random moments. The run is restarted after each fault until it is done; then digests, metrics
-# (except times) and the set of trajectories must be those of an undisturbed run. At the end: how many responses were generated
-# beyond those of undisturbed runs, which are only those in flight at a fault, and what flipped bits destroyed.
+# Injects faults into a run at random moments. The run is restarted after each fault until it is done. Then digests, metrics
+# (except times) and the set of trajectories must equal those of an undisturbed run. Finally prints the number of responses
+# beyond those of undisturbed runs, which can only be those in flight at a fault, and the data that flipped bits destroyed.
 #
 #   scripts/campaign.sh SEED COUNT [LEARNERS]
 #
-# LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs [build/release/bin]; LIE_FAULTS: only these. The same seed draws
-# the same faults; when they strike depends on the machine.
+# LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs [build/release/bin]; LIE_FAULTS: only these faults. A seed always
+# draws the same faults, but their times depend on the machine.
 set -uo pipefail
 [ $# -ge 2 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
@@ -25,7 +25,7 @@ overrides=(--set "run.steps=$steps" --set "roles.learners=$learners")
 kept="build/campaign-$1"
 touch "$log" "$log.last"
 
-draw() { drawn=$((RANDOM % $1)); }  # not in $(...): a subshell's draws are forgotten
+draw() { drawn=$((RANDOM % $1)); }  # not in $(...), because a subshell does not advance RANDOM
 pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"; }  # up to so many milliseconds
 
 training=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
@@ -40,7 +40,7 @@ find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluste
 draw_rank() { draw "$ranks"; rank="$drawn"; }
 draw_signal() { draw 3; signals=(TERM INT USR1); signal="${signals[$drawn]}"; }
 
-# --- the faults: each sets `what` to what it did, and fails if the run was over before --------------------------------
+# --- the faults: each sets `what` to a description, and fails if the run was already over -----------------------------
 
 rank_killed() { draw_rank; what="rank $rank"; kill -9 "${pids[$rank]}"; }
 all_killed() { what="all ranks"; kill -9 "${pids[@]}"; }
@@ -48,8 +48,8 @@ launcher_killed() { what="mpirun"; kill -9 "$launcher"; }
 rank_signalled() { draw_rank; draw_signal; what="SIG$signal to rank $rank"; kill "-$signal" "${pids[$rank]}"; }
 launcher_signalled() { draw_signal; what="SIG$signal to mpirun"; kill "-$signal" "$launcher"; }
 
-# The run stops at the end of a step, or was in its last.
-# A signal that comes before a rank can note it, while it starts, ends it as a kill does.
+# The run stops at the end of a step, or was in its last step.
+# A signal that arrives before a rank has installed its handlers kills the rank.
 after_rank_signalled() {
   [[ "$status" = 0 || "$status" = 75 ]] || ! grep -q '^\[learner 0\]' "$log.last" || fault_fails "status $status after a signal"
 }
@@ -61,7 +61,7 @@ rank_paused() {
   kill -CONT "${pids[$rank]}"
 }
 
-# Learner 0, by a fault point of common/base/fault.h: the start was made with it, and ends by itself where it is reached.
+# Kills learner 0 at a fault point of common/base/fault.h. The start has the fault in its environment and dies at the point.
 killed_in() {
   what="at $point"
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
@@ -76,12 +76,12 @@ killed_in_file() { killed_in; }
 draw_point() {
   point=""
   [[ "$fault" = killed_in_* ]] || return
-  local -A most=([killed_in_journal]=40 [killed_in_segment_cut]=1 [killed_in_file]=8)  # passes that a start comes to
+  local -A most=([killed_in_journal]=40 [killed_in_segment_cut]=1 [killed_in_file]=8)  # passes that a start reaches
   draw "${most[$fault]:-4}"
   point="${fault#killed_in_}:$((drawn + 1))"
 }
 
-# The disk shrinks to a little more than what is on it, until the run has ended.
+# Shrinks the disk to slightly more than its content, until the run has ended.
 disk_full() {
   local used
   used="$(df --output=used -k "$WORK/disk" | tail -n 1)"
@@ -95,7 +95,7 @@ after_disk_full() {
   [ "$status" -le 1 ] || fault_fails "status $status on a full disk"
 }
 
-# Of two starts one is refused: the first, too, while it has not locked the directory yet.
+# Starts the run twice. One start must be refused. It may be the first if it has not locked the directory yet.
 second_start() {
   what="the same command in the live directory"
   timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 || return 0
@@ -115,7 +115,7 @@ flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])
   flip_in checkpoint "${checkpoints[-1]}"/*
 }
-# In what a start reads again: the segments that begin behind the last checkpoint's; lost groups are generated again.
+# Flips a bit in data that a start reads again: segments that begin after the last checkpoint. Lost groups are regenerated.
 flipped_log_bits() {
   local segments=("$run"/trajectories/*.h5) checkpoints=("$run"/checkpoints/step-*[0-9]) behind=()
   for segment in "${segments[@]}"; do
@@ -125,7 +125,7 @@ flipped_log_bits() {
 }
 flipped_journal_bits() { flip_in journal "$run"/journal/*; }
 
-# Kills all, then flips a bit of 64 bytes of one of the files.
+# Kills all processes, then flips a bit in each of 64 bytes of one of the files.
 flip_in() {
   kill -9 "${pids[@]}"
   wait_until 10 is_gone "${pids[@]}"
@@ -159,7 +159,7 @@ fault_fails() {
   fail "$1, after $injected faults (the last: $fault, $what); run, reference and log are kept in $kept"
 }
 
-# Trajectories in the log, and how many of them are duplicates; needs h5py.
+# Prints the number of trajectories in the log and of duplicates among them. Needs h5py.
 count_trajectories() {
   "$python" - "$1" <<'PYTHON'
 import collections, glob, sys
@@ -180,7 +180,7 @@ find_python() {
   echo "trajectories are not counted: h5py is missing (apt install python3-h5py)"
 }
 
-# A finished run: the same as the undisturbed one?
+# Checks that a finished run equals the undisturbed one.
 check_run() {
   local differs
   runs=$((runs + 1))
@@ -200,7 +200,7 @@ wait_for_end() {
   took="$(since "$since_when")"
 }
 
-# One start of the run with one fault, unless the run ends first.
+# Starts the run once with one fault, unless the run ends first.
 one_fault() {
   local hit="" before
   before="$(steps_of "$run")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does the CUDA side compile, link and start? Configures preset cuda and builds all that differs from the CPU build; a
-# GPU is not needed. If there is one, LibTorch's operators on it are also compared with the program's own.
+# Checks that the CUDA side compiles, links and starts. Configures preset cuda and builds everything that differs from the
+# CPU build. Needs no GPU. If there is one, LibTorch's operators on it are also compared with the program's own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=(lie_comm lie_model_aten lie_model_cuda test_aten device_bench lie_cluster)
@@ -18,7 +18,7 @@ needs_cuda_side() {  # program
   readelf -d "$1" | grep -q 'NEEDED.*libtorch_cuda' || { say "$1 is not linked with LibTorch's CUDA side"; exit 1; }
 }
 
-build >"$log" 2>&1 || { tail -n 60 "$log"; say "failed: the whole log is in $log"; exit 1; }
+build >"$log" 2>&1 || { tail -n 60 "$log"; say "failed: the full log is in $log"; exit 1; }
 say "built ${targets[*]} in $(($(date +%s) - start)) s"
 for program in build/cuda/bin/lie_cluster build/cuda/bin/test_aten; do needs_cuda_side "$program"; done
 say "programs are linked with LibTorch's CUDA side"
@@ -35,5 +35,5 @@ if nvidia-smi -L >/dev/null 2>&1; then
   say "LibTorch's operators on the GPU agree with the program's own"
 else
   build/cuda/bin/test_aten --gtest_brief=1 --gtest_filter='AtenDevice.*'
-  say "no GPU here: asking for one gets a clear error; nothing was computed on a GPU"
+  say "no GPU here: requesting one gives a clear error; nothing was computed on a GPU"
 fi

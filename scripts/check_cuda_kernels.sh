@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Registers, spills, stack and static shared memory of every kernel, for sm_90a or the architecture named: compiles
-# model/cuda/kernels/kernels.cu alone, in seconds and without a GPU. Fails where a kernel spills or has a stack frame.
+# Prints registers, spills, stack and static shared memory of every kernel, for sm_90a or the named architecture. Compiles
+# only model/cuda/kernels/kernels.cu, in seconds and without a GPU. Fails if a kernel spills or has a stack frame.
 # usage: check_cuda_kernels.sh [ARCHITECTURE]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a GPU shows of this program, in at most ten minutes on one GPU and from binaries built elsewhere: one table with
-# PASS, FAIL, SKIP or MEASURED, the figure and its share of the ceiling measured first, and the same as JSON. Without a
-# GPU it runs small shapes on emulated lanes in host memory and says so in each line: that tests the script, no device.
-# usage: check_gpu.sh [BIN_DIR [JSON_FILE]]; BIN_DIR has test_aten, device_bench and lie_cluster (default: of build/cuda
-# where nvidia-smi lists a GPU, else of build/release). Ends with 1 if a check failed.
+# Checks and measures this program on one GPU, in at most ten minutes and with binaries built elsewhere. Prints a table with
+# PASS, FAIL, SKIP or MEASURED, the figure and its share of the measured hardware limit, and writes the same as JSON. Without
+# a GPU it runs small shapes on an emulated device in host memory, marked in each line. That tests only the script.
+# usage: check_gpu.sh [BIN_DIR [JSON_FILE]]; BIN_DIR has test_aten, device_bench and lie_cluster (default: build/cuda/bin if
+# nvidia-smi lists a GPU, else build/release/bin). Exits with 1 if a check failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 device=cuda place=gpu
@@ -18,7 +18,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 note() { printf '%s|%s|%s|%s|%s\n' "$@" >>"$lines"; }
 
-check() {  # name seconds command...: PASS or FAIL with the seconds it took; the log's end where it failed
+check() {  # name seconds command...: notes PASS or FAIL with the seconds; prints the log's end after a failure
   local name=$1 limit=$2 start=$SECONDS result=PASS
   shift 2
   timeout "$limit" "$@" >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
@@ -27,13 +27,13 @@ check() {  # name seconds command...: PASS or FAIL with the seconds it took; the
 
 skip() { note "$1" SKIP - "$2" -; }
 
-bench() {  # its own lines, and one more where it ended early
+bench() {  # notes the lines of device_bench, and a failure if it ended early
   timeout 240 "$bin/device_bench" --device "$device" >>"$lines" 2>"$work/log" && return
   tail -n 5 "$work/log" >&2
   note "device bench to its end" FAIL - - -
 }
 
-step() {  # device: one RL step of the demo's model
+step() {  # device: runs one RL step of the demo's model
   local on=$1
   rm -rf "$work/run"
   timeout 180 "$bin/lie_cluster" train configs/demo.yaml --set run.steps=1 --set rollout.prompts_per_step=8 \
@@ -62,8 +62,8 @@ else
   skip "one RL step, exact mode" "kernels of a GPU"
 fi
 if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
-  # Each tensor in memory of its own, or none would end where memcheck looks; what calls return is checked where they are
-  # made, and LibTorch also asks for what may not be there. racecheck: a barrier that emulated lanes cannot miss.
+  # Each tensor has its own allocation, so that memcheck finds accesses beyond its end. API errors are not reported: the code
+  # checks what calls return, and some calls of LibTorch may fail. racecheck finds missing barriers, which emulation cannot.
   kernels='*Sampling.Top*/cuda:*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
   for tool in "memcheck --report-api-errors no" racecheck; do
     # shellcheck disable=SC2086
@@ -75,7 +75,7 @@ else
 fi
 skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
 
-[ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # no ceiling of a device either
+[ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # an emulated device has no limit to compare with
 printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"
 awk -F'|' -v place="$place" '{ printf "%-48s %-9s %-9s %12s %-30s %s\n", $1, place, $2, $3, $4, $5 }' "$lines"
 awk -F'|' -v place="$place" '
@@ -85,5 +85,5 @@ awk -F'|' -v place="$place" '
            (NR > 1 ? ",\n" : ""), $1, place, $2, value($3), $4, value($5) }
   END { print "\n]" }' "$lines" >"$json"
 echo "[check_gpu] $place, $SECONDS s; JSON: $json"
-[ "$place" = gpu ] || echo "[check_gpu] no GPU here: emulated lanes in host memory; no figure says anything about a device"
+[ "$place" = gpu ] || echo "[check_gpu] no GPU here: emulated device in host memory; no figure says anything about a GPU"
 ! grep -q '|FAIL|' "$lines"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs both Python modules from the source tree, the verifier's and the reader of run directories, into a fresh
-# environment and tries them there. The reader's tests use the programs of the release build.
+# Installs both Python modules from the source tree into a fresh environment and tests them there: the verifier and the
+# reader of run directories. The reader's tests use the programs of the release build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=$(mktemp -d)

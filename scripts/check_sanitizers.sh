@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds and runs the whole suite under the address and undefined-behaviour sanitizers, then under the thread sanitizer:
-# scripts/check_sanitizers.sh [asan] [tsan] [-- CTEST ARGUMENTS]; e.g. asan -- -R tokenizer. Some hours on two cores.
-# Every report fails it, also that of a program which a test expects to fail; they lie in build/PRESET/reports. What
-# tests/sanitizers/*.supp leave out are libraries that are not built with a sanitizer, each with its reason there.
+# Builds and runs all tests under the address and undefined-behavior sanitizers, then under the thread sanitizer:
+# scripts/check_sanitizers.sh [asan] [tsan] [-- CTEST ARGUMENTS]; e.g. asan -- -R tokenizer. Takes some hours on two cores.
+# Every report is a failure, also in programs that a test expects to fail. Reports are stored in build/PRESET/reports.
+# tests/sanitizers/*.supp suppress libraries that are not built with a sanitizer, and state each reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=()
@@ -22,8 +22,8 @@ export LIE_TEST_SECONDS=1200  # programs are slower here; the tests' own limit i
 failed=0
 for preset in "${presets[@]}"; do
   reports="$PWD/build/$preset/reports"
-  # Uninstrumented libraries hand out containers whose bounds the sanitizer does not know, and have no frame pointers: the
-  # fast walk ends at the first of them, and lsan.supp names their callers.
+  # Uninstrumented libraries return containers whose bounds the sanitizer does not know. They also have no frame pointers:
+  # the fast unwinder would stop at their first frame, but lsan.supp names their callers.
   export ASAN_OPTIONS="detect_container_overflow=0:strict_init_order=1:fast_unwind_on_malloc=0:log_path=$reports/report"
   export LSAN_OPTIONS="suppressions=$supp/lsan.supp:print_suppressions=0"
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1:log_path=$reports/report"

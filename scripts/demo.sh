@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From nothing to a report: set-up, build, two training runs from the same start (plain GSPO, and GSPO with
-# Length-Incentivized Exploration), and runs/demo/report.html that shows them side by side.
+# Runs the whole demo: set-up, build, two training runs from the same start (plain GSPO, and GSPO with Length-Incentivized
+# Exploration), and runs/demo/report.html, which compares them.
 set -euo pipefail
 [ $# = 0 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation site in build/docs/index.html. Sphinx goes into an environment of its own in build/docs-env.
-# With the release build's programs there, first writes docs/reference/config.md and the option lists in commands.md anew.
+# Builds the documentation site in build/docs/index.html. Installs Sphinx into an environment in build/docs-env. If the
+# release build exists, first regenerates docs/reference/config.md and the option lists in commands.md.
 set -euo pipefail
 [ $# = 0 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."

@@ -1,13 +1,15 @@
 # shellcheck shell=bash
-# Shared by the scripts that test a cluster's faults on one machine: sourced, with BIN = the folder of the programs.
+# Functions of the scripts that test faults of a cluster on one machine. To be sourced, with BIN = folder of the programs.
 #
-#   enter_namespaces "$@"     restarts the script in PID and network namespaces of its own: nothing but loopback is
-#                             reachable, every port is free, and all its processes end with it, however it ends
-#   start_host NAME [--net] COMMAND...   a "host": COMMAND in PID and UTS (and network) namespaces of its own, called NAME
-#   in_host NAME COMMAND...              lose_host NAME: as when its power is lost
-#   rank_process NAME RANK               process id of a rank on a host
-#   wait_until SECONDS COMMAND...        whether the command came true within that time
-#   verdict PASS|FAIL CASE FIGURES  one line per case; conclude ends the script with the summary
+#   enter_namespaces "$@"     restarts the script in its own PID and network namespaces: only loopback is reachable,
+#                             every port is free, and all its processes end with it, however it ends
+#   start_host NAME [--net] COMMAND...   starts a "host": COMMAND in its own PID and UTS (and network) namespaces
+#   in_host NAME COMMAND...              runs a command on a host
+#   lose_host NAME                       ends a host as by a power loss
+#   rank_process NAME RANK               prints the process id of a rank on a host
+#   wait_until SECONDS COMMAND...        waits for the command to succeed; fails after that time
+#   verdict PASS|FAIL CASE FIGURES       prints the line of a case
+#   conclude                             ends the script with the summary
 #
 # Status 77: skipped, with the reason.
 
@@ -17,7 +19,7 @@ failures=0 tried=0
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
-# Prints why namespaces cannot be had; nothing where they can.
+# Prints why namespaces are not available, or nothing.
 why_no_namespaces() {
   [ "$(id -u)" = 0 ] || { echo "namespaces take root"; return; }
   command -v ip >/dev/null || { echo "ip is missing: apt install iproute2"; return; }
@@ -30,9 +32,9 @@ enter_namespaces() {
   [ -z "$reason" ] || skip "$reason"
   [ -n "${LIE_IN_NAMESPACES:-}" ] ||
     LIE_IN_NAMESPACES=1 exec unshare --pid --net --fork --mount-proc --kill-child "scripts/$(basename "$0")" "$@"
-  mount -t tmpfs tmpfs /dev/shm  # Open MPI names its segments after process ids, which other namespaces have, too
+  mount -t tmpfs tmpfs /dev/shm  # Open MPI names its segments by process ids, which occur in other namespaces too
   ip link set lo up
-  ip address add 192.0.2.1/32 dev lo  # with 127.0.0.1 alone, getaddrinfo finds a machine without network
+  ip address add 192.0.2.1/32 dev lo  # with 127.0.0.1 alone, getaddrinfo regards the machine as offline
   export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo
 }
 
@@ -84,15 +86,15 @@ wait_until() {
   done
 }
 
-steps_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }  # lines of a run's metrics
+steps_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }  # number of lines of a run's metrics
 steps_done() { [ "$(steps_of "$1")" -gt "$2" ]; }
 
-since() {  # seconds since an EPOCHREALTIME
+since() {  # prints the seconds since an EPOCHREALTIME
   local tenths=$(((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}) / 100000))
   echo "$((tenths / 10)).$((tenths % 10))"
 }
 
-# Whether two runs have the same trajectories, weights and metrics; says what differs.
+# Checks that two runs have the same trajectories, weights and metrics. Prints what differs.
 same_run() {  # directory, reference
   [ "$(digest "$1")" = "$(digest "$2")" ] || { echo "digests differ: $(digest "$1") | $(digest "$2")"; return 1; }
   cmp -s <(timeless_metrics "$1") <(timeless_metrics "$2") || { echo "metrics differ"; return 1; }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of what comes from elsewhere: scripts/fuzz.sh [--all | --inputs N] [TARGET ...]
-# Each target of the table below, or each that is named, gets N inputs (default 1,000,000); with --all as many as its line
-# says, 10^8 over all targets in 40 minutes of a core. They come from a fixed seed, grown from tests/fuzz/seeds.py and what
-# earlier calls kept in build/fuzz/corpus. Ends with the inputs that ran and their sum; SIGINT to a target's process ends it
-# early, with its count. The input that broke a target lies in build/fuzz/found.
+# Fuzzes the readers of external data: scripts/fuzz.sh [--all | --inputs N] [TARGET ...]
+# Each target of the table below, or each named target, gets N inputs (default 1,000,000). With --all each gets the number
+# in its line: 10^8 over all targets, in 40 minutes of a core. The inputs have a fixed seed and grow from tests/fuzz/seeds.py
+# and the corpus of earlier calls in build/fuzz/corpus. Prints the number of inputs of each target and their sum. SIGINT to a
+# target's process ends it early with its count. Inputs that break a target are stored in build/fuzz/found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Fast and small ones take most. An input's longest, in bytes; inputs of --all. Measured with it: inputs a second of a core.
+# Columns: target; maximum length of an input in bytes; inputs with --all; measured inputs per second of a core. Fast targets
+# get the most inputs.
 table='wire          256     82300000   146000
        message_file  256     3000000    70000
        safetensors   320     3000000    15000
@@ -32,25 +33,25 @@ targets=("$@")
 if [ "$#" = 0 ]; then mapfile -t targets < <(awk '{print $1}' <<<"$table"); fi
 for target in "${targets[@]}"; do
   awk -v t="$target" '$1 == t {found = 1} END {exit !found}' <<<"$table" ||
-    { echo "fuzz.sh: no target $target; there are: $(awk '{printf "%s ", $1}' <<<"$table")" >&2; exit 2; }
+    { echo "fuzz.sh: no target $target; the targets are: $(awk '{printf "%s ", $1}' <<<"$table")" >&2; exit 2; }
 done
 
 cmake --preset fuzz >/dev/null
 ninja -C build/fuzz "${targets[@]/#/fuzz_}" >/dev/null
 python3 tests/fuzz/seeds.py build/fuzz/seeds
-if [ -x build/release/bin/write_example_run ]; then  # a trajectory file to begin with
+if [ -x build/release/bin/write_example_run ]; then  # makes a trajectory file as seed
   rm -rf build/fuzz/run
   build/release/bin/write_example_run build/fuzz/run 1 20 1
   mkdir -p build/fuzz/seeds/segment
   cp build/fuzz/run/trajectories/*.h5 build/fuzz/seeds/segment/
 elif [ ! -d build/fuzz/seeds/segment ]; then
-  echo "fuzz.sh: segment begins without a trajectory file: build write_example_run of preset release first" >&2
+  echo "fuzz.sh: target segment has no trajectory file as seed: build write_example_run of preset release first" >&2
 fi
 mkdir -p build/fuzz/found
-# Arrow, HDF5 and yaml-cpp are not instrumented: their containers look overflown to ours. Without the places of allocations
-# an input costs half; run the input that was found without this option to have them.
+# Arrow, HDF5 and yaml-cpp are not instrumented, so their containers would be reported as overflows. Without the stacks of
+# allocations (malloc_context_size=0) an input costs half. To see them, run a found input without this option.
 export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16
-[ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # inputs that are files cost six times less in memory
+[ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # input files in memory cost six times less
 
 failed=0 sum=0
 for target in "${targets[@]}"; do
@@ -63,8 +64,8 @@ for target in "${targets[@]}"; do
     -print_final_stats=1 -artifact_prefix="build/fuzz/found/$target-" "$corpus" "$seeds" >"$log" 2>&1 || status=$?
   ran="$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"
   case "$status" in
-    0) result=sound ;;
-    72) result="sound, stopped early" ;;  # by a signal
+    0) result=passed ;;
+    72) result="passed, stopped early" ;;  # by a signal
     *) result="FAILED, see $log" failed=1 ;;
   esac
   sum=$((sum + ${ran:-0}))

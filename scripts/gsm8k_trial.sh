@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The trial on a real model, from data to curves (hours on a few cores): SmolLM2-135M-Instruct is fine-tuned on solutions
-# of 500 GSM8K problems, then trained by GSPO, by GSPO with LIE, and by remedies of what LIE does there (configs/gsm8k);
-# each stage is evaluated on 200 other problems.
+# Runs the trial on a real model, from data to curves, in hours on a few cores. SmolLM2-135M-Instruct is fine-tuned on the
+# solutions of 500 GSM8K problems, then trained by GSPO, by GSPO with LIE, and by variants that avoid the failures of LIE
+# there (configs/gsm8k). Each stage is evaluated on 200 other problems.
 #
 #   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: scripts/data/make_gsm8k.py)
 #
-# Started again, it continues where it was stopped. LIE_BIN: folder of the programs [build/release/bin]; LIE_DEVICE: model.device [cpu].
+# If started again, it resumes. LIE_BIN: folder of the programs [build/release/bin]; LIE_DEVICE: model.device [cpu].
 set -euo pipefail
 [ $# = 3 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model="$1"
@@ -22,7 +22,7 @@ measure() {  # name, model
   lie_cluster eval "$configs/eval.yaml" --set "model.path=$2" --set "run.directory=runs/gsm8k/eval/$1"
 }
 
-train() {  # name, config, the run that it starts from
+train() {  # name, config, run whose checkpoint is the start
   lie_cluster train "$configs/$2.yaml" --set "model.path=$(checkpoint "$3")" --set "run.directory=runs/gsm8k/$1"
   measure "$1" "$(checkpoint "$1")"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes assets/count_pairs from nothing: tokenizer, data, the model by two fine-tunings from random weights, and the
-# reference length of every training prompt. Needs a build (scripts/build.sh). The files in the repository are its result.
+# Makes assets/count_pairs from scratch: tokenizer, data, the model by two fine-tunings from random weights, and the
+# reference length of every training prompt. Needs a build (scripts/build.sh). Its results are in the repository.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,7 +1,7 @@
-# Progress of long commands: sourced by setup.sh and build.sh.
+# Shows the progress of long commands. Sourced by setup.sh and build.sh.
 
-# ... | show_progress LABEL: on a terminal the last line that came in, over the one before and cut to the terminal's width,
-# with the time since the script began; elsewhere nothing.
+# ... | show_progress LABEL: on a terminal, shows the last line of the input in place, cut to the terminal's width, with the
+# time since the script began. Prints nothing elsewhere.
 show_progress() {
   local line columns
   if [ ! -t 1 ]; then

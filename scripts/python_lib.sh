@@ -1,5 +1,5 @@
-# Sourced: sets `python` to a Python that has what python/lie_cluster needs (h5py, NumPy, PyYAML), and lets it import the
-# package from the source tree. LIE_PYTHON names another one.
+# Sets `python` to a Python with the packages that python/lie_cluster needs (h5py, NumPy, PyYAML), and lets it import the
+# package from the source tree. LIE_PYTHON names another Python. To be sourced.
 python=
 for candidate in "${LIE_PYTHON:-python3}" /usr/bin/python3; do
   if "$candidate" -c 'import h5py, numpy, yaml' 2>/dev/null; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what replay_study.sh measured: means over seeds with 95 % intervals (Student's t), of the effective sample share
-with the range over seeds.
+"""Prints the results of replay_study.sh: means over seeds with 95 % intervals (Student's t). The effective sample share has
+its range over seeds instead.
 
 replay_study.py WORK
 """
@@ -14,7 +14,7 @@ STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365
 
 
 def interval(values, digits):
-    """"0.51 ± 0.04"; without a spread where there is one value."""
+    """Returns "0.51 ± 0.04", or "0.51" for a single value."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return f"{mean:.{digits}f}"
@@ -23,7 +23,7 @@ def interval(values, digits):
 
 
 def shares(run):
-    """effective_sample_share by step."""
+    """Returns effective_sample_share by step."""
     rows = map(json.loads, (run / "metrics.jsonl").open())
     return {row["step"]: row["effective_sample_share"] for row in rows if "effective_sample_share" in row}
 

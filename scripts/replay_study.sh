@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# How long does training from a log stay close to a run that generates? For each seed: the demo's run, a fresh run under
-# other settings, and the first one's log learned again under those; then replay_study.py prints the table of docs/studies/replay.md.
+# Measures how long training from a log stays close to a run that generates. For each seed: runs the demo, a fresh run with
+# other settings, and training with these settings from the first run's log. Then replay_study.py prints the table of
+# docs/studies/replay.md.
 # replay_study.sh WORK [KEY=VALUE...]   (default: plain GSPO); BIN, SEEDS, STEPS, PROMPTS and EVERY from the environment
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,14 +13,14 @@ other=()
 for key in "${@:-reward.length.enabled=false}"; do other+=(--set "$key"); done
 [ $# -gt 0 ] || other+=(--set reward.redundancy.enabled=false)
 
-train() {  # name, overrides...: the demo as it was when that table was made
+train() {  # name, overrides...: runs the demo with the settings that it had for that table
   "$bin/lie_cluster" train configs/demo.yaml --set "run.directory=$WORK/$1" --set "run.steps=$steps" \
     --set "rollout.prompts_per_step=${PROMPTS:-8}" --set "checkpoint.every=$every" --set evaluation.every=0 \
     --set optimizer.schedule=constant --set optimizer.learning_rate=2.5e-4 --set update.mini_batch_prompts=4 \
     --set reward.length.delta_tokens=85 --set policy_loss.kl_coefficient=0 "${@:2}" >>"$WORK/log" 2>&1
 }
 
-# Every checkpoint on the same problems with the same sampling seed.
+# Evaluates every checkpoint on the same problems with the same sampling seed.
 evaluate() {  # name
   local checkpoint
   for checkpoint in "$WORK/$1"/checkpoints/*; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
-# Jinja engine (for chat templates) unless you bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
-# With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh
-# and test_network.sh need; with LIE_BROWSER=1 Chromium, in which a test uses the HTML report (skipped without).
-# Safe to run again: what is installed is left alone, what was interrupted is repaired.
+# Installs the build dependencies of LIE Cluster: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
+# Jinja engine (for chat templates) unless you provide your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
+# LIE_CUDA=1 also installs the NVIDIA libraries that LibTorch's CUDA side loads. LIE_SLURM=1 installs the packages of
+# scripts/test_slurm.sh and test_network.sh. LIE_BROWSER=1 installs Chromium for a test of the HTML report, else skipped.
+# Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
 [ $# = 0 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
@@ -13,9 +13,9 @@ torch_version=2.11.0
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
 arrow_version=26.0.1
-jinja_version=0.3.36  # of llama-cpp-python, which carries llama.cpp's sources
+jinja_version=0.3.36  # version of llama-cpp-python, which contains llama.cpp's sources
 jinja_sha256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
-# What torch 2.11.0's metadata asks for on Linux, less Python and triton.
+# The requirements of torch 2.11.0 on Linux, without Python and triton.
 cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"
   nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
 
@@ -29,12 +29,12 @@ fi
 if [ "${LIE_BROWSER:-0}" = 1 ]; then
   debian_packages+=(chromium)
 fi
-optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT itself from FLINT 3 on
+optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT since FLINT 3
 
 say() { printf '[setup] %s\n' "$*"; }
 source scripts/progress_lib.sh
 quiet=(--quiet)
-if [ -t 1 ]; then quiet=(); fi  # pip has its own progress bars
+if [ -t 1 ]; then quiet=(); fi  # pip shows its own progress bars
 
 missing_debian_packages() {
   local package
@@ -77,28 +77,28 @@ installable() {  # drops optional packages that this release does not have
 
 install_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    say "no apt on this system: install these by your package manager; going on with what is here"
+    say "no apt on this system: install these packages with your package manager; continuing with what is installed"
     print_package_names
     return
   fi
   local missing
   mapfile -t missing < <(missing_debian_packages)
-  if [ "${#missing[@]}" = 0 ]; then say "system packages: all there"; return; fi
+  if [ "${#missing[@]}" = 0 ]; then say "system packages: all installed"; return; fi
   say "installing ${#missing[@]} system packages: ${missing[*]}"
   apt_as_root apt-get update -qq || true
   mapfile -t missing < <(installable "${missing[@]}")
   if [ "${#missing[@]}" = 0 ]; then return; fi
   if ! install_with_apt "${missing[@]}"; then
-    say "could not install them (no root, or apt failed); ask your administrator, or bring them by spack or conda:"
+    say "could not install them (no root, or apt failed); ask your administrator, or install them with spack or conda:"
     print_package_names
-    say "going on: the build will name what it does not find"
+    say "continuing: the build will name what it does not find"
   fi
 }
 
 install_libtorch() {
   local home="$deps/libtorch-$torch_version"
   if [ -n "${Torch_DIR:-}" ]; then say "LibTorch: your own, Torch_DIR=$Torch_DIR"; return; fi
-  if [ -e "$home/complete" ]; then say "LibTorch $torch_version: there"; return; fi
+  if [ -e "$home/complete" ]; then say "LibTorch $torch_version: installed"; return; fi
   say "LibTorch $torch_version: downloading about 550 MB into $home"
   rm -rf "$home" "$home.partial"
   mkdir -p "$home.partial"
@@ -110,17 +110,18 @@ install_libtorch() {
   mv "$home.partial" "$home"
 }
 
-# The wheel of pyarrow is Arrow with headers; its two libraries and include/ are kept, and need nothing of Python.
+# Installs Arrow from the wheel of pyarrow, which contains its headers. Keeps only two libraries and include/, which do not
+# need Python.
 install_arrow() {
   local home="$deps/arrow-$arrow_version" wheel="$deps/arrow.partial"
   if [ -n "${Arrow_DIR:-}" ]; then say "Arrow: your own, Arrow_DIR=$Arrow_DIR"; return; fi
-  if [ -e "$home/complete" ]; then say "Arrow $arrow_version: there"; return; fi
+  if [ -e "$home/complete" ]; then say "Arrow $arrow_version: installed"; return; fi
   say "Arrow $arrow_version: downloading about 50 MB into $home"
   rm -rf "$home" "$home.partial" "$wheel"
   mkdir -p "$home.partial/lib"
   if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
     --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" "pyarrow==$arrow_version"; then
-    say "could not download Arrow; going on without it: Parquet files will be refused, JSONL works"
+    say "could not download Arrow; continuing without it: Parquet files will be refused, JSONL works"
     rm -rf "$home.partial" "$wheel"
     return
   fi
@@ -132,12 +133,12 @@ install_arrow() {
   mv "$home.partial" "$home"
 }
 
-# The source package llama-cpp-python has all of llama.cpp; kept are its Jinja engine, the chat templates of published
-# models that the tests render, and the licence.
+# Installs the Jinja engine from the source package llama-cpp-python, which contains all of llama.cpp. Keeps only the engine,
+# the chat templates of published models that the tests render, and the license.
 install_jinja() {
   local home="$deps/jinja-$jinja_version" partial="$deps/jinja.partial"
   if [ -n "${LIE_JINJA_DIR:-}" ]; then say "Jinja: your own, LIE_JINJA_DIR=$LIE_JINJA_DIR"; return; fi
-  if [ -e "$home/complete" ]; then say "Jinja engine $jinja_version: there"; return; fi
+  if [ -e "$home/complete" ]; then say "Jinja engine $jinja_version: installed"; return; fi
   say "Jinja engine $jinja_version: downloading about 80 MB"
   rm -rf "$home" "$partial"
   mkdir -p "$partial"
@@ -145,7 +146,7 @@ install_jinja() {
   if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip download --quiet --disable-pip-version-check --no-deps \
       --no-binary llama-cpp-python --dest "$partial" "llama-cpp-python==$jinja_version" ||
     ! sha256sum --check --status <<<"$jinja_sha256  $archive"; then
-    say "could not download the Jinja engine whole; going on without it: chat templates that are not known are refused"
+    say "could not download the Jinja engine; continuing without it: unknown chat templates will be refused"
     rm -rf "$partial"
     return
   fi
@@ -158,13 +159,13 @@ install_jinja() {
 
 install_cuda_libraries() {
   local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
-  if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own
-  if [ -e "$home/cuda-complete" ]; then say "NVIDIA libraries: there"; return; fi
+  if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own libraries
+  if [ -e "$home/cuda-complete" ]; then say "NVIDIA libraries: installed"; return; fi
   command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] ||
     say "the CUDA toolkit 13.0 (cuda_runtime.h, libcudart) is needed to build preset cuda and was not found"
   say "NVIDIA libraries: downloading about 2 GB into $home"
   rm -rf "$partial"
-  # pip replaces a folder that is there, and torch/ finds these only in nvidia/ beside it: unpack elsewhere, then merge.
+  # torch/ finds these libraries only in nvidia/ next to it, but pip would replace that folder: unpack elsewhere, then merge.
   PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
     --target "$partial" "${cuda_packages[@]}" ||
     { say "could not download the NVIDIA libraries"; exit 1; }

@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# A Slurm of several nodes on this machine, for tests; sourced after fault_lib.sh, in namespaces of its own.
+# Starts a Slurm of several nodes on this machine, for tests. To be sourced after fault_lib.sh, in separate namespaces.
 #
-#   start_slurm DIRECTORY NODE...   munged, slurmctld and a slurmd for each node; exports SLURM_CONF
-#   bring_node NODE                 starts a lost one again (lose_host loses it)
+#   start_slurm DIRECTORY NODE...   starts munged, slurmctld and a slurmd per node; exports SLURM_CONF
+#   bring_node NODE                 starts a node, also after lose_host
 slurm_packages=(slurm-wlm slurm-wlm-basic-plugins munge openmpi-bin libopenmpi-dev libpmix-dev)
 
-# Prints why a Slurm cannot be started here; nothing where it can.
+# Prints why Slurm cannot be started here, or nothing.
 why_no_slurm() {
   local program conf
   for program in munged slurmctld slurmd sbatch mpirun; do
     command -v "$program" >/dev/null || { echo "$program is missing: apt install ${slurm_packages[*]} (LIE_SLURM=1 scripts/setup.sh)"; return; }
   done
-  conf="$(mktemp)"  # srun answers no question without one
+  conf="$(mktemp)"  # srun needs a config even for --mpi=list
   printf 'ClusterName=x\nSlurmctldHost=x\nNodeName=x\n' >"$conf"
   SLURM_CONF="$conf" srun --mpi=list 2>&1 | grep -q pmix || echo "srun knows no pmix: apt install ${slurm_packages[*]}"
   rm "$conf"
 }
 
-# Two slurmd on one machine need a TmpFS each: both would make the same PMIx directory. cred_expire is how long a requeued
-# job waits. Without config_overrides a node that has fewer CPUs than it claims is drained.
+# Writes slurm.conf. Each slurmd needs its own TmpFS, because two would create the same PMIx directory. cred_expire is the
+# waiting time of a requeued job. Without config_overrides a node with fewer CPUs than configured would be drained.
 write_slurm_conf() {  # directory, nodes...
   local port=17000 node
   cat <<CONF

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The paper's tables in small (docs/studies/length-incentives.md): rows of configs/study/rows.yaml, each with several seeds on the embedded task,
-# then DIRECTORY/study.html and one table.
+# Reproduces the paper's tables at small scale (docs/studies/length-incentives.md): trains the rows of
+# configs/study/rows.yaml with several seeds each on the embedded task, then writes DIRECTORY/study.html and prints a table.
 #
 #   scripts/study.sh [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
 #
@@ -83,7 +83,7 @@ trap stop INT TERM
 for name in "${names[@]}"; do
   for seed in $(seq "${seeds%-*}" "${seeds#*-}"); do
     if [ -e "$study/$name/seed-$seed.done" ]; then
-      echo "[study] $name/seed-$seed: was done"
+      echo "[study] $name/seed-$seed: already done"
       continue
     fi
     [ "${#running[@]}" -lt "$jobs" ] || end_one

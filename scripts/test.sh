@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set-up, build and all tests. Extra arguments go to CTest: scripts/test.sh -R verifier
+# Runs set-up, build and all tests. Extra arguments go to CTest: scripts/test.sh -R verifier
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/build.sh release ${CI:+-DLIE_WERROR=ON}

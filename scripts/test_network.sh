@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a process is stopped
-# for a while, a host's processes die, or a host falls silent. One line per case; each run must end with the bits of one on a
-# single host, and where a host is lost, one report must name it.
+# Tests runs over three hosts by TCP, all on this machine: a link goes down and up again, a process is stopped for a while, a
+# host's processes die, or a host becomes unresponsive. Prints one line per case. Each run must be bit-identical to one on a
+# single host. If a host is lost, one report must name it.
 #
 #   scripts/test_network.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail
@@ -15,7 +15,8 @@ make_work_directory
 steps=30
 bound=60  # seconds after which a run that has lost a host counts as hanging
 
-# Hosts h1, h2, h3 at 10.77.0.1 and so on, joined by a bridge; a host's link is the bridge's end of its cable.
+# The hosts h1, h2 and h3 have the addresses 10.77.0.1 to 10.77.0.3 and share a bridge. A host's link is the bridge's end of
+# its cable.
 bring_host() {  # number
   ip link delete "h$1" 2>/dev/null
   start_host "h$1" --net sleep infinity >/dev/null 2>&1
@@ -29,7 +30,7 @@ bring_host() {  # number
 
 host_is_up() { in_host "$1" ip link set lo up; } 2>/dev/null
 
-# What mpirun starts its daemons with in place of ssh: agent ADDRESS COMMAND...
+# Writes the launch agent with which mpirun starts its daemons instead of ssh: agent ADDRESS COMMAND...
 write_agent() {
   local name
   {
@@ -40,7 +41,7 @@ write_agent() {
   chmod +x "$WORK/agent"
 }
 
-# start NAME HOSTS [HOST]: a run in the background, mpirun and rank 0 on HOST [h1]; sets run, log, launcher
+# start NAME HOSTS [HOST]: starts a run in the background, with mpirun and rank 0 on HOST [h1]; sets run, log, launcher
 start() {
   run="$WORK/$1" log="$WORK/$1.log"
   nsenter --target "$(first_process "${3:-h1}")" --uts --net mpirun --mca plm_rsh_agent "$WORK/agent" --host "$2" -n 4 \
@@ -55,7 +56,7 @@ ended() { ! running; }
 in_step() { wait_until 100 steps_done "$run" "$1"; }
 end_launcher() { kill -9 "$launcher" 2>/dev/null; wait "$launcher" 2>/dev/null; }
 
-# finish NAME GRADE FIGURES: the run's end, and the verdict on it
+# finish NAME GRADE FIGURES: waits for the run's end and prints the verdict
 finish() {
   local differs
   if ! wait_until 200 ended; then verdict FAIL "$1" "still running; $3"; end_launcher; return; fi
@@ -84,8 +85,9 @@ link_down_and_up() {
   finish "$1" PASS "down for 5 s, continues $(since "$start") s after it is up"
 }
 
-# A run that has lost a host since $start: did all its processes end by themselves, with one report that names the host?
-after_loss() {  # name, lost host, hosts to go on with, launcher's host
+# Checks a run that has lost a host since $start: all its processes must end by themselves, with one report that names the
+# host. Then resumes the run.
+after_loss() {  # name, lost host, hosts to resume with, launcher's host
   local grade=PASS figures reports
   if wait_until "$bound" no_rank_on_other_hosts_than "$2"; then figures="ranks ended after $(since "$start") s"
   else grade=FAIL figures="ranks still waiting after $bound s"; fi
@@ -108,21 +110,21 @@ no_rank_on_other_hosts_than() {  # lost host
   done
 }
 
-# A host whose kernel answers is not lost, however long its process does not.
+# A host whose kernel responds is not lost, however long its process is unresponsive.
 process_stopped() {
   local pid before start
   start "$1" "$all_hosts"
   in_step 3
   pid="$(rank_process h3 3)"
   kill -STOP "$pid"
-  sleep 40  # the fault itself, longer than a silent host takes to be noticed
+  sleep 40  # the fault itself, longer than the detection of an unresponsive host takes
   before="$(steps_of "$run")" start="$EPOCHREALTIME"
   kill -CONT "$pid"
   wait_until "$bound" steps_done "$run" "$before"
   finish "$1" PASS "stopped for 40 s, continues after $(since "$start") s; $(grep -c '^error' "$log") errors"
 }
 
-# lose NAME HOST LAUNCHER'S-HOST HOSTS-TO-GO-ON-WITH FAULT...
+# lose NAME HOST LAUNCHER'S-HOST HOSTS-TO-RESUME-WITH FAULT...
 lose() {
   start "$1" "$all_hosts" "$3"
   in_step 5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The job scripts of slurm/ on a real Slurm of three nodes, all on this machine: what happens to a run when a rank fails, a
-# node is lost, the time is over, or the job is cancelled. One line per case; each run must end with the bits of mpirun's.
+# Tests the job scripts of slurm/ on a real Slurm of three nodes, all on this machine: a rank fails, a node is lost, the time
+# is over, or the job is cancelled. Prints one line per case. Each run must be bit-identical to that of mpirun.
 #
 #   scripts/test_slurm.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail
@@ -32,19 +32,19 @@ submit() {
 
 field() { scontrol --oneliner show job "$job" | grep -oP " $1=\K\S*"; }
 state_is() { field JobState | grep -qE "^($1)$"; }
-in_step() { wait_until 100 steps_done "$run" "$1"; }  # the run is in a later step than this
+in_step() { wait_until 100 steps_done "$run" "$1"; }  # waits until the run is in a later step
 
 show_log() { grep -v '^step' "$log" | tail -n 40 | sed 's/^/    | /'; }
 
 is_over() { state_is 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY'; }
 
-# Whether the log holds one report, on the rank and host of $lost ("RANK HOST", patterns).
+# Checks that the log has one report, for the rank and host of $lost ("RANK HOST", patterns).
 one_report() {
   [ "$(grep -c '^error on rank' "$log")" = 1 ] && grep -q "^error on rank ${lost% *} .* host ${lost#* }, .*died" "$log"
 }
 
-# ends NAME STATE RESTARTS(a pattern) REFERENCE "words that the log must hold" [figures]: the verdict on the job
-lost=""  # where a case sets it, the log must report this rank, too
+# ends NAME STATE RESTARTS(a pattern) REFERENCE "required text of the log" [figures]: prints the verdict on the job
+lost=""  # if a case sets it, the log must also report this rank
 ends() {
   local name="$1" wanted="$2, restarts $3" reference="$4" words="$5" figures="${6:-}" got differs=""
   wait_until 300 is_over || scancel "$job"
@@ -59,7 +59,7 @@ ends() {
   verdict PASS "$name" "$got${reference:+, same bits}${figures:+; $figures}"
 }
 
-# The fault COMMAND, and how long it takes until the run has logged a step that it had not logged before.
+# Runs the fault COMMAND and measures the time until the run logs a step that it had not logged before.
 goes_on_after() {
   local start="$EPOCHREALTIME" before
   "$@"
@@ -98,7 +98,7 @@ failure_every_time() {
   ends "$1" FAILED 1 '' 'giving up: 1 requeues after failures are used up'
 }
 
-# Simulated ranks that end one after the other with the status that asks for a requeue, to see what srun reports.
+# Simulated ranks end one after another with the status that requests a requeue, to test what srun reports.
 status_75() {
   mkdir "$WORK/bin"
   printf '#!/bin/sh\n[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0\nsleep "0.$SLURM_PROCID"; exit 75\n' >"$WORK/bin/lie_cluster"
@@ -116,7 +116,7 @@ lost_node_with_spare() {
   bring_node n2
 }
 
-# A node that starts processes but fails the probe, as one with a broken GPU would.
+# A node starts processes but fails the probe, like a node with a broken GPU.
 bad_node_with_spare() {
   LIE_NODES=2 LIE_PROBE="[ \$(hostname) != n2 ]" submit "$1" 30 --nodes=3
   in_step 5
@@ -134,7 +134,7 @@ lost_first_node() {
   bring_node n1
 }
 
-# A minute is too short for the run. (Slurm looks at the clock every 30 s.)
+# A minute is too short for the run. (Slurm checks time limits every 30 s.)
 walltime() {
   submit "$1" 900 --time=1 --signal=B:USR1@5
   wait_until 120 grep -qs 'the step has stopped' "$log"

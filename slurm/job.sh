@@ -1,44 +1,44 @@
 # shellcheck shell=bash
-# Shared by the job scripts of this folder; sourced in a job submitted from the repository's root.
+# Functions of the job scripts of this folder. To be sourced in a job that was submitted from the repository's root.
 #
-#   run_job COMMAND ARGUMENTS...   lie_cluster COMMAND as a step of the job, restarted when it fails; ends the script
+#   run_job COMMAND ARGUMENTS...   runs lie_cluster COMMAND as a job step, restarts it after failures; ends the script
 #
 # LIE_BIN       folder of the programs [build/release/bin]
 # LIE_NODES     nodes for the step; the job's other nodes are spare [all of the job's]
 # LIE_RESTARTS  how often a failed step is restarted in this allocation [3]
 # LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
-# LIE_PROBE     a node on which this command fails is left out of a restart [true]; with GPUs: nvidia-smi
+# LIE_PROBE     a restart excludes nodes on which this command fails [true]; with GPUs: nvidia-smi
 # LIE_JOB_SCRIPTS  where this file is [slurm]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
-# Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be continued in a requeued job; else failed.
+# Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be resumed in a requeued job; else failed.
 
-asked=""  # USR1: the time is nearly over; TERM: cancelled or preempted
+asked=""  # stop request, USR1: the time is nearly over; TERM: cancelled or preempted
 step=""   # srun's process id
 
 say() { echo "[$(date +%FT%T) job $SLURM_JOB_ID, start $((${SLURM_RESTART_COUNT:-0} + 1))] $*"; }
 
 time_is_nearly_over() {
   asked=USR1
-  say "the time is nearly over: telling the step"
+  say "the time is nearly over: notifying the step"
   [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null
   end_in_time &
 }
 
-# What is still there at the end of the time Slurm ends without a requeue. So a step that does not stop by itself (one step of
-# the run takes longer) is ended 45 s before: for srun and the requeue.
+# At the time limit Slurm ends the job without a requeue. A job step that has not stopped by itself, because one step of the
+# run takes longer, is therefore ended 45 s before. That leaves time for srun and the requeue.
 end_in_time() {
   local left=$((${SLURM_JOB_END_TIME:-0} - $(date +%s)))
-  [ "$left" -gt 0 ] || return  # a Slurm before 22.05 does not tell
+  [ "$left" -gt 0 ] || return  # Slurm before 22.05 does not set SLURM_JOB_END_TIME
   sleep $((left > 90 ? left - 45 : left / 2))
   kill -0 "$step" 2>/dev/null || return
   say "the step does not stop in time: ending it"
   scancel --signal=KILL "$SLURM_JOB_ID"
 }
 
-cancelled() { asked="${asked:-TERM}"; }  # Slurm has told the step itself
+cancelled() { asked="${asked:-TERM}"; }  # Slurm itself has signaled the step
 
-# The job's nodes on which a process can be started now, one a line.
+# Prints the job's nodes on which a process can be started now, one per line.
 answering_nodes() {
   local node
   for node in $(scontrol show hostnames "$SLURM_JOB_NODELIST"); do
@@ -48,17 +48,17 @@ answering_nodes() {
   wait
 }
 
-# Gives back the nodes that do not answer, before Slurm finds one down and ends the whole job (SlurmdTimeout). With sbatch
-# --no-kill it would not, but a job whose own node is lost would then hang without a script until its time is over.
+# Releases the nodes that do not respond, before Slurm finds one down and ends the whole job (SlurmdTimeout). sbatch --no-kill
+# would prevent that, but a job whose first node is lost would then hang without a script until its time limit.
 give_back() {  # remaining nodes joined by commas
   local directory
-  directory="$(mktemp -d)"  # scontrol leaves a script in the working directory
+  directory="$(mktemp -d)"  # scontrol writes a script into the working directory
   (cd "$directory" && scontrol update JobId="$SLURM_JOB_ID" NodeList="$1") || say "the other nodes cannot be given back"
   rm -rf "$directory"
   SLURM_JOB_NODELIST="$1"
 }
 
-# Sets nodes to those of the next attempt, joined by commas; fails if too few are left.
+# Sets `nodes` to the nodes of the next attempt, joined by commas. Fails if too few are left.
 choose_nodes() {  # attempt
   local all left
   all="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
@@ -69,15 +69,16 @@ choose_nodes() {  # attempt
   if [ "$(wc -w <<<"$left")" -lt "$(wc -w <<<"$all")" ]; then give_back "$(paste -sd, <<<"$left")"; fi
 }
 
-# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead. For Slurm, a
-# step that lost a node ends only with the job: --overlap reuses the processors that it still holds.
+# Runs the job step and returns its status. --kill-on-bad-exit is off to keep status 75: srun would end the other ranks and
+# report their status instead. Slurm regards a step that lost a node as running until the job ends: --overlap reuses its
+# processors.
 run_step() {  # nodes, command and arguments
   local status
   srun --mpi=pmix --overlap --kill-on-bad-exit=0 --wait=10 --nodes="$wanted" --nodelist="$1" --ntasks-per-node="$per_node" \
     --ntasks=$((wanted * per_node)) --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" "${LIE_BIN:-build/release/bin}/lie_cluster" "${@:2}" &
   step=$!
   [ -z "$asked" ] || kill -USR1 "$step"
-  while wait "$step"; kill -0 "$step" 2>/dev/null; do :; done  # a signal ends bash's wait, not the step
+  while wait "$step"; kill -0 "$step" 2>/dev/null; do :; done  # a signal interrupts bash's wait, not the step
   wait "$step"
   status=$?
   step=""
@@ -106,7 +107,7 @@ requeue_after_failure() {
 
 run_job() {
   local attempt nodes status model attempts=$((1 + ${LIE_RESTARTS:-3}))
-  [ $# -ge 2 ] || { say "which CONFIG? usage: lie_cluster $1 --help"; exit 2; }
+  [ $# -ge 2 ] || { say "CONFIG is missing; usage: lie_cluster $1 --help"; exit 2; }
   wanted="${LIE_NODES:-$SLURM_JOB_NUM_NODES}"
   per_node="${SLURM_NTASKS_PER_NODE:?submit with --ntasks-per-node}"
   if [ -n "${LIE_MODEL_OF:-}" ]; then
@@ -121,7 +122,7 @@ run_job() {
     status=75
     if [ -z "$asked" ]; then run_step "$nodes" "$@"; status=$?; fi
     if [ "$status" = 0 ]; then say "done"; exit 0; fi
-    if [ "$asked" = TERM ]; then say "cancelled or preempted (status $status): not begun again here"; exit "$status"; fi
+    if [ "$asked" = TERM ]; then say "cancelled or preempted (status $status): not restarted here"; exit "$status"; fi
     if [ "$asked" = USR1 ] || [ "$status" = 75 ]; then requeue "the step has stopped (status $status)"; fi
     say "attempt $attempt of $attempts failed with status $status"
   done
@@ -129,7 +130,7 @@ run_job() {
 }
 
 last_checkpoint() {  # run directory
-  local steps=("$1"/checkpoints/step-*[0-9])  # none that was set aside
+  local steps=("$1"/checkpoints/step-*[0-9])  # excludes renamed damaged ones
   [ -d "${steps[-1]}" ] || { say "$1 has no checkpoint" >&2; return 1; }
   echo "${steps[-1]}"
 }

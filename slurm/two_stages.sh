@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Two stages as a chain of three jobs: train, measure L_ref of the result (another model's L_ref would set wrong targets),
-# train on from there.
+# Submits two stages as a chain of three jobs: train, measure L_ref of the result, because the L_ref of another model would
+# set incorrect targets, and train further.
 #
 #   slurm/two_stages.sh STAGE1.yaml STAGE2.yaml RUNS [sbatch options...]
 #
-# RUNS gets stage1/, stage2_lengths.jsonl (the rows of LIE_ROWS, or of the second config's data.train_file) and stage2/. Run
-# again, it continues where it was stopped.
+# Writes RUNS/stage1/, RUNS/stage2_lengths.jsonl (the rows of LIE_ROWS, or of the second config's data.train_file) and
+# RUNS/stage2/. If run again, it resumes.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""GPQA as rows that `lie_cluster eval` reads: make_gpqa.py gpqa_diamond.csv OUT.jsonl [SEED]
+"""Converts GPQA to rows for `lie_cluster eval`: make_gpqa.py gpqa_diamond.csv OUT.jsonl [SEED]
 
-The published file (idavidrein/gpqa, unpacked with its password) has a right and three wrong answers a question; here they are
-choices in an order that SEED (0) and the question decide. Rows: question, options, answer (a letter), category.
+The published file (idavidrein/gpqa, unpacked with its password) has a correct and three incorrect answers per question. They
+become choices in an order determined by SEED (0) and the question. Rows: question, options, answer (a letter), category.
 """
 import csv
 import json

@@ -22,16 +22,16 @@ namespace {
 /// The shape of a large model, or one that an emulated device computes in seconds.
 struct Sizes {
   ModelConfig model = bench_config();
-  std::int64_t copied = 1 << 20, product = 256;
-  std::vector<std::int64_t> product_rows = {1, 2, 16, 17, 64};
+  std::int64_t copied = 1 << 20, matmul = 256;
+  std::vector<std::int64_t> matmul_rows = {1, 2, 16, 17, 64};
   std::vector<int> batches = {1, 4};
   int context = 32, train_tokens = 256;
 };
 
 Sizes full_sizes() {
   Sizes sizes{.copied = 1 << 28,
-              .product = 8192,
-              .product_rows = {1, 2, 8, 16, 17, 64, 256, 1024, 4096},
+              .matmul = 8192,
+              .matmul_rows = {1, 2, 8, 16, 17, 64, 256, 1024, 4096},
               .batches = {16, 64, 256},
               .context = 512,
               .train_tokens = 16384};
@@ -53,8 +53,8 @@ class DeviceBench {
 
   void run() {
     copy_ceiling();
-    product_ceiling();
-    product_bits();
+    matmul_limit();
+    matmul_bits();
     const Weights weights = initial_weights(sizes_.model, 1, ops_);
     Transformer transformer(weights);
     for (const int batch : sizes_.batches) decode(transformer, batch);
@@ -127,8 +127,8 @@ class DeviceBench {
     say("copy", "MEASURED", bandwidth_ / 1e9, "GB/s");
   }
 
-  void product_ceiling() {
-    const std::int64_t n = sizes_.product;
+  void matmul_limit() {
+    const std::int64_t n = sizes_.matmul;
     const Buffer x = random(n, n), y = random(n, n);
     const auto w = ops_.make_weight(n, n);
     const Buffer part = ops_.allocate(n, n, DType::kFloat32);
@@ -136,13 +136,14 @@ class DeviceBench {
     ops_.pack(*w, 0, part.view());
     const double time = seconds(5, [&] { ops_.linear(x.view(), *w, y.view()); });
     flops_ = 2.0 * std::pow(static_cast<double>(n), 3) / time;
-    say("product", "MEASURED", flops_ / 1e12, "TFLOP/s");
+    say("matmul", "MEASURED", flops_ / 1e12, "TFLOP/s");
   }
 
-  /// Whether a row's bits depend on how many rows a product has: LibTorch promises nothing.
-  void product_bits() {
+  /// Measures whether a row's bits depend on the number of rows of a matmul. LibTorch gives no
+  /// guarantee.
+  void matmul_bits() {
     const std::int64_t in = sizes_.model.width, out = 3 * sizes_.model.width;
-    const std::int64_t most = *std::ranges::max_element(sizes_.product_rows);
+    const std::int64_t most = *std::ranges::max_element(sizes_.matmul_rows);
     const Buffer x = random(most, in), y = ops_.allocate(most, out, DType::kFloat32);
     const Buffer matrix = ops_.allocate(out, in, DType::kFloat32);
     std::vector<float> host(static_cast<std::size_t>(out * in));
@@ -152,12 +153,12 @@ class DeviceBench {
     ops_.pack(*w, 0, matrix.view());
     std::vector<float> first(static_cast<std::size_t>(out)), again(first.size());
     std::int64_t differing = 0;
-    for (const std::int64_t rows : sizes_.product_rows) {
+    for (const std::int64_t rows : sizes_.matmul_rows) {
       ops_.linear(x.view().rows_at(0, rows), *w, y.view().rows_at(0, rows));
-      ops_.copy_to_host(y.view().rows_at(0, 1), rows == sizes_.product_rows[0] ? first : again);
-      differing += rows != sizes_.product_rows[0] && again != first ? 1 : 0;
+      ops_.copy_to_host(y.view().rows_at(0, 1), rows == sizes_.matmul_rows[0] ? first : again);
+      differing += rows != sizes_.matmul_rows[0] && again != first ? 1 : 0;
     }
-    say("product bits by rows", "MEASURED", static_cast<double>(differing),
+    say("matmul bits by rows", "MEASURED", static_cast<double>(differing),
         "row counts that differ from 1");
   }
 
@@ -172,34 +173,34 @@ class DeviceBench {
       transformer.decode(prompt, cache);
       rows.push_back({b % 500, prompt[0].sequence, true});
     }
-    for (const bool recorded : {false, true}) {
-      transformer.use_cuda_graphs(recorded);
+    for (const bool use_graphs : {false, true}) {
+      transformer.use_cuda_graphs(use_graphs);
       const auto steps = [&] {
         for (int i = 0; i < kSteps; ++i) wait(transformer.decode(rows, cache));
       };
-      if (recorded) steps();
+      if (use_graphs) steps();
       const std::int64_t before = transformer.cuda_graph_usage().replayed;
       const double time = seconds(4, steps) / kSteps;
       const bool repeated = transformer.cuda_graph_usage().replayed > before;
-      if (recorded && !repeated) return say_not_recorded(transformer, batch);
+      if (use_graphs && !repeated) return say_no_graph(transformer, batch);
       const double least = static_cast<double>(transformer.packed_size().bytes) +
                            cache_bytes(batch * (sizes_.context + 2 * kSteps));
-      say(fmt::format("decode step, batch {}{}", batch, recorded ? ", recorded" : ""), "MEASURED",
-          1e6 * time, "us", least / bandwidth_ / time);
+      say(fmt::format("decode step, batch {}{}", batch, use_graphs ? ", CUDA graph" : ""),
+          "MEASURED", 1e6 * time, "us", least / bandwidth_ / time);
     }
-    const auto logits = [&](bool recorded) {
-      transformer.use_cuda_graphs(recorded);
+    const auto logits = [&](bool use_graphs) {
+      transformer.use_cuda_graphs(use_graphs);
       return logits_again(transformer, rows, cache);
     };
     const bool same = logits(false) == logits(true);
-    say(fmt::format("its logits, batch {}, recorded and not", batch), same ? "PASS" : "FAIL",
-        same ? 0 : 1, "differ");
+    say(fmt::format("its logits, batch {}, with and without CUDA graph", batch),
+        same ? "PASS" : "FAIL", same ? 0 : 1, "differ");
     transformer.use_cuda_graphs(true);
   }
-  void say_not_recorded(const Transformer& transformer, int batch) const {
+  void say_no_graph(const Transformer& transformer, int batch) const {
     const std::string& refusal = transformer.cuda_graph_usage().refusal;
-    if (!refusal.empty()) fmt::print(stderr, "no step is recorded: {}\n", refusal);
-    fmt::print("{}decode step, batch {}, recorded|{}|-|{}|-\n", prefix_, batch,
+    if (!refusal.empty()) fmt::print(stderr, "no CUDA graph is captured: {}\n", refusal);
+    fmt::print("{}decode step, batch {}, CUDA graph|{}|-|{}|-\n", prefix_, batch,
                ops_.place().is_host() ? "SKIP" : "FAIL",
                ops_.place().is_host() ? "nothing to record on a CPU" : "CUDA refuses");
   }
@@ -298,7 +299,7 @@ class DeviceBench {
     if (ops_.place().is_host()) return;
     mpi::Environment environment;
     Job job(environment);
-    const std::int64_t n = sizes_.product;
+    const std::int64_t n = sizes_.matmul;
     const Buffer x = random(n, n), y = random(n, n);
     const auto w = ops_.make_weight(n, n);
     const auto group = nccl_collective(job, solo_collective(), ops_.place().device);
@@ -307,7 +308,7 @@ class DeviceBench {
       group->broadcast(ops_.span(y.view()), 0);
       ops_.swiglu(y.view(), x.view().cols_at(0, n / 2));
     });
-    say("NCCL alone, between a product and a kernel", "PASS", 1e6 * time, "us");
+    say("NCCL alone, between a matmul and a kernel", "PASS", 1e6 * time, "us");
   }
 
   PackedBatch one_sequence(int tokens) const {

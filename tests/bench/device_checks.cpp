@@ -36,7 +36,7 @@ class Checks {
   explicit Checks(std::unique_ptr<Operators> operators) : s_(std::move(operators), 16) {}
 
   std::vector<DeviceCheck> run() {
-    products();
+    matmuls();
     weight_gradient();
     norm();
     log_probs();
@@ -62,7 +62,7 @@ class Checks {
     done_.push_back({name + " against float64", error / largest, bound});
   }
 
-  void products() {
+  void matmuls() {
     const std::int64_t rows = 33, in = 512, out = 96;
     const Tensor x = s_.put("x", rows, in), y = s_.output(rows, out),
                  wide = s_.float_output(rows, out);
@@ -75,8 +75,8 @@ class Checks {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < out; ++c) expected[r][c] = dot(a[r], w[c], in);
     }
-    compare("product", y, expected, kRounded);
-    compare("product to fp32", wide, expected, kSums);
+    compare("matmul", y, expected, kRounded);
+    compare("matmul to fp32", wide, expected, kSums);
   }
 
   void weight_gradient() {
