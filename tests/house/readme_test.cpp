@@ -91,12 +91,13 @@ TEST(Readme, NamesOnlyWhatExists) {
   for (const auto& [folder, readme] : all_readmes()) {
     for (const std::string& text : readme.quoted) {
       const bool in_folder = fs::exists(root / folder / text);
-      if (is_plain_name(text))
+      if (is_plain_name(text)) {
         EXPECT_TRUE(in_folder || units[folder].contains(text))
             << folder << "/README.md: no unit and no folder `" << text << "`";
-      else if (is_path(text))
+      } else if (is_path(text)) {
         EXPECT_TRUE(in_folder || fs::exists(root / text))
             << folder << "/README.md: no file `" << text << "`";
+      }
     }
   }
 }

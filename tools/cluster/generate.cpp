@@ -109,8 +109,8 @@ void report(const Generator& generator, std::size_t rows, std::chrono::duration<
 void add_sampling(CLI::App& command, SamplingOptions& sampling) {
   command
       .add_option("--max-tokens", sampling.max_response_tokens,
-                  "A response is cut at this length; without: at 256, or where the longest prompt "
-                  "leaves no more of the model's positions")
+                  "Limit of a response; default: 256, or what the longest prompt leaves of the "
+                  "model's positions")
       ->check(integers(1));
   add_number(command, "--temperature", sampling.temperature,
              "Logits are divided by this; 0 takes the likeliest token", 0);

@@ -192,9 +192,9 @@ void add_reference_lengths(CLI::App& program, JobCommand& chosen) {
       "Measure the initial policy's response length for every training prompt; also under mpirun");
   add_config(*measure, arguments->config);
   measure
-      ->add_option(
-          "--output", arguments->output,
-          "File to write: the rows with reference_length; of Parquet also .parquet, else JSONL")
+      ->add_option("--output", arguments->output,
+                   "File to write: the rows with reference_length, as .parquet if the data is "
+                   "Parquet, else JSONL")
       ->required();
   add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
   measure->callback(

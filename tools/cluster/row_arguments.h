@@ -24,7 +24,7 @@ inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::st
       ->required();
   command
       .add_option("FILE", arguments.input,
-                  "JSONL; a row has " + fields + "; other fields come back; -: standard input")
+                  "JSONL; a row has " + fields + "; other fields are copied; -: standard input")
       ->required();
   command
       .add_option("--device", arguments.model.device,

@@ -284,8 +284,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
   }
   const auto learners = through_host_collective(*world, *operators);
   Weights weights = start_weights(config, *learners, *operators);
-  weights.set_end_of_sequence_ids(
-      inputs.ends.ids);  // checkpoints tell train and eval where to stop
+  weights.set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
   Transformer model(weights);
   std::optional<SftRecorder> recorder;
   if (is_first) {

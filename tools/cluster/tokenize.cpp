@@ -76,7 +76,7 @@ void add_tokenize(CLI::App& program, ProcessCommand& chosen) {
   CLI::App* command = program.add_subcommand(
       "tokenize", "Token ids of each line of text as a JSON list, or the text of such lists");
   command->add_option("MODEL_DIR", arguments->model, "Directory with tokenizer.json")->required();
-  command->add_option("FILE", arguments->input, "Text, a line each; none or -: standard input");
+  command->add_option("FILE", arguments->input, "One text per line; default or -: standard input");
   command->add_flag("--json", arguments->json,
                     "Each line is a JSON string, so that a text may hold line ends");
   add_special_tokens(*command, arguments->add_special_tokens, "text");

@@ -37,7 +37,7 @@ class Reader {
   void skip(std::string_view characters) {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(characters), rest_.size()));
   }
-  /// Consumes `word` in any case, after blanks. Returns whether it is has_responses.
+  /// Consumes `word` in any case, after blanks. Returns whether it was there.
   bool take(std::string_view word) {
     skip(kBlanks);
     const bool is_there = rest_.size() >= word.size() &&

@@ -92,8 +92,7 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
   if (same) return;
   fail(
       "{}: holds responses to row {} with another prompt or gold than the file has now; name "
-      "another "
-      "run.directory",
+      "another run.directory",
       log.string(), then.problem);
 }
 
@@ -112,7 +111,7 @@ MessageFileState read_responses(const fs::path& log,
 /// Tracks on rank 0 which groups exist, and logs new ones.
 class Generation {
  public:
-  /// Reads the responses in the directory, and changes nothing has_responses.
+  /// Reads the responses in the directory, and changes nothing there.
   Generation(const EvalConfig& config, std::vector<Prompt> prompts)
       : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
     std::vector<bool> has_responses(prompts_.size(), false);

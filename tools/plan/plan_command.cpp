@@ -208,19 +208,19 @@ Plan make_plan(const PlanArguments& arguments) {
 void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
   const auto lengths = command.add_option(
       "--lengths", arguments.lengths,
-      "Run directory whose responses' lengths these are; without: run.directory, if it holds any");
+      "Run directory with the response lengths; default: run.directory, if it has responses");
   command
       .add_option("--median-tokens", arguments.median_tokens,
-                  "Instead: lengths are log-normal with this median, cut at the longest response")
+                  "Use log-normal lengths with this median instead, cut at the longest response")
       ->check(numbers(1))
       ->excludes(lengths);
   add_number(command, "--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms",
              0, 10);
   command.add_option("--costs", arguments.costs,
-                     "What --json printed where the run is to be; without: measured here");
+                     "Output of --json on the machine of the run; default: measured here");
   command
       .add_option("--bytes-per-second", arguments.bytes_per_second,
-                  "Between ranks; without: that of --costs, or 1.25e9, assumed")
+                  "Bandwidth between ranks; default: that of --costs, or 1.25e9")
       ->check(numbers(1));
 }
 
@@ -239,22 +239,22 @@ void add_plan(CLI::App& program, ProcessCommand& chosen) {
   command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
   add_overrides(*command, arguments->overrides,
                 "Set one key of the config: --set rollout.max_staleness=1");
-  command->add_option("--ranks", arguments->ranks, "How many; several: 8,64,512")
+  command->add_option("--ranks", arguments->ranks, "Numbers of ranks, such as 8,64,512")
       ->delimiter(',')
       ->check(integers(1, 1 << 20))
       ->capture_default_str();
-  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host,
-              "How many share a host; 0: all", 0);
+  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host, "Ranks on each host; 0: all",
+              0);
   command
       ->add_option("--cores", arguments->cores,
-                   "Of a host, shared by its ranks; 0: no two ranks share any. Without: as many as "
+                   "Cores of a host, shared by its ranks; 0: ranks share none; default: as many as "
                    "here, or 0 with model.device cuda")
       ->check(integers(0, 4096));
   add_lengths_and_costs(*command, *arguments);
   command->add_flag("--json", arguments->json, "JSON, with the costs, for --costs");
   command->footer(
       "\nStarts and writes nothing. Memory is exact; step time is a formula over measured costs\n"
-      "(tools/plan/step_time.h). docs/benchmarks/plan-error.md says how far off it is.");
+      "(tools/plan/step_time.h). docs/benchmarks/plan-error.md measures its error.");
   command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 

@@ -72,8 +72,7 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
   if (differences.empty()) return;
   fail(
       "run.follow_schedule {} belongs to a run of another config ({}), so it would not be "
-      "repeated: "
-      "restore these values; a copy of the file in another directory is not checked",
+      "repeated: restore these values; a copy of the file in another directory is not checked",
       schedule.string(), differences);
 }
 

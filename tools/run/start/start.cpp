@@ -154,8 +154,7 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
       "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to "
-      "them; "
-      "raise checkpoint.keep_last and trajectories.keep_last_steps",
+      "them; raise checkpoint.keep_last and trajectories.keep_last_steps",
       directory.string(), oldest);
 }
 
