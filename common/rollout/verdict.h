@@ -22,9 +22,9 @@ inline constexpr VerdictCode kLastVerdict = VerdictCode::kCopied;
 
 inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(kLastVerdict) + 1;
 
-/// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
-/// "undecided" or "copied". These names appear in the output of lie_verify and in the metrics
-/// verdict_<name>_share.
+/// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold",
+/// "out_of_budget", "undecided" or "copied". These names appear in the output of lie_verify and in
+/// the metrics verdict_<name>_share.
 std::string_view name(VerdictCode code);
 
 }  // namespace lie
