@@ -60,7 +60,7 @@ void save_moments(const AdamW& optimizer, const Weights& weights, const fs::path
     pass_fault_point("checkpoint");
     for (const ParameterPiece& piece : pieces) {
       read_blocks(weights.operators(), moment.elements_at(piece.at, piece.count),
-                 [&](std::span<const float> values) { writer.append(values); });
+                  [&](std::span<const float> values) { writer.append(values); });
     }
   }
   writer.close();

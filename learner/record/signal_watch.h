@@ -11,7 +11,8 @@
 namespace lie {
 
 /// Watches the shares of the reward terms in the advantages. If few responses are correct, a term
-/// that every response can earn dominates the signal (docs/how-to/choose-reward-settings.md, configs/gsm8k/README.md).
+/// that every response can earn dominates the signal (docs/how-to/choose-reward-settings.md,
+/// configs/gsm8k/README.md).
 class SignalWatch {
  public:
   /// The first of `rewards` is the term for correct answers. `cautions` are the warnings for the

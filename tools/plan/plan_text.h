@@ -25,7 +25,8 @@ struct RanksPlan {
 
 struct Plan {
   std::string config;
-  std::vector<SummaryEntry> entries;  // what is planned, and whether it was measured, stated or assumed
+  std::vector<SummaryEntry>
+      entries;  // what is planned, and whether it was measured, stated or assumed
   Costs costs;
   std::vector<RanksPlan> ranks;
 };

@@ -20,8 +20,8 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learner_0.h"
 #include "tools/run/roles/role_runners.h"
-#include "tools/run/start/start_messages.h"
 #include "tools/run/start/start.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie::replay {
 namespace {
