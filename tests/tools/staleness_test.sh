@@ -135,7 +135,7 @@ rm -rf "$WORK/refused"
 refused "of a run of another config (run.seed: there" --set "run.follow_schedule=$WORK/whole/schedule.jsonl" --set run.seed=4
 refused "no response is in flight when weights change" --set rollout.max_staleness=0 --set rollout.in_flight_weights=keep_cache
 refused "the cache that is to be kept" --set rollout.in_flight_weights=keep_cache
-refused "no group but its own" --set rollout.max_staleness=0 --set rollout.complete_with=first_groups $recorded
+refused "may only take its own groups" --set rollout.max_staleness=0 --set rollout.complete_with=first_groups $recorded
 refused "but run.schedule is free" --set rollout.complete_with=first_groups
 refused "belongs to a run with rollout.complete_with own_groups" --set "run.follow_schedule=$WORK/whole.jsonl" --set rollout.complete_with=first_groups
 refused "known too late to run ahead" --set rollout.dynamic_sampling.enabled=true
