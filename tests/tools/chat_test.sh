@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A base model that sft taught a chat template ends its own responses in train and eval. Both stop at
-# the end token that sft taught, and the checkpoints name this token for other programs.
+# A base model that sft taught a chat template ends its own responses in train and eval. Both stop
+# at the end token that sft taught, and the checkpoints name this token for other programs.
 # chat_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
 
-# Turns the embedded model into a base model like Qwen3's: the tokenizer has the tokens of ChatML, and
-# the configs name only <|endoftext|>.
+# Turns the embedded model into a base model like Qwen3's: the tokenizer has the tokens of ChatML,
+# and the configs name only <|endoftext|>.
 cp -r assets/count_pairs/model "$WORK/base"
 chat_token() { echo ",{\"id\": $1, \"content\": \"$2\", \"special\": true, \"normalized\": false, \"single_word\": false, \"lstrip\": false, \"rstrip\": false}"; }
 sed -i "0,/^ \],/s//$(chat_token 299 '<|im_start|>')$(chat_token 300 '<|im_end|>')\n&/" "$WORK/base/tokenizer.json"
@@ -35,8 +35,8 @@ says_its_ends "$chat"
 # metric RUN STEP NAME
 metric() { grep "\"step\":$2," "$1/metrics.jsonl" | sed -E "s/.*\"$3\":([^,}]*).*/\1/"; }
 
-# answers NAME [overrides...]: trains two steps from the fine-tuned model, then evaluates that model.
-# Prints the truncation rates of both.
+# answers NAME [overrides...]: trains two steps from the fine-tuned model, then evaluates that
+# model. Prints the truncation rates of both.
 answers() {
   local name="$1"
   shift

@@ -49,8 +49,9 @@ PYTHON
 # Each file of the last checkpoint is damaged. Some are also removed or truncated.
 train 1 "$WORK/four" --set run.steps=4 >"$WORK/four.log" 2>&1 || { cat "$WORK/four.log"; fail "the run of four steps failed"; }
 cases=0
-# goes_on_without NAME COMMAND...: damages the file NAME by COMMAND. Checks that the damage is detected
-# and named, that the checkpoint is renamed, and that the run ends like the uninterrupted one.
+# goes_on_without NAME COMMAND...: damages the file NAME by COMMAND. Checks that the damage is
+# detected and named, that the checkpoint is renamed, and that the run ends like the uninterrupted
+# one.
 goes_on_without() {
   local name="$1" damaged="$WORK/damaged" last
   shift

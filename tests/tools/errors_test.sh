@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Invariant E8 and bad input: the run prints one clear line, exits with a status other than 0, ends all
-# ranks and leaves no run directory half written. A dry run fails with the same line.
+# Invariant E8 and bad input: the run prints one clear line, exits with a status other than 0, ends
+# all ranks and leaves no run directory half written. A dry run fails with the same line.
 # errors_test.sh BIN WORK
 set -uo pipefail
 source "$(dirname "$0")/begin.sh"

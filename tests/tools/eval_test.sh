@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# eval and reference-lengths give bit-identical results on any number of ranks and after kills at any
-# moment.
+# eval and reference-lengths give bit-identical results on any number of ranks and after kills at
+# any moment.
 # eval_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -30,8 +30,8 @@ grep -q 'all problems  *300  *1200' "$WORK/n1.out" || { cat "$WORK/n1.out"; fail
 evaluation 3 "$WORK/n3" >"$WORK/n3.log" 2>&1 || { cat "$WORK/n3.log"; fail "eval failed on three ranks"; }
 diff <(results "$WORK/n1") <(results "$WORK/n3") >"$WORK/n3.diff" || { head "$WORK/n3.diff"; fail "one and three ranks differ"; }
 
-# An evaluation that is killed repeatedly resumes with other numbers of ranks. Saved responses are not
-# generated again.
+# An evaluation that is killed repeatedly resumes with other numbers of ranks. Saved responses are
+# not generated again.
 sizes=() attempts=0
 mkdir "$WORK/killed" && touch "$WORK/killed/config.yaml.partial" # left by a start that was killed at once
 while [ "${#sizes[@]}" -lt 3 ] && [ "$attempts" -lt 40 ]; do
@@ -51,7 +51,8 @@ head -c 116 "$WORK/n1/responses.log" | tail -c 100 >>"$WORK/killed/responses.log
 evaluation 2 "$WORK/killed" >>"$WORK/killed.log" 2>&1 || { tail -20 "$WORK/killed.log"; fail "the resumed evaluation failed"; }
 diff <(results "$WORK/n1") <(results "$WORK/killed") >/dev/null || fail "results differ after kills (${sizes[*]} bytes)"
 
-# Other budgets and fewer prompts need no new responses. Another seed is refused.
+# Other budgets and fewer prompts need no new responses. Another model, seed or data file is
+# refused.
 before="$(sha256sum <"$WORK/n1/responses.log")"
 evaluation 2 "$WORK/n1" --set table.budgets=[20] --set rollout.slots=4 --set rollout.prefill_tokens=9 >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "eval with another budget failed"; }
 grep -q 'budget@20' "$WORK/n1/table.txt" || fail "the table lacks the new budget"

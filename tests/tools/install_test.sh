@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs into an empty prefix and moves the installation. All programs run from another directory, as
-# another user, with the installed libraries.
+# Installs into an empty prefix and moves the installation. All programs run from another directory,
+# as another user, with the installed libraries.
 # install_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -14,8 +14,8 @@ prefix="$outside/moved"
 mkdir "$outside/home"
 chmod 755 "$outside" && chmod 777 "$outside/home"
 
-# as_user COMMAND...: runs the command in a separate directory without this environment. Root switches
-# to the user nobody.
+# as_user COMMAND...: runs the command in a separate directory without this environment. Root
+# switches to the user nobody.
 as_user() {
   local user=()
   if [ "$(id -u)" = 0 ]; then user=(setpriv --reuid=65534 --regid=65534 --clear-groups); fi
