@@ -1,4 +1,6 @@
-"""Tests python -m lie_cluster.judge against a local server that records requests and sends scripted answers.
+"""Tests python -m lie_cluster.judge against a local server.
+
+The server records requests and sends scripted answers.
 
 usage: judge_endpoint_test.py BIN WORK [unittest arguments]        (exit status 77: openai, h5py or PyYAML is missing)
 """

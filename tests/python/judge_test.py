@@ -1,4 +1,4 @@
-"""Tests the LLM judge without its endpoint: parsed answers, phrase counts, samples, tables, and the cache.
+"""Tests the LLM judge without its endpoint: answers, phrases, samples, tables and the cache.
 
 usage: judge_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """

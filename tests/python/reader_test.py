@@ -1,4 +1,6 @@
-"""Tests that python/lie_cluster reads the same as lie_analyze: finished, resumed, killed, damaged and live runs.
+"""Tests that python/lie_cluster reads the same values as lie_analyze.
+
+The runs are finished, resumed, killed, damaged or live.
 
 usage: reader_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
@@ -69,7 +71,7 @@ def runs_of(versions):
 
 
 def digest(run):
-    """Computes the digest of lie_analyze --digest (common/trajectory/digest.h) from the values of the reader."""
+    """Computes lie_analyze --digest (common/trajectory/digest.h) from the values of the reader."""
     samples, texts = run.samples(), run.texts()
     terms = [name for name in samples if name.startswith("reward_") and name != "reward_rank"]
     numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "right_at_"))]

@@ -50,7 +50,7 @@ class Study(unittest.TestCase):
         (WORK / "rows.yaml").write_text(ROWS)
 
     def add_run(self, row, seed, accuracy, settings, steps=2):
-        """Writes the config and metrics of a run that ends with this held-out accuracy after two steps."""
+        """Writes a run of two steps that ends with this held-out accuracy."""
         run = WORK / row / f"seed-{seed}"
         run.mkdir(parents=True)
         (run / "config.yaml").write_text(f"run: {{seed: {seed}, steps: {steps}}}\n{settings}\n")

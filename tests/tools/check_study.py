@@ -1,4 +1,4 @@
-"""Computes the table of a study of two seeds from the metrics of its runs and compares it with study.json.
+"""Computes the table of a study of two seeds from its metrics and compares it with study.json.
 
     check_study.py STUDY_DIRECTORY
 """
@@ -18,7 +18,10 @@ def last(row, seed, metric):
 
 
 def interval(a, b):
-    """Returns the mean of two values with Student's 95 % interval: s / sqrt(2) = |a - b| / 2, 1 degree of freedom."""
+    """Returns the mean of two values with Student's 95 % interval.
+
+    There is one degree of freedom, and s / sqrt(2) = |a - b| / 2.
+    """
     half = 12.706 * abs(a - b) / 2
     return {"mean": (a + b) / 2, "low": (a + b) / 2 - half, "high": (a + b) / 2 + half}
 
