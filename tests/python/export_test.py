@@ -1,7 +1,8 @@
-"""python -m lie_cluster.export in parts: the choice of responses, messages of prompts, files. tests/tools/export_test.sh
-exports whole runs.
+"""Unit tests of python -m lie_cluster.export: selection of responses, messages of prompts, and files.
 
-usage: export_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+tests/tools/export_test.sh exports complete runs.
+
+usage: export_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
 import json
 import os
@@ -19,7 +20,7 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 from lie_cluster import Error  # noqa: E402
 from lie_cluster.export.chat_turns import ChatTurns  # noqa: E402
@@ -31,11 +32,11 @@ WORK = pathlib.Path(sys.argv[2]).resolve()
 
 
 class Choice(unittest.TestCase):
-    def test_the_right_ones_come_by_reward_and_then_by_number(self):
+    def test_correct_responses_are_sorted_by_reward_and_then_by_number(self):
         right, reward = [True, False, True, True, True], [0.5, 9, 1, 0.5, 1]
         self.assertEqual(best_right(right, reward), [2, 4, 0, 3])
 
-    def test_the_first_of_the_worst_is_rejected(self):
+    def test_the_first_incorrect_response_of_lowest_reward_is_rejected(self):
         self.assertEqual(worst_wrong([False, False, True, False, False], [0, -1, -2, -1, -0.5]), 1)
         self.assertIsNone(worst_wrong([True], [0]))
 
@@ -56,18 +57,18 @@ class Turns(InWork):
         batch = types.SimpleNamespace(text=lambda name: [{"prompt": text, "gold": gold}[name]])
         return ChatTurns(types.SimpleNamespace(directory=WORK, data=data)).of(batch, 0)
 
-    def test_a_text_is_one_users_turn_with_the_suffix(self):
+    def test_a_text_prompt_becomes_one_user_turn_with_the_suffix(self):
         rows = [{"prompt": "1+1", "gold": 2}, {"prompt": "1+11", "gold": 12}, {"prompt": "1+1?", "gold": "2"}]
         found = self.turns(rows, "<user>1+1? Box it.<end>", "2", prompt_suffix=" Box it.")
         self.assertEqual(found, [{"role": "user", "content": "1+1? Box it."}])
 
-    def test_messages_are_those_of_the_row(self):
+    def test_messages_equal_the_messages_of_the_row(self):
         turns = [{"role": "system", "content": "Be brief.\n"}, {"role": "user", "content": "a"},
                  {"role": "assistant", "content": "<think>x</think>b"}, {"role": "user", "content": "c"}]
         rows = [{"prompt": turns, "reward_model": {"ground_truth": "g"}}]
         self.assertEqual(self.turns(rows, "S:Be brief. U:a A:b U:c", "g"), turns)
 
-    def test_choices_are_put_under_the_question(self):
+    def test_choices_are_listed_below_the_question(self):
         rows = [{"q": "Which?", "options": ["two", "four"], "answer": "2"}]
         found = self.turns(rows, "Which?\n\nA. two\nB. four", "B", prompt_field="q", choices_field="options")
         self.assertEqual(found[0]["content"], "Which?\n\nA. two\nB. four")
@@ -90,10 +91,10 @@ class Files(InWork):
         self.assertEqual([row for _, row in read_rows(path)], rows)
         self.assertEqual(os.listdir(WORK), [path.name])
 
-    def test_json_lines_read_back_as_written(self):
+    def test_json_lines_round_trip(self):
         self.assert_reads_back(WORK / "rows.jsonl")
 
-    def test_parquet_reads_back_as_written(self):
+    def test_parquet_round_trips(self):
         try:
             import pyarrow.parquet
         except ImportError:

@@ -1,6 +1,8 @@
-"""python -m lie_cluster.judge against a local server that records the requests and answers as a test says.
+"""Tests python -m lie_cluster.judge against a local server.
 
-usage: judge_endpoint_test.py BIN WORK [unittest arguments]        (exit status 77: openai or h5py is not there)
+The server records requests and sends scripted answers.
+
+usage: judge_endpoint_test.py BIN WORK [unittest arguments]        (exit status 77: openai, h5py or PyYAML is missing)
 """
 import glob
 import hashlib
@@ -26,7 +28,7 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 BIN = pathlib.Path(sys.argv[1]).resolve()
 TOKENIZER = ROOT / "assets/count_pairs/model"
@@ -35,7 +37,7 @@ TOPICS = ["verification", "backtracking", "subgoals", "backward_chaining", "grap
 
 
 def key_of(body):
-    """Returns the key of the answer cache, whose format is that of the C++ program before this one."""
+    """Returns the cache key of a request, in the format of the former C++ program."""
     text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -53,7 +55,7 @@ def completion(text, finish="stop", **message):
 
 
 def good(request, number):
-    """One act of checking, graph of depth 3 and width 2; the others do not occur."""
+    """Answers with one verification and a graph of depth 3 and width 2. All other counts are 0."""
     topic = topic_of(request["messages"][0]["content"])
     if topic == "graph":
         return completion('Four steps.\n```json\n{"builds_on": [[], [1], [1], [2, 3]]}\n```')
@@ -61,7 +63,10 @@ def good(request, number):
 
 
 class Server:
-    """Answers play(request, number of this same request, from 0) -> (status, object or bytes[, headers])."""
+    """Answers each request with play(request, number) -> (status, object or bytes[, headers]).
+
+    `number` counts the earlier requests with the same body.
+    """
 
     def __init__(self, play):
         self.requests, self.headers, self.keys, self.play, self.lock = [], [], [], play, threading.Lock()
@@ -69,7 +74,7 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            wbufsize = -1  # head and body in one packet
+            wbufsize = -1  # sends head and body in one packet
 
             def do_POST(self):
                 data = self.rfile.read(int(self.headers["Content-Length"]))
@@ -140,7 +145,7 @@ class JudgeEndpoint(unittest.TestCase):
     def value(self, column, measure):
         return self.report()["ranges"][column]["measures"][measure]["mean"]["value"]
 
-    def test_normal_answers_become_a_table_by_steps(self):
+    def test_answers_become_a_table_by_step_ranges(self):
         server = self.serve(good)
         done = self.judge(server.url)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -156,7 +161,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertRegex(done.stdout, r"verification +1\.00 +1\.00\n +\[1\.00, 1\.00\] +\[1\.00, 1\.00\]\n")
         self.assertIn("asked 10, from the cache 0; 1000 + 100 tokens", done.stdout)
 
-    def test_a_runs_responses_are_drawn_over_its_steps(self):
+    def test_the_responses_of_a_run_are_sampled_over_its_steps(self):
         self.rows = os.path.join(self.folder, "run")
         subprocess.run([BIN / "write_example_run", self.rows, "1", "90"], check=True)
         server = self.serve(good)
@@ -172,7 +177,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.judge(server.url, "--samples", "9", "--evaluation", "--steps", "0", "--steps", "10-20")
         self.assertEqual([row["step"] for row in self.report()["rows"]], 5 * [0] + 2 * [10] + 2 * [20])
 
-    def test_a_second_run_asks_nothing_and_says_the_same(self):
+    def test_a_second_run_sends_no_request_and_prints_the_same_report(self):
         server = self.serve(good)
         self.judge(server.url)
         first = self.report()
@@ -183,14 +188,14 @@ class JudgeEndpoint(unittest.TestCase):
         self.judge(server.url, "--temperature", "0.5")  # another question
         self.assertEqual(len(server.requests), 20)
 
-    def test_equal_responses_are_asked_about_once(self):
+    def test_equal_responses_share_one_request_per_topic(self):
         self.rows = self.write([{"prompt": "1+1?", "response": "2"}] * 3)
         server = self.serve(good)
         self.assertEqual(self.judge(server.url).returncode, 0)
         self.assertEqual(len(server.requests), 5)
         self.assertEqual(self.report()["ranges"][0]["measures"]["verification"]["responses"], 3)
 
-    def test_the_key_is_in_no_file_and_no_output(self):
+    def test_the_api_key_is_in_no_file_and_no_output(self):
         server = self.serve(lambda request, number: (400, {"error": "bad key"}))
         done = self.judge(server.url)
         texts = [done.stdout, done.stderr]
@@ -204,7 +209,10 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertNotIn(KEY, refused.stderr)
 
     def play_first_topic(self, answer):
-        """The question about verification gets `answer`, the others good ones. Returns its code and the process."""
+        """Answers questions about verification with `answer` and all others with good().
+
+        Returns the code of the missing answers and the server.
+        """
         def play(request, number):
             is_first = topic_of(request["messages"][0]["content"]) == "verification"
             return answer if is_first else good(request, number)
@@ -226,21 +234,21 @@ class JudgeEndpoint(unittest.TestCase):
                 self.rows = self.write([{"prompt": "a", "response": "b"}, {"prompt": "c", "response": "d"}])
                 self.assertEqual(self.play_first_topic(completion(text))[0], "unparsable")
 
-    def test_a_refusal_is_named(self):
+    def test_a_refusal_is_reported_as_refusal(self):
         for answer in (completion(None, refusal="I will not."), completion("", "content_filter"),
                        completion("I'm sorry, but I can't help with that.")):
             with self.subTest(str(answer)), tempfile.TemporaryDirectory() as self.folder:
                 self.rows = self.write([{"prompt": "a", "response": "b"}, {"prompt": "c", "response": "d"}])
                 self.assertEqual(self.play_first_topic(answer)[0], "refused")
 
-    def test_an_answer_that_reached_the_token_limit_is_truncated_and_not_asked_again(self):
+    def test_an_answer_at_the_token_limit_is_truncated_and_not_retried(self):
         code, server = self.play_first_topic(completion('{"count": 1}', "length"))
         self.assertEqual(code, "truncated")
         asked = len(server.requests)
         self.assertEqual(self.judge(server.url).returncode, 2)
         self.assertEqual(len(server.requests), asked)
 
-    def test_a_reply_that_is_no_completion_is_a_bad_reply_and_asked_again(self):
+    def test_a_reply_without_a_completion_is_a_bad_reply_and_is_retried(self):
         for body in (b"<html>", b"{}", b'{"choices": []}', b'{"choices": [{"message": 3}]}', b"[" * 100000, b"\xff\xfe"):
             with self.subTest(body[:20]), tempfile.TemporaryDirectory() as self.folder:
                 self.rows = self.write([{"prompt": "a", "response": "b"}, {"prompt": "c", "response": "d"}])
@@ -249,7 +257,7 @@ class JudgeEndpoint(unittest.TestCase):
                 server.play = good
                 self.assertEqual(self.judge(server.url).returncode, 0)
 
-    def test_status_429_is_retried_after_the_time_that_the_server_asks_for(self):
+    def test_status_429_is_retried_after_the_time_that_the_server_requests(self):
         times = {}
 
         def play(request, number):
@@ -260,7 +268,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual((done.returncode, len(server.requests)), (0, 20))
         self.assertTrue(all(second - first > 0.9 for first, second in times.values()))
 
-    def test_status_500_is_retried_as_often_as_allowed_and_then_named(self):
+    def test_status_500_is_retried_up_to_the_limit_and_then_reported(self):
         server = self.serve(lambda request, number: (500, {"error": "broken"}))
         done = self.judge(server.url, "--retries", "2", "--samples", "1")
         self.assertEqual((done.returncode, len(server.requests)), (2, 15))
@@ -268,14 +276,14 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertIn("status 500", done.stdout)
         self.assertIn("5 of 5 answers are missing", done.stderr)
 
-    def test_status_401_is_not_retried_and_ends_the_asking(self):
+    def test_status_401_is_not_retried_and_stops_the_requests(self):
         self.rows = self.write([{"prompt": str(i), "response": "b"} for i in range(20)])
         server = self.serve(lambda request, number: (401, {"error": "no such key"}))
         done = self.judge(server.url, "--concurrency", "1")
         self.assertEqual((done.returncode, len(server.requests)), (2, 8))
         self.assertEqual(self.report()["answers"], {**dict.fromkeys(self.report()["answers"], 0), "http_error": 8, "not_asked": 92})
 
-    def test_a_refused_connection_is_named(self):
+    def test_a_refused_connection_is_reported(self):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))  # not listening
             done = self.judge("http://127.0.0.1:%d/v1" % unused.getsockname()[1], "--retries", "1")
@@ -283,12 +291,12 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(self.report()["answers"]["unreachable"] + self.report()["answers"]["not_asked"], 10)
         self.assertIn("unreachable", done.stdout)
 
-    def test_a_killed_run_resumes_without_asking_again(self):
+    def test_a_killed_run_resumes_without_repeating_answered_requests(self):
         self.rows = self.write([{"prompt": str(i), "response": "b"} for i in range(20)])
         enough, killed = threading.Event(), threading.Event()
 
         def play(request, number):
-            if len(server.requests) >= 30:  # hold back what comes later
+            if len(server.requests) >= 30:  # delays all later answers
                 enough.set()
                 killed.wait(60)
             return good(request, number)
@@ -301,7 +309,7 @@ class JudgeEndpoint(unittest.TestCase):
         killed.set()
         with open(self.rows + ".judge/answers.jsonl", "rb+") as file:
             kept = {json.loads(line)["key"] for line in file}
-            file.write(b'{"key": "torn')  # as a kill within a write leaves it
+            file.write(b'{"key": "torn')  # left by a kill within a write
         self.assertGreaterEqual(len(kept), 20)
         other = self.serve(good)  # the same judge at another address
         done = self.judge(other.url)
@@ -310,7 +318,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertFalse(kept & set(other.keys))
         self.assertEqual(self.report()["answers"]["ok"], 100)
 
-    def test_a_damaged_line_is_named(self):
+    def test_a_damaged_line_of_the_cache_is_named(self):
         server = self.serve(good)
         self.judge(server.url)
         with open(self.rows + ".judge/answers.jsonl", "r+b") as file:
@@ -319,7 +327,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("answers.jsonl:1: expected a JSON object", done.stderr)
 
-    def test_unicode_arrives_and_returns_unharmed(self):
+    def test_unicode_is_sent_and_received_unchanged(self):
         text = "Пусть x ≥ √2 — \U0001f600 \u2028 \"quoted\" \\frac{1}{2}\n\ttab \x00 end"
         self.rows = self.write([{"prompt": "多少？", "response": text}])
         server = self.serve(lambda request, number: completion("Ναί, 一次。\n{\"count\": 2}") if
@@ -330,7 +338,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(self.judge(server.url).returncode, 0)
         self.assertEqual(self.value(0, "subgoals"), 2)
 
-    def test_a_huge_response_loses_its_middle_and_that_is_said(self):
+    def test_a_huge_response_is_judged_without_its_middle_and_this_is_reported(self):
         self.rows = self.write([{"prompt": "a", "response": "begin " + "é" * 500_000 + " end"}])
         server = self.serve(good)
         done = self.judge(server.url, "--max-bytes", "5000")
@@ -349,7 +357,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(self.report()["answers"]["bad_reply"], 5)
         self.assertIn("more than 16 MiB", self.report()["missing"][0]["detail"])
 
-    def test_two_passes_differ_in_seed_and_order_and_their_agreement_is_shown(self):
+    def test_two_passes_differ_in_seed_and_order_and_their_agreement_is_reported(self):
         def play(request, number):
             content = request["messages"][0]["content"]
             if topic_of(content) == "subgoals" and request["seed"] == 8 and "1+1" in content:
@@ -367,16 +375,16 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(self.value(0, "subgoals"), 1.5)  # the mean of 0 and 3
         self.assertIn("kappa of presence", done.stdout)
 
-    def test_the_rate_is_kept_and_the_cost_counted(self):
+    def test_the_rate_limit_holds_and_the_cost_is_computed(self):
         server = self.serve(good)
         start = os.times().elapsed
         done = self.judge(server.url, "--requests-per-minute", "600", "--concurrency", "10", "--input-price", "2",
                           "--output-price", "10")
-        self.assertGreater(os.times().elapsed - start, 0.85)  # ten starts, a tenth of a second between two
+        self.assertGreater(os.times().elapsed - start, 0.85)  # ten requests start 0.1 s apart
         self.assertIn("cost 0.0030", done.stdout)  # 1000 * 2e-6 + 100 * 10e-6
         self.assertIn("cost", done.stderr)
 
-    def test_a_users_parameters_and_prompts_are_sent(self):
+    def test_custom_parameters_and_prompts_are_sent(self):
         prompts = os.path.join(self.folder, "prompts")
         os.mkdir(prompts)
         for topic in TOPICS:
@@ -400,7 +408,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(other.requests, [])
         self.assertGreater(self.report()["answers"]["http_error"], 0)
 
-    def test_bad_arguments_are_refused_before_anything_is_asked(self):
+    def test_bad_arguments_are_refused_before_any_request(self):
         server = self.serve(good)
         for url, options, words in ((server.url, ["--extra", "[1]"], "expected an object"),
                                     (server.url, ["--extra", "{"], "--extra: not valid JSON"),

@@ -1,6 +1,6 @@
-"""The judge without its endpoint: reading answers, counting phrases, drawing responses, tables, cached answers.
+"""Tests the LLM judge without its endpoint: answers, phrases, samples, tables and the cache.
 
-usage: judge_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+usage: judge_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
 import hashlib
 import json
@@ -22,7 +22,7 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 from lie_cluster import Error  # noqa: E402
 from lie_cluster.command_line import number_range, without_open_end  # noqa: E402
@@ -39,7 +39,7 @@ BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 
 
 class RandomBits(unittest.TestCase):
-    def test_words_are_the_published_known_answers(self):
+    def test_words_equal_the_published_known_answers(self):
         # Random123's kat_vectors of philox4x32-10; the program takes output words 1 and 0.
         self.assertEqual(int(random_bits(0, 0)), 0xE169C58D6627E8D5)
         every = 0xFFFFFFFF
@@ -49,26 +49,26 @@ class RandomBits(unittest.TestCase):
 
 
 class ReasoningGraph(unittest.TestCase):
-    def test_depth_is_the_longest_chain_and_width_the_fullest_level(self):
-        self.assertEqual(graph_shape([[], [1], [1], [3], [2, 4]]), (4, 2))  # levels 1 2 2 3 4
+    def test_depth_is_the_longest_chain_and_width_the_largest_level(self):
+        self.assertEqual(graph_shape([[], [1], [1], [3], [2, 4]]), (4, 2))  # the levels are 1, 2, 2, 3, 4
 
     def test_a_chain_is_deep_and_separate_attempts_are_wide(self):
         self.assertEqual(graph_shape([[], [1], [2], [3]]), (4, 1))
         self.assertEqual(graph_shape([[], [], []]), (1, 3))
         self.assertEqual(graph_shape([]), (0, 0))
 
-    def test_a_step_builds_on_earlier_ones_only(self):
+    def test_a_step_may_only_build_on_earlier_steps(self):
         for steps in ([[1]], [[], [3], []], [[], [0]]):
             self.assertIsNone(graph_shape(steps))
 
 
 class Answers(unittest.TestCase):
-    def test_the_examples_of_the_prompts_are_no_counts_but_a_graph(self):
+    def test_the_example_in_a_prompt_is_not_a_valid_count_but_a_valid_graph(self):
         for topic in TOPICS[:-1]:
             self.assertEqual(read_answer(topic, prompt_text(topic)), {})
         self.assertEqual(read_answer("graph", prompt_text("graph")), {"graph_depth": 4, "graph_width": 2})
 
-    def test_only_the_object_at_the_end_counts(self):
+    def test_only_the_object_at_the_end_of_an_answer_is_read(self):
         found = read_answer("backtracking", '{"count": 5} at first, but\n{"count": 3}\n```\n')
         self.assertEqual(found, {"backtracking": 3})
         self.assertEqual(read_answer("subgoals", '{"count": 3}.'), {})
@@ -77,11 +77,11 @@ class Answers(unittest.TestCase):
         self.assertEqual(read_answer("graph", '{"builds_on": [[], 1]}'), {})
         self.assertEqual(read_answer("subgoals", '{"count": true}'), {})
 
-    def test_a_prompt_that_is_missing_is_named(self):
+    def test_a_missing_prompt_file_is_named(self):
         with self.assertRaisesRegex(Error, "cannot read .*none/verification.txt"):
             prompt_text("verification", WORK / "none")
 
-    def test_a_url_loses_its_last_slash_and_may_hold_no_secret(self):
+    def test_a_trailing_slash_is_removed_and_a_url_with_a_secret_is_refused(self):
         self.assertEqual(endpoint_url("http://localhost:8000/v1/"), "http://localhost:8000/v1")
         for bad in ("https://me:secret@host/v1", "https://host/v1?key=secret"):
             with self.assertRaises(Error) as caught:
@@ -97,26 +97,26 @@ class Phrases(unittest.TestCase):
     def count(self, behavior, text):
         return count_phrases(self.patterns, text)[behavior]
 
-    def test_a_sentence_counts_once_for_a_behavior(self):
+    def test_a_sentence_counts_once_per_behavior(self):
         text = "Wait, hold on. Let me check and verify that x = 1.5 works! So 3."
         self.assertEqual(count_phrases(self.patterns, text),
                          {"verification": 1, "backtracking": 1, "subgoals": 0, "backward_chaining": 0})
 
-    def test_case_apostrophes_and_punctuation_do_not_matter_but_words_are_whole(self):
+    def test_case_apostrophes_and_punctuation_are_ignored_and_only_whole_words_match(self):
         self.assertEqual(self.count("verification", "LET\u2019S, check it."), 1)
         self.assertEqual(self.count("backtracking", "They waited; await it."), 0)
         self.assertEqual(self.count("backtracking", "Try\nagain"), 1)
         self.assertEqual(self.count("backtracking", "Try\n\nagain"), 0)  # another paragraph
 
-    def test_a_gap_holds_up_to_twelve_words_of_the_same_sentence(self):
+    def test_a_gap_matches_up_to_twelve_words_of_the_same_sentence(self):
         twelve = "a b c d e f g h i j k l"
         self.assertEqual(self.count("subgoals", f"First {twelve} then"), 1)
         self.assertEqual(self.count("subgoals", f"First {twelve} m then"), 0)
         self.assertEqual(self.count("subgoals", "First a. Now then"), 0)
-        # The second "then" is out of reach of the first "first", not of the second.
+        # The last "then" is too far from the first "first", but not from the second.
         self.assertEqual(self.count("subgoals", f"First {twelve} m first then"), 1)
 
-    def test_a_list_with_an_unknown_behavior_or_no_words_names_its_line(self):
+    def test_an_error_in_a_phrase_list_names_its_line(self):
         for bad in ("guessing: maybe", "verification", "subgoals: ...", "subgoals:", "graph_depth: deep"):
             with self.assertRaisesRegex(Error, "^mine.txt:2:"):
                 parse_phrases(f"# x\n{bad}", "mine.txt")
@@ -129,19 +129,19 @@ class Draw(unittest.TestCase):
     def draw(self, ranges, count, seed):
         return draw(self.step, self.group, self.sample, ranges, count, seed)
 
-    def test_every_step_gives_one_before_any_gives_two(self):
+    def test_every_step_contributes_one_response_before_any_contributes_two(self):
         by_step = np.bincount(self.step[self.draw([(1, 10), (11, 30)], 60, 1)])
         self.assertEqual(set(by_step[1:11]), {3})
         self.assertEqual(set(by_step[11:]), {1, 2})
 
-    def test_the_draw_depends_on_the_seed_alone_and_a_larger_one_holds_the_smaller(self):
+    def test_the_sample_depends_only_on_the_seed_and_a_larger_one_contains_the_smaller(self):
         small, large = self.draw([(1, 30)], 40, 1), self.draw([(1, 30)], 90, 1)
         self.assertEqual(small.tolist(), self.draw([(1, 30)], 40, 1).tolist())
         self.assertNotEqual(small.tolist(), self.draw([(1, 30)], 40, 2).tolist())
         self.assertLess(set(small), set(large))
         self.assertEqual(len(self.draw([(1, 30)], 0, 1)), 600)
 
-    def test_a_long_response_loses_its_middle_and_no_character_is_cut(self):
+    def test_the_middle_of_a_long_response_is_removed_without_splitting_a_character(self):
         self.assertEqual(without_middle("short", 5), "short")
         self.assertEqual(without_middle("abécdéef", 6), "ab\n[... 4 bytes left out here ...]\néef")
 
@@ -156,21 +156,21 @@ class Draw(unittest.TestCase):
 
 
 class Summary(unittest.TestCase):
-    def test_kappa_is_that_of_the_textbook(self):
-        # Cohen (1960), in the form of Wikipedia's example.
+    def test_kappa_equals_a_published_example(self):
+        # Kappa is defined by Cohen (1960). The example is Wikipedia's.
         ratings = 20 * [(True, True)] + 5 * [(True, False)] + 10 * [(False, True)] + 15 * [(False, False)]
         self.assertAlmostEqual(cohen_kappa(ratings), 0.4, 12)
         self.assertTrue(math.isnan(cohen_kappa([(True, True)] * 3)))
 
-    def test_a_response_is_the_mean_of_its_passes_and_missing_ones_are_left_out(self):
+    def test_a_response_is_the_mean_of_its_passes_without_missing_ones(self):
         measured = [[{"verification": 2}, {"verification": 4}], [{"verification": 1}, {}], [{}, {}]]
         found = summarize(measured, ["verification", "subgoals"])
         self.assertEqual(found["verification"]["responses"], 2)
-        self.assertEqual(found["verification"]["mean"]["value"], 2)  # of 3 and 1
+        self.assertEqual(found["verification"]["mean"]["value"], 2)  # the mean of 3 and 1
         self.assertEqual(found["verification"]["share_above_0"]["value"], 1)
         self.assertEqual(found["subgoals"], {"responses": 0})
 
-    def test_agreement_is_over_responses_that_both_passes_have(self):
+    def test_agreement_covers_the_responses_that_both_passes_measured(self):
         pairs = [(0, 0), (2, 3), (5, 5)]
         measured = [[{"subgoals": a}, {"subgoals": b}] for a, b in pairs] + [[{"subgoals": 7}, {}]]
         found = agreement(measured)["subgoals"]
@@ -199,38 +199,38 @@ class Asked(unittest.TestCase):
         asking.run()
         return asking, cache
 
-    def test_a_key_is_that_of_the_cpp_program(self):
-        # The SHA-256 of nlohmann's compact form: sorted keys, characters beyond ASCII as they are.
+    def test_a_cache_key_equals_that_of_the_cpp_program(self):
+        # A key is the SHA-256 of nlohmann's compact form: sorted keys, non-ASCII characters unescaped.
         body = {"temperature": 0.0, "model": "m\u2028\x00\x7fé", "seed": 1, "x": [1, 2.5, None, True]}
         self.assertEqual(key_of(body), hashlib.sha256(
             '{"model":"m\u2028\\u0000\x7fé","seed":1,"temperature":0.0,"x":[1,2.5,null,true]}'.encode()).hexdigest())
 
-    def test_equal_responses_are_one_question(self):
+    def test_equal_responses_share_one_question(self):
         asking, _ = self.ask(self.questions(3), lambda body: Completion(AnswerCode.OK, '{"count": 1}', "", 100, 10))
         self.assertEqual((asking.asked, asking.from_cache), (5, 10))
         self.assertEqual((asking.prompt_tokens, asking.completion_tokens), (500, 50))
         self.assertAlmostEqual(asking.cost, 500 * 2e-6 + 50 * 10e-6)
 
-    def test_eight_failures_in_a_row_end_the_asking_and_are_not_kept(self):
+    def test_eight_consecutive_failures_stop_the_requests_and_are_not_cached(self):
         questions = [q for i in range(10) for q in self.questions(judge_seed=i)]
         failed, cache = self.ask(questions, lambda body: Completion(AnswerCode.UNREACHABLE))
-        self.assertTrue(8 <= failed.asked <= 10, failed.asked)  # three threads at once
+        self.assertTrue(8 <= failed.asked <= 10, failed.asked)  # three threads send requests at the same time
         cache.close()
         self.assertEqual((WORK / "judge/answers.jsonl").read_text(), "")
 
-    def test_a_second_pass_shows_the_texts_first_and_has_the_next_seed(self):
+    def test_a_second_pass_puts_the_texts_first_and_uses_the_next_seed(self):
         first, second = (q for q in self.questions(passes=2, judge_seed=7) if q.topic == "graph")
         self.assertEqual((first.body["seed"], second.body["seed"]), (7, 8))
         self.assertFalse(first.body["messages"][0]["content"].startswith("<problem>"))
         self.assertTrue(second.body["messages"][0]["content"].startswith("<problem>\n1+1?\n</problem>"))
 
-    def test_an_extra_parameter_is_merged_and_null_removes_one(self):
+    def test_extra_parameters_are_merged_and_null_removes_a_parameter(self):
         extra = {"max_tokens": None, "thinking": {"type": "off", "budget": None}}
         body = self.questions(extra=extra)[0].body
         self.assertNotIn("max_tokens", body)
         self.assertEqual(body["thinking"], {"type": "off"})
 
-    def test_a_cache_of_the_cpp_program_is_read_and_its_torn_line_cut_off(self):
+    def test_a_cache_of_the_cpp_program_is_read_and_its_torn_line_is_removed(self):
         (WORK / "judge").mkdir(parents=True)
         line = ('{"code":"ok","completion_tokens":10,"detail":"","key":"k1","pass":1,"prompt_tokens":100,'
                 '"text":"{\\"count\\": 2}","topic":"subgoals"}\n')
@@ -266,7 +266,7 @@ class Behaviors(unittest.TestCase):
         self.assertEqual(list(found), list(MEASURES[:4]))
         self.assertIn("proxy", done.stdout)
 
-    def test_a_runs_responses_are_drawn_over_its_steps(self):
+    def test_the_responses_of_a_run_are_sampled_over_its_steps(self):
         subprocess.run([BIN / "write_example_run", WORK / "run", "1", "90"], check=True)
         self.assertIn("holds no tokenizer.json", self.behaviors(WORK / "run").stderr)
         for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -276,14 +276,14 @@ class Behaviors(unittest.TestCase):
         found = json.loads(self.report.read_text())["sources"][0]
         self.assertEqual(sorted(row["step"] for row in found["rows"]), list(range(1, 41)))
         self.assertEqual([row["first_step"] for row in found["ranges"]], [1, 11, 21, 31])
-        # A seed draws the responses that it drew in the C++ program.
+        # A seed selects the same responses as in the C++ program.
         self.assertEqual([row["place"] for row in found["rows"][:3]],
                          ["step 1, group 11, sample 10", "step 2, group 3, sample 4", "step 3, group 1, sample 3"])
         self.behaviors(WORK / "run", "--samples", 9, "--evaluation", "--steps", "0", "--steps", "10-20", "--json", self.report)
         found = json.loads(self.report.read_text())["sources"][0]
         self.assertEqual([row["step"] for row in found["rows"]], 5 * [0] + 2 * [10] + 2 * [20])
 
-    def test_bad_input_is_one_line_that_names_the_place(self):
+    def test_bad_input_is_reported_on_one_line_that_names_the_place(self):
         (WORK / "bad.jsonl").write_text('{"prompt": "a"}\n')
         (WORK / "empty").write_text("")
         for arguments, words in ((["bad.jsonl"], "bad.jsonl:1: field response: expected a text"),
@@ -294,7 +294,7 @@ class Behaviors(unittest.TestCase):
             self.assertIn(words, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
 
-    def test_an_output_that_is_lost_is_an_error(self):
+    def test_an_output_that_cannot_be_written_is_an_error(self):
         self.write("2")
         with open("/dev/full", "w") as full:
             done = subprocess.run([sys.executable, "-m", "lie_cluster.behaviors", self.rows], stdout=full, stderr=subprocess.PIPE,

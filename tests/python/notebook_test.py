@@ -1,6 +1,6 @@
-"""Executes python/examples/paper_figures.ipynb, cell by cell, on two short runs of the demo, and looks at what it drew.
+"""Executes python/examples/paper_figures.ipynb on two short runs of the demo and checks its figures.
 
-usage: notebook_test.py BIN WORK        (exit status 77: matplotlib, h5py or PyYAML is not there)
+usage: notebook_test.py BIN WORK        (exit status 77: matplotlib, h5py or PyYAML is missing)
 """
 import json
 import os
@@ -20,7 +20,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 PLAIN = ["reward.length.enabled=false", "reward.redundancy.enabled=false"]
 
@@ -33,7 +33,7 @@ def train(program, directory, overrides):
 
 
 def execute(notebook):
-    """The figures that its code cells have drawn, and their names."""
+    """Returns the figures that the code cells drew, and the variables that the cells defined."""
     names = {}
     for cell in json.loads(notebook.read_text())["cells"]:
         if cell["cell_type"] == "code":

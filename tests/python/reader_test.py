@@ -1,6 +1,8 @@
-"""python/lie_cluster reads what lie_analyze reads: finished, resumed, killed, damaged and running runs.
+"""Tests that python/lie_cluster reads the same values as lie_analyze.
 
-usage: reader_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+The runs are finished, resumed, killed, damaged or live.
+
+usage: reader_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
 import csv
 import hashlib
@@ -23,7 +25,7 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 import lie_cluster  # noqa: E402
 
@@ -32,7 +34,7 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 
 
 def train(name, *overrides, ranks=1, fault=None):
-    """Trains the small model of the tests in WORK/name. Returns whether the run ended."""
+    """Trains the small model of the tests in WORK/name. Returns whether the run exited with status 0."""
     launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
     settings = [f"run.directory={WORK / name}", "run.steps=4", *overrides]
     command = launcher + [BIN / "lie_cluster", "train", "tests/tools/small.yaml"]
@@ -63,13 +65,13 @@ LAST = ["reward", "advantage", "reference_length", "target_length", "distinct_ng
 
 
 def runs_of(versions):
-    """[runs, 2] of int64: version and number of tokens."""
+    """Returns the runs of equal versions, [runs, 2] of int64: version and number of tokens."""
     first = np.flatnonzero(np.diff(versions, prepend=versions[0] - 1))
     return np.stack([versions[first], np.diff(np.append(first, len(versions)))], 1).astype(np.int64)
 
 
 def digest(run):
-    """Computes lie_analyze --digest from the reader's values, by its description in common/trajectory/digest.h."""
+    """Computes lie_analyze --digest (common/trajectory/digest.h) from the values of the reader."""
     samples, texts = run.samples(), run.texts()
     terms = [name for name in samples if name.startswith("reward_") and name != "reward_rank"]
     numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "right_at_"))]
@@ -106,7 +108,7 @@ def files(run):
 
 
 def setUpModule():
-    os.chdir(ROOT)  # the runs begin here, and without a checkpoint their relative model.path leads to the tokenizer
+    os.chdir(ROOT)  # runs start here; without a checkpoint, the relative model.path locates the tokenizer
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     assert train("whole", "coverage.metric_ngrams=[3]"), (WORK / "whole.log").read_text()
@@ -119,7 +121,7 @@ class Reader(unittest.TestCase):
         self.assertEqual([f"{directory}: {note}" for note in run.notes], analyze("--digest", directory).stderr.splitlines())
         return run
 
-    def test_every_value_of_several_segments_is_that_of_the_log(self):
+    def test_every_value_of_several_segments_equals_the_log(self):
         run = self.assert_reads_as_lie_analyze(WORK / "whole")
         self.assertGreater(len(files(WORK / "whole")), 1)
         self.assertEqual(run.steps()["step"].tolist(), [0, 1, 2, 3, 4])
@@ -129,7 +131,7 @@ class Reader(unittest.TestCase):
         self.assertFalse(train("killed", fault="metrics:4"))
         torn = lie_cluster.Run(WORK / "killed").metrics()["step"].tolist()
         self.assert_reads_as_lie_analyze(WORK / "killed")
-        self.assertEqual(torn, [0, 1, 2])  # half of the fourth line is there
+        self.assertEqual(torn, [0, 1, 2])  # the fourth line is only half written
         self.assertTrue(train("killed"), (WORK / "killed.log").read_text())
         run = self.assert_reads_as_lie_analyze(WORK / "killed")
         self.assertEqual(run.metrics()["step"].tolist(), [0, 1, 2, 3, 4])
@@ -144,12 +146,12 @@ class Reader(unittest.TestCase):
         tokens = lie_cluster.Run(WORK / "whole").tokens(0)
         self.assertEqual(tokens.policy_versions.tolist(), [0] * len(tokens.ids))
 
-    def test_learners_are_merged_and_count_as_far_as_all_have_logged(self):
+    def test_learners_are_merged_up_to_the_last_step_that_all_have_logged(self):
         two = ["roles.learners=2", "checkpoint.every=0"]
         self.assertTrue(train("two", *two, ranks=4), (WORK / "two.log").read_text())
         self.assertTrue(train("longer", "run.steps=6", *two, ranks=4), (WORK / "longer.log").read_text())
         self.assert_reads_as_lie_analyze(WORK / "two")
-        ahead = copy("longer", "ahead")  # learner 1 was killed two steps before learner 0
+        ahead = copy("longer", "ahead")  # as if learner 1 was killed two steps before learner 0
         shutil.copy(files(WORK / "two")[1], files(ahead)[1])
         run = self.assert_reads_as_lie_analyze(ahead)
         self.assertEqual(run.steps()["step"].tolist(), [0, 1, 2, 3, 4])
@@ -158,14 +160,14 @@ class Reader(unittest.TestCase):
         self.assertEqual(len(lie_cluster.Run(ahead).samples()["step"]), 0)
         self.assertEqual(expected_digest(ahead), "none:")
 
-    def test_a_file_that_is_missing_is_noted_and_the_others_are_read(self):
+    def test_a_missing_file_is_noted_and_the_others_are_read(self):
         run = copy("whole", "missing")
         files(run)[0].unlink()
         self.assertEqual(len(self.assert_reads_as_lie_analyze(run).notes), 1)
         (run / "trajectories/index.jsonl").write_text('{"file":\n')
         self.assertIn("index.jsonl", lie_cluster.Run(run).notes[0])
 
-    def test_a_damaged_file_gives_its_values_or_an_error_that_names_it(self):
+    def test_a_damaged_file_gives_its_original_values_or_an_error_that_names_it(self):
         self.assertFalse(train("unclosed", fault="metrics:4"))
         random.seed(1)
         for name in ("whole", "unclosed"):
@@ -207,11 +209,11 @@ class Reader(unittest.TestCase):
             writer.stdin.write("\n")
             writer.stdin.flush()
         self.assertEqual(writer.wait(), 0)
-        closed = lie_cluster.Run(WORK / "live")  # while `run` holds the file as one that is written
+        closed = lie_cluster.Run(WORK / "live")  # `run` still holds the file open as one in writing
         self.assertEqual(len(closed.samples()["step"]), len(run.samples()["step"]))
         writer.stdin.close(), writer.stdout.close()
 
-    def test_metrics_are_the_curves_of_lie_analyze(self):
+    def test_metrics_equal_the_curves_of_lie_analyze(self):
         table = WORK / "curves.csv"
         analyze("--no-html", "--csv", table, WORK / "whole")
         metrics = lie_cluster.Run(WORK / "whole").metrics()
@@ -222,14 +224,14 @@ class Reader(unittest.TestCase):
         self.assertGreater(len(names), 90)
         for i, row in enumerate(rows):
             for name in names:
-                if i > 0 or name.startswith("eval_"):  # of step 0 lie_analyze shows the evaluation alone
+                if i > 0 or name.startswith("eval_"):  # lie_analyze shows only the evaluation of step 0
                     self.assertTrue(metrics[name][i] == float(row[name] or "nan") or
                                     not row[name] and math.isnan(metrics[name][i]), (i, name))
 
-    def test_texts_are_those_of_the_tokenize_command(self):
+    def test_texts_equal_the_output_of_the_tokenize_command(self):
         run = lie_cluster.Run(WORK / "whole")
         lines = "".join(json.dumps(tokens.ids.tolist()) + "\n" for tokens in run.tokens(range(120)))
-        lines += json.dumps(list(range(256))) + "\n"  # every byte, most of it no UTF-8
+        lines += json.dumps(list(range(256))) + "\n"  # every byte value, mostly invalid UTF-8
         decoded = subprocess.run([BIN / "lie_cluster", "tokenize", "--decode", ROOT / "assets/count_pairs/model"],
                                  input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertEqual(run.texts()["response"], [json.loads(line) for line in decoded[:-1]])
@@ -243,7 +245,7 @@ class Reader(unittest.TestCase):
         with self.assertRaisesRegex(lie_cluster.Error, f"{other}/tokenizer.json: not the tokenizer of this run"):
             lie_cluster.Run(WORK / "whole").texts([0], tokenizer=other)
 
-    def test_a_run_says_what_it_holds(self):
+    def test_repr_summarizes_a_run(self):
         run = lie_cluster.Run(WORK / "whole")
         self.assertRegex(repr(run), rf'^Run\("{WORK}/whole"\): 4 steps, 120 samples, last metrics: step 4, accuracy \S+, '
                                     r"eval_accuracy \S+, response_length_mean \S+$")
@@ -252,14 +254,14 @@ class Reader(unittest.TestCase):
         files(missing)[0].unlink()
         self.assertRegex(repr(lie_cluster.Run(missing)), r"last metrics: none, 1 notes$")
 
-    def test_samples_may_have_their_texts(self):
+    def test_samples_can_include_their_texts(self):
         run = lie_cluster.Run(WORK / "whole")
         samples, texts = run.samples(["reward"], texts=True), run.texts()
         self.assertEqual(list(samples), ["reward", *texts])
         for name in texts:
             self.assertEqual(samples[name].tolist(), texts[name])
 
-    def test_special_tokens_may_be_left_out_of_responses(self):
+    def test_special_tokens_can_be_omitted_from_responses(self):
         run = lie_cluster.Run(WORK / "whole")
         shown, plain = run.texts()["response"], run.texts(special_tokens=False)["response"]
         ended = run.samples()["finish_reason"] == 0
@@ -275,7 +277,7 @@ class Reader(unittest.TestCase):
         (copy("whole", "no_config") / "config.yaml").unlink()
         self.assertEqual(lie_cluster.Run(WORK / "no_config").config, run.config)
 
-    def test_every_column_says_what_it_holds(self):
+    def test_every_column_has_a_description(self):
         run = lie_cluster.Run(WORK / "whole")
         self.assertEqual(list(run.about()), list(run.samples()))
         self.assertEqual(run.about()["token_count"], "response length L, end of sequence included [tokens]")

@@ -1,6 +1,6 @@
-"""python -m lie_cluster.study: rows, means over seeds, matched pairs, and what is refused.
+"""Tests python -m lie_cluster.study: rows, means over seeds, matched pairs, and refused input.
 
-usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
     sys.path.insert(0, str(ROOT / "python"))
 from lie_cluster import Error  # noqa: E402
 from lie_cluster.estimates import bootstrap_means, mean_interval, wilson  # noqa: E402
@@ -62,7 +62,7 @@ class Study(unittest.TestCase):
         with self.assertRaisesRegex(Error, re.escape(words)):
             load_study(WORK)
 
-    def test_differences_are_of_the_seeds_that_both_have(self):
+    def test_differences_use_the_seeds_that_both_rows_have(self):
         for seed in (1, 2, 3):
             self.add_run("plain", seed, 0.5, PLAIN)
         for seed, accuracy in ((2, 0.75), (3, 1.0), (10, 0.0)):  # seed 10 has no partner
@@ -72,37 +72,37 @@ class Study(unittest.TestCase):
         self.assertEqual(list(full.runs), [2, 3, 10])
         difference = study.difference(full)
         self.assertEqual((difference.pairs, difference.above), (2, 2))
-        self.assertAlmostEqual(difference.mean.value, 0.375, 12)  # of .25 and .5; s / sqrt(2) is .125
+        self.assertAlmostEqual(difference.mean.value, 0.375, 12)  # the mean of .25 and .5; s / sqrt(2) is .125
         self.assertAlmostEqual(difference.mean.low, 0.375 - 12.706 * 0.125, 12)
         self.assertIsNone(study.difference(study.find("plain")))
         self.assertEqual(full.final_mean("wrong_beyond_right_share").value, 0.75)
-        self.assertIsNone(full.final_mean("update_seconds"))  # of step 0, which trains nothing
+        self.assertIsNone(full.final_mean("update_seconds"))  # step 0 trains nothing
 
-    def test_a_table_shows_the_rows_of_others_that_its_own_are_compared_with(self):
+    def test_a_table_includes_the_rows_that_its_own_rows_are_compared_with(self):
         self.add_run("plain", 1, 0.5, PLAIN)
         self.add_run("full", 1, 0.75, FULL)
         self.add_run("wide", 1, 0.625, FULL + "\npolicy_loss: {clip_high: 0.28}")
         self.add_run("wide", 2, 0.625, FULL + "\npolicy_loss: {clip_high: 0.28}", steps=9)
         study = load_study(WORK)
         tables = {title: [result.row.name for result in rows] for title, rows in study.tables().items()}
-        self.assertEqual(tables, {"First": ["plain", "full"], "Second": ["full", "wide"]})  # the third has no run
+        self.assertEqual(tables, {"First": ["plain", "full"], "Second": ["full", "wide"]})  # the third table has no run
         self.assertIn("-0.125", study_text(study))
         self.assertIn("seed-2: left out: step 2 of 9: in progress, or stopped and resumable", study_text(study))
         self.assertIn("seed 1: 0.625", study_page(study))
         self.assertEqual([row["name"] for row in study_json(study)["rows"]], ["plain", "full", "wide"])
 
-    def test_a_share_stays_within_its_bounds(self):
+    def test_the_interval_of_a_share_stays_within_0_and_1(self):
         for seed, accuracy in ((1, 0.9), (2, 1.0)):
             self.add_run("plain", seed, accuracy, PLAIN)
         found = load_study(WORK).find("plain").final_mean("eval_accuracy")
         self.assertEqual(found.high, 1)
         self.assertAlmostEqual(found.low, 0.95 - 12.706 * 0.05, 12)
 
-    def test_a_run_without_its_rows_settings_is_refused(self):
+    def test_a_run_that_lacks_the_settings_of_its_row_is_refused(self):
         self.add_run("plain", 1, 0.5, FULL)
         self.assert_refused("reward.length.enabled is true, and false in the row plain")
 
-    def test_runs_that_differ_in_a_key_of_neither_row_are_refused(self):
+    def test_runs_that_differ_in_a_key_that_neither_row_sets_are_refused(self):
         self.add_run("plain", 1, 0.5, PLAIN + "\nrollout: {prompts_per_step: 16}")
         self.add_run("full", 1, 0.75, FULL + "\nrollout: {prompts_per_step: 32}")
         self.assert_refused("differ in rollout.prompts_per_step (32, 16), which neither row sets")
@@ -111,7 +111,7 @@ class Study(unittest.TestCase):
         (WORK / "rows.yaml").unlink()
         self.assert_refused("holds no study (rows.yaml is missing)")
 
-    def test_rows_name_what_is_missing(self):
+    def test_errors_in_rows_name_the_problem(self):
         for text, words in (("a:\n  against: b\n", "row a has no table"), ("a: 1\n", "a is no row"),
                             ("a:\n  table: T\n  against: b\n", "compared with b, which is no row")):
             (WORK / "rows.yaml").write_text(text)
@@ -126,14 +126,14 @@ class Intervals(unittest.TestCase):
     def test_one_value_has_no_interval(self):
         self.assertEqual(mean_interval([0.5]), (0.5, 0.5, 0.5))
 
-    def test_wilson_is_that_of_the_textbook(self):
-        # Newcombe (1998), table I: 81 of 263.
+    def test_wilson_interval_equals_a_published_example(self):
+        # Newcombe (1998), table I, has this example: 81 of 263.
         value, low, high = wilson(81 / 263, 263)
         self.assertAlmostEqual(low, 0.2553, 4)
         self.assertAlmostEqual(high, 0.3662, 4)
         self.assertEqual(wilson(0.5, 0), (0.5, 0.5, 0.5))
 
-    def test_the_bootstrap_is_near_the_normal_interval_and_repeats(self):
+    def test_the_bootstrap_approximates_the_normal_interval_and_is_deterministic(self):
         values = [i % 10 for i in range(1000)]
         found, again = (bootstrap_means([values], 2000)[0] for _ in range(2))
         self.assertEqual(found, again)

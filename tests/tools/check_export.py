@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the exports of export_test.sh against a choice of one's own among all logged responses.
+"""Checks the exports of export_test.sh against an independent selection from all logged responses.
 
 check_export.py WORK
 """
@@ -17,7 +17,7 @@ def rows(name):
 
 
 def user(prompt):
-    """The message that chatml was put around."""
+    """Returns the message that the chatml template encloses."""
     found = re.fullmatch(r"<\|im_start\|>user\n(.*)<\|im_end\|>\n<\|im_start\|>assistant\n", prompt, re.S)
     return [{"role": "user", "content": found.group(1)}]
 
@@ -47,7 +47,7 @@ for row in responses:
 
 
 def best(group):
-    """Of highest reward first; sorted() keeps the order of equals."""
+    """Returns the correct rows, highest reward first; sorted() keeps the order of equal rewards."""
     return sorted((row for row in group if row["right"]), key=lambda row: -row["reward"])
 
 
@@ -67,7 +67,7 @@ for group in groups:
 assert rows("pairs") == pairs and pairs
 
 problems = [(user(group[0]["prompt"]), group[0]["gold"], accuracy(group)) for group in training]
-assert len({str(prompt) for prompt, _, _ in problems}) == len(problems), "each is asked once"
+assert len({str(prompt) for prompt, _, _ in problems}) == len(problems), "each problem occurs once"
 problems = [row for row in problems if 0.25 <= row[2] <= 0.5]
 exported = rows("problems")
 assert [(row["prompt"], row["reward_model"]["ground_truth"], row["extra_info"]["accuracy"]) for row in exported] == problems

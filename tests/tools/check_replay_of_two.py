@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the replay of two runs in replay_test.sh: their steps by number, then by run, and the second run's responses
-scored under the first one's settings.
+"""Checks the replay of two runs in replay_test.sh.
+
+Its steps are sorted by step number, then by run. The responses of the second run are scored under the
+settings of the first.
 
 check_replay_of_two.py WORK
 """
@@ -13,7 +15,7 @@ work = Path(sys.argv[1])
 
 
 def rows(name):
-    """Responses of a run with their ids and rewards, by step."""
+    """Returns the responses of a run with their ids and rewards, by step."""
     output = work / f"{name}.export.jsonl"
     subprocess.run([sys.executable, "-m", "lie_cluster.export", work / name, "--output", output, "--overwrite", "--columns",
                     "step,group,sample,response_ids,right,reward_redundancy"], check=True, stdout=subprocess.DEVNULL)
@@ -37,4 +39,4 @@ for step, (run, logged) in enumerate(order, start=1):
         assert both[step] == run[logged], step
 again = [row["reward_redundancy"] for step in (2, 4, 6) for row in both[step]]
 before = [row["reward_redundancy"] for step in (1, 2, 3) for row in second[step]]
-assert again != before and sum(again) > sum(before), "threshold 3 punishes less than 2"
+assert again != before and sum(again) > sum(before), "threshold 3 penalizes less than threshold 2"

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Opens a run with the tools of its users: check_run.py RUN_DIR
 
-transformers loads each checkpoint and scores the responses sampled by it: the log-probs must agree with the logged
-behavior log-probs to 1e-4. Beside it stands how far transformers' float32 is from its own float64. h5py reads the trajectories plainly, TensorBoard the event files. Needs torch, transformers,
-h5py, tensorboard; run by hand, because the tests do not ask for them.
+transformers loads each checkpoint and scores the responses that were sampled with it. Its log-probs must
+agree with the logged behavior log-probs to 1e-4. The output also shows the difference between float32
+and float64 in transformers. h5py reads the trajectories, and TensorBoard reads the event files.
+Needs torch, transformers, h5py and tensorboard. Run by hand, because the tests do not require these
+packages.
 """
 import glob
 import json
@@ -58,7 +60,7 @@ def main(run):
         if version in by_version:
             AutoTokenizer.from_pretrained(checkpoint)
             agree.append(check(checkpoint, by_version[version]))
-    assert agree, "no checkpoint whose samples are in the log"
+    assert agree, "no checkpoint has samples in the log"
     assert all(agree), "log-probs differ by more than 1e-4"
     events = EventAccumulator(os.path.join(run, "tensorboard"))
     events.Reload()

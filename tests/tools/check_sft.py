@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Fine-tunes with transformers on the same rows as `lie_cluster sft`, and compares the losses step by step.
+"""Fine-tunes with transformers on the same rows as `lie_cluster sft` and compares the losses per step.
 
     check_sft.py MODEL_DIRECTORY ROWS.parquet METRICS.jsonl [LEARNING_RATE]
 
-ROWS holds `messages` rows; METRICS is what `lie_cluster sft` wrote, with all rows in each batch (so that no order matters),
-constant learning rate, no warm-up, and prompt_template model. The loss is on the assistants' tokens alone, found here by
-rendering each conversation with and without its answer; fp32, AdamW, weight decay 0.1 on matrices, gradient norm 1.
-The losses must agree to 1e-3 at every step. Needs torch, transformers and pyarrow; run by hand.
+ROWS holds `messages` rows. METRICS is the metrics file of `lie_cluster sft` with a constant learning
+rate, no warm-up and prompt_template model. Each of its batches holds all rows, so their order does not
+matter. The loss covers only the tokens of the assistant. This script finds them by rendering each
+conversation with and without its answer. It uses fp32, AdamW, weight decay 0.1 on matrices, and
+gradient norm 1. The losses must agree to 1e-3 at every step. Needs torch, transformers and pyarrow.
+Run by hand.
 """
 import json
 import sys

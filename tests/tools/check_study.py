@@ -1,4 +1,4 @@
-"""Computes the table of a study of two seeds from its runs' metrics, by hand, and compares it with study.json.
+"""Computes the table of a study of two seeds from its metrics and compares it with study.json.
 
     check_study.py STUDY_DIRECTORY
 """
@@ -18,13 +18,16 @@ def last(row, seed, metric):
 
 
 def interval(a, b):
-    """Mean of two with Student's 95 % interval at one degree of freedom: s / sqrt(2) = |a - b| / 2."""
+    """Returns the mean of two values with Student's 95 % interval.
+
+    There is one degree of freedom, and s / sqrt(2) = |a - b| / 2.
+    """
     half = 12.706 * abs(a - b) / 2
     return {"mean": (a + b) / 2, "low": (a + b) / 2 - half, "high": (a + b) / 2 + half}
 
 
 def bounded(estimate, high):
-    """The interval of a quantity from 0 to `high`."""
+    """Returns the estimate with its interval clamped to [0, high]."""
     return estimate | {"low": max(estimate["low"], 0.0), "high": min(estimate["high"], high)}
 
 

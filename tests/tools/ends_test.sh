@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every program ends honestly, whatever it is given: status and words say what was wrong, no output is lost in silence.
+# Every program reports bad input and lost output: its exit status and its message name the problem.
 # ends_test.sh BIN WORK
 set -uo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -10,8 +10,9 @@ source scripts/python_lib.sh
 behaviors="$python -m lie_cluster.behaviors"
 cd "$WORK" || exit 1
 
-# ends STATUS "words" "shell command": it ends with that status and says the words. STATUS bad: any but 0 and those of
-# signals; gone: of one whose reader may leave before it prints.
+# ends STATUS "words" "shell command": checks the exit status and that the message holds the words.
+# STATUS bad accepts any status but 0 and those of signals. STATUS gone accepts 0 and SIGPIPE, since
+# the reader of the output may exit before the program prints.
 ends() {
   local found
   trials=$((trials + 1))
@@ -23,20 +24,20 @@ ends() {
     bad:* | gone:0 | gone:141) ;;
     *) cat err; fail "$3: exit status $found, not $1" ;;
   esac
-  [ -z "$2" ] || grep -qF -- "$2" err || { cat err; fail "$3: no word of \"$2\""; }
-  if grep -qE 'terminate called|what\(\):|Traceback|[0-9]{40}' err; then cat err; fail "$3: not in words of its own"; fi
+  [ -z "$2" ] || grep -qF -- "$2" err || { cat err; fail "$3: the message lacks \"$2\""; }
+  if grep -qE 'terminate called|what\(\):|Traceback|[0-9]{40}' err; then cat err; fail "$3: the message is an unhandled exception or a huge number"; fi
 }
 
 mkdir -p empty 'Übung 1'
 : >nothing
-ln -s /dev/full disk # whoever replaces a device, replaces this
+ln -s /dev/full disk # a program that would replace a device replaces this link
 head -c 3000 /dev/urandom >binary
 for _ in $(seq 3000); do echo '{"gold": "1", "response": "so \\boxed{1}", "prompt": "1 2"}'; done >rows.jsonl
 head -5 rows.jsonl >'Übung 1/fünf Zeilen.jsonl'
-write_example_run run 1 40 || fail "write_example_run"
+write_example_run run 1 40 || fail "write_example_run failed"
 full='standard output cannot be written: No space left on device'
 
-# Help and unknown options, of all programs.
+# Help and unknown options of all programs.
 for program in lie_cluster lie_analyze lie_replay lie_verify coverage_bench decode_bench journal_bench load_bench \
   log_scale_bench rl_step_bench tokenizer_bench train_bench trajectory_bench transport_bench verifier_bench; do
   for help in --help -h; do
@@ -47,16 +48,16 @@ for program in lie_cluster lie_analyze lie_replay lie_verify coverage_bench deco
   ends bad "$full" "$program --help >/dev/full"
 done
 for script in "$root"/tests/bench/*.py; do
-  [ "${script##*/}" != peer.py ] || continue # what they share
+  [ "${script##*/}" != peer.py ] || continue # shared code, not a script
   ends 0 '' "python3 $script --help"
   ends bad 'usage:' "python3 $script --nosuch"
   ends bad '' "python3 $script nosuch nosuch"
 done
-ends bad '' 'log_scale_bench' # and makes no directory of a wrong word
+ends bad '' 'log_scale_bench' # missing arguments; creates no directory
 ends bad 'expected an integer' 'decode_bench none'
 ends bad 'expected an integer, 1 to 1024, found 100000' 'train_bench 100000'
 
-# Standard output: a full disk, a reader that goes away, none at all.
+# Standard output is a full disk, a pipe whose reader exits, or closed.
 for command in "lie_verify 1 1" "lie_verify rows.jsonl" "lie_verify --rules" "lie_analyze --no-html run" \
   "lie_analyze --digest run" "lie_analyze --check run" "$behaviors rows.jsonl" "lie_cluster data $data" \
   "lie_cluster init $model $data" "lie_cluster tokenize $model rows.jsonl" \
@@ -65,29 +66,29 @@ for command in "lie_verify 1 1" "lie_verify rows.jsonl" "lie_verify --rules" "li
   ends bad 'standard output cannot be written' "$command >&-"
 done
 ends 141 '' 'lie_verify rows.jsonl | head -1'
-ends gone '' 'lie_analyze run | head -0' # its report is written all the same
-[ -s run/report.html ] || fail "the report is lost with its reader"
+ends gone '' 'lie_analyze run | head -0' # the report is written anyway
+[ -s run/report.html ] || fail "no report was written after the reader exited"
 ends gone '' "$behaviors rows.jsonl --json behaviors.json | head -0"
-[ -s behaviors.json ] || fail "the JSON file is lost with its reader"
+[ -s behaviors.json ] || fail "no JSON file was written after the reader exited"
 
-# Progress that nobody can read stops no run.
+# A run does not stop when its progress output cannot be written.
 for to in '2>/dev/full' '2>&-' '2>&1 | head -0'; do
   rm -rf unheard
   ends 0 '' "cd $root && { lie_cluster train tests/tools/small.yaml --set run.steps=1 --set run.directory=$WORK/unheard; echo \$? >$WORK/status; } $to"
-  [ "$(cat status)" = 0 ] && [ -d unheard/checkpoints/step-000001 ] || fail "a run stops where $to"
+  [ "$(cat status)" = 0 ] && [ -d unheard/checkpoints/step-000001 ] || fail "a run stops with $to"
 done
 
-# Answers come as soon as their rows do.
+# lie_verify answers each row as soon as it arrives.
 mkfifo ask
 lie_verify - <ask >answers 2>/dev/null &
 exec 3>ask
 head -1 rows.jsonl >&3
-until [ -s answers ]; do kill -0 $! || fail "lie_verify has ended"; done
-[ "$(wc -l <answers)" = 1 ] || fail "one row, one answer"
+until [ -s answers ]; do kill -0 $! || fail "lie_verify has ended without an answer"; done
+[ "$(wc -l <answers)" = 1 ] || fail "expected one answer for one row"
 exec 3>&-
 wait $!
 
-# What is no file, no directory, or no number.
+# Arguments that are not a readable file, a directory or a valid number.
 for file in empty nosuch binary rows.jsonl/; do
   ends bad '' "lie_verify $file"
   ends bad '' "lie_cluster data $file"
@@ -112,15 +113,15 @@ done
 ends bad 'which does not fit into 64 bits' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
 ends 0 '' "lie_verify 'Übung 1/fünf Zeilen.jsonl'"
 
-# Runs that are none, and reports that cannot be written.
+# Directories without a run, and reports that cannot be written.
 for command in --digest --check ''; do
   ends bad 'empty: holds neither config.yaml nor metrics.jsonl nor trajectories/' "lie_analyze $command empty"
   ends bad 'nothing: is no directory' "lie_analyze $command nothing"
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
-cp -r run theirs && ln -sf /dev/full theirs/report.html # a colleague's, where nothing can be written
+cp -r run theirs && ln -sf /dev/full theirs/report.html # a run directory without write access
 ends bad 'choose another file with --html, or none with --no-html' 'lie_analyze theirs'
-grep -q '^  accuracy ' out || fail "no table where there is no report"
+grep -q '^  accuracy ' out || fail "the table is missing where the report cannot be written"
 mkdir begun && cp run/config.yaml begun
 ends bad 'no step is logged in full and no checkpoint saved yet' 'lie_analyze --digest begun'
 for option in --html --csv; do
@@ -143,7 +144,7 @@ for command in "lie_analyze --no-html run" "$behaviors steps.jsonl" "lie_cluster
   awk 'NR > 1 && length > 80 {exit 1}' out || { cat out; fail "$command: wider than 80 columns"; }
 done
 
-# Files that are no JSONL, and the place of what takes hours to measure.
+# Files that are not JSONL, and output paths, which are checked before a measurement of hours.
 printf '[\n {\n  "prompt": "1 2",\n  "gold": "3"\n }\n]\n' >pretty.json
 ends bad 'pretty.json:1: expected a JSON object such as {"prompt": "..."} in a line (JSONL), found a line that begins with "["' \
   'lie_cluster data pretty.json'
@@ -156,16 +157,16 @@ head -2 "$data" >two.jsonl
 ends 0 '' "$measure new/lengths.jsonl --set data.train_file=two.jsonl"
 ends 0 'new/lengths.jsonl will be replaced' "$measure new/lengths.jsonl --set data.train_file=two.jsonl"
 
-# The files of a run that writes are left to it.
+# lie_analyze --close refuses a run that another process is writing.
 lie_cluster train "$root/tests/tools/small.yaml" --set run.directory=live --set model.path="$model" --set data.train_file="$data" \
   --set evaluation.every=0 --set "reward.command=sh -c 'cat >/dev/null'" >live.log 2>&1 &
 live=$!
-until [ -e live/writer.lock ]; do kill -0 $live || { cat live.log; fail "the run has ended"; }; done
+until [ -e live/writer.lock ]; do kill -0 $live || { cat live.log; fail "the run has ended early"; }; done
 ends bad 'live is being written by "lie_cluster train"' 'lie_analyze --close live'
 kill -KILL $live
 wait $live
 
-# A fine-tuning that has diverged saves nothing.
+# A fine-tuning run that has diverged saves no checkpoint.
 cat >sft.yaml <<EOF
 run: {directory: $WORK/sft}
 model: {path: $model}
@@ -176,4 +177,4 @@ ends bad 'the run has diverged' 'lie_cluster sft sft.yaml'
 [ -z "$(ls sft/checkpoints 2>/dev/null)" ] || fail "a diverged model was saved"
 
 ends 2 'no preset "nosuch", there are: release' "bash '$root/scripts/build.sh' nosuch"
-echo "$trials trials, each with an honest end"
+echo "$trials trials, each with the expected exit status and message"

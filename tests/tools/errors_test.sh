@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Invariants E8 and bad input: one clear line, exit status not 0, all ranks end, nothing half begun. A dry run fails by the same line.
+# Invariant E8 and bad input: the run prints one clear line, exits with a status other than 0, ends
+# all ranks and leaves no run directory half written. A dry run fails with the same line.
 # errors_test.sh BIN WORK
 set -uo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -17,11 +18,11 @@ refuses() {
   [ "$status" != 0 ] || fail "$name: exit status 0"
   [ "$status" != 124 ] || fail "$name: still running after a minute"
   [ "$(grep -c 'error' "$WORK/$name.log")" -ge 1 ] || { cat "$WORK/$name.log"; fail "$name: no error line"; }
-  grep 'error on rank' "$WORK/$name.log" | sort -u | wc -l | grep -qx 1 || { cat "$WORK/$name.log"; fail "$name: not one report"; }
+  grep 'error on rank' "$WORK/$name.log" | sort -u | wc -l | grep -qx 1 || { cat "$WORK/$name.log"; fail "$name: expected exactly one error report"; }
   grep -qF -- "$words" "$WORK/$name.log" || { cat "$WORK/$name.log"; fail "$name: the message lacks \"$words\""; }
-  [ ! -e "$WORK/$name/metrics.jsonl" ] || fail "$name: a run was begun"
-  timeout "${LIE_TEST_SECONDS:-60}" bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' --dry-run $*" >"$WORK/$name.dry" 2>&1 && fail "$name: a dry run finds no fault"
-  diff <(report_in "$WORK/$name.log") <(report_in "$WORK/$name.dry") || fail "$name: a dry run finds another fault"
+  [ ! -e "$WORK/$name/metrics.jsonl" ] || fail "$name: a run was started"
+  timeout "${LIE_TEST_SECONDS:-60}" bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' --dry-run $*" >"$WORK/$name.dry" 2>&1 && fail "$name: the dry run reports no error"
+  diff <(report_in "$WORK/$name.log") <(report_in "$WORK/$name.dry") || fail "$name: the dry run reports another error"
 }
 export BIN WORK
 
@@ -48,14 +49,15 @@ refuses bad_row 4 'rows.jsonl:2' --set "data.train_file=$WORK/rows.jsonl"
 printf '{"prompt": "1 2", "gold": "1"}\n' >"$WORK/unmeasured.jsonl"
 refuses no_reference_length 1 'reference' --set "data.train_file=$WORK/unmeasured.jsonl"
 
-# A directory that holds another run, and one that holds something else.
-train 1 "$WORK/run" --set run.steps=1 >"$WORK/run.log" 2>&1 || { cat "$WORK/run.log"; fail "first run"; }
+# The run directory holds another run, or files that are not a run.
+train 1 "$WORK/run" --set run.steps=1 >"$WORK/run.log" 2>&1 || { cat "$WORK/run.log"; fail "the first run failed"; }
 cp -r "$WORK/run" "$WORK/other_seed" && rm "$WORK/other_seed/metrics.jsonl"
 refuses other_seed 1 'run.seed: there 3, here 4' --set run.seed=4
 mkdir -p "$WORK/not_a_run" && touch "$WORK/not_a_run/notes.txt"
 refuses not_a_run 1 'holds files but no run' 
 
-# The same run goes on with other memory and threads; so does sft, which refuses what changes its result.
+# A run resumes with other memory settings. sft resumes with other memory and thread settings and
+# refuses changes that affect its result.
 train 1 "$WORK/run" --set run.steps=2 --set update.max_micro_batch_tokens=99 --set rollout.prefill_tokens=16 >"$WORK/on.log" 2>&1 ||
   { cat "$WORK/on.log"; fail "other micro-batches were refused"; }
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
@@ -65,17 +67,17 @@ model: {path: assets/count_pairs/model}
 sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
 EOF
 tune() { "$BIN/lie_cluster" sft "$WORK/sft.yaml" "$@" >"$WORK/sft.log" 2>&1; }
-tune || { cat "$WORK/sft.log"; fail "sft"; }
+tune || { cat "$WORK/sft.log"; fail "sft failed"; }
 cp "$WORK/sft/config.yaml" "$WORK/sft_before.yaml"
-for other in sft.optimizer.learning_rate=1 sft.steps=3 sft.seed=8; do # the cosine ends with the steps
+for other in sft.optimizer.learning_rate=1 sft.steps=3 sft.seed=8; do # the cosine schedule ends at the last step
   cases=$((cases + 1))
-  if tune --set "$other"; then fail "sft took $other"; fi
-  grep -qF "${other%=*}: there" "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft: no word on $other"; }
+  if tune --set "$other"; then fail "sft accepted $other"; fi
+  grep -qF "${other%=*}: there" "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft: the message does not name $other"; }
   cmp -s "$WORK/sft/config.yaml" "$WORK/sft_before.yaml" || fail "sft wrote another config"
 done
 tune --set sft.max_micro_batch_tokens=9 --set model.threads=1 || { cat "$WORK/sft.log"; fail "sft: other micro-batches were refused"; }
 sed -i 's/warmup: 0/warmup: 0, decay_until: 9/' "$WORK/sft.yaml" && rm -r "$WORK/sft"
-tune && tune --set sft.steps=3 || { cat "$WORK/sft.log"; fail "sft does not go on to more steps"; }
-[ "$(wc -l <"$WORK/sft/metrics.jsonl")" = 3 ] || fail "sft: a row for each of 3 steps"
+tune && tune --set sft.steps=3 || { cat "$WORK/sft.log"; fail "sft does not resume for more steps"; }
+[ "$(wc -l <"$WORK/sft/metrics.jsonl")" = 3 ] || fail "sft: expected one metrics row for each of 3 steps"
 
-echo "$cases wrong inputs refused, each with one report"
+echo "$cases invalid inputs refused, each with one report"

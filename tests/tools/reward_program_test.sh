@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Reward programs in whole runs: the same bits as the built-in term, exact resume, and failing as one.
+# Runs with reward programs are bit-identical to runs with the built-in term and resume exactly. A
+# failing program ends the run with one error report.
 # reward_program_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -16,28 +17,30 @@ words=(--set reward.coverage.unit=words --set reward.coverage.ngram=2)
 off=(--set reward.redundancy.enabled=false)
 repeats="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"
 
-# The redundancy penalty as a program is the built-in one: with a reward worker, and with learner 0 in its place.
+# The redundancy penalty as a program equals the built-in term, with a reward worker and without
+# one, where learner 0 computes the rewards.
 run 4 builtin "${words[@]}"
 [ "$(metric builtin reward_redundancy_mean | sort -u | wc -l)" -gt 1 ] || fail "no response repeats itself"
 for ranks in 1 2 4; do
   run "$ranks" "program$ranks" "${words[@]}" "${off[@]}" --set "reward.command=$repeats"
-  [ "$(weights "program$ranks")" = "$(weights builtin)" ] || fail "$ranks ranks: other weights than the built-in term"
+  [ "$(weights "program$ranks")" = "$(weights builtin)" ] || fail "$ranks ranks: weights differ from those of the built-in term"
   for pair in reward_redundancy_mean:reward_command_mean largest_repeat_mean:command_largest_repeat_mean \
     reward_mean:reward_mean advantage_mass_redundancy:advantage_mass_command; do
-    [ "$(metric builtin "${pair%:*}")" = "$(metric "program$ranks" "${pair#*:}")" ] || fail "$ranks ranks: other $pair"
+    [ "$(metric builtin "${pair%:*}")" = "$(metric "program$ranks" "${pair#*:}")" ] || fail "$ranks ranks: $pair differs"
   done
 done
-grep -q '^\[reward.command [0-9]*\] the redundancy penalty is ready$' "$WORK/program4.log" || fail "standard error is not said"
+grep -q '^\[reward.command [0-9]*\] the redundancy penalty is ready$' "$WORK/program4.log" || fail "the standard error of the program is not logged"
 
-# A dry run asks the program once: one that is not there, ends or answers nonsense is found before anything is generated.
-# dry WORDS COMMAND: refused with these words, or with none passed.
+# A dry run sends the program one request. A program that is missing, exits or answers nonsense is
+# detected before anything is generated. dry WORDS COMMAND: checks that the dry run is refused with
+# these words, or accepted if WORDS is empty.
 dry() {
   local log="$WORK/dry.log"
   if train 1 "$WORK/dry" "${words[@]}" "${off[@]}" --set "reward.command=$2" --dry-run >/dev/null 2>"$log"; then
-    [ -z "$1" ] || fail "a dry run finds no fault in \`$2\`"
-    grep -q 'reward programs: answered a test question about the first prompt' "$log" || { cat "$log"; fail "no word on the program"; }
+    [ -z "$1" ] || fail "a dry run reports no error for \`$2\`"
+    grep -q 'reward programs: answered a test question about the first prompt' "$log" || { cat "$log"; fail "the dry run does not report the test of the program"; }
   else
-    grep -qF -- "$1" "$log" && [ -n "$1" ] || { cat "$log"; fail "a dry run with \`$2\` lacks \"$1\""; }
+    grep -qF -- "$1" "$log" && [ -n "$1" ] || { cat "$log"; fail "the message of a dry run with \`$2\` lacks \"$1\""; }
   fi
   [ ! -e "$WORK/dry" ] || fail "a dry run wrote something"
 }
@@ -47,7 +50,8 @@ touch "$WORK/no_program" && dry 'no_program: Permission denied' "$WORK/no_progra
 dry 'exited with status 3 and owes 1 answers, the first to request 0 (step 1, problem 0, sample 0)' "sh -c 'exit 3'"
 dry 'field reward is missing' "sh -c 'read line; echo {}; cat >/dev/null'"
 
-# A number whose name appears late begins a segment of its own; two learners; and the run resumes exactly.
+# A number whose name appears late starts a new segment. The run has two learners and resumes
+# exactly.
 cat >"$WORK/late.py" <<'PY'
 import json, sys
 for line in sys.stdin:
@@ -62,12 +66,12 @@ run 5 whole "${late[@]}" --set checkpoint.every=6
 [ "$(segments whole)" = "learner-000-segment-000000.h5 learner-000-segment-000004.h5" ] || fail "segments: $(segments whole)"
 run 5 halves "${late[@]}" --set run.steps=3
 run 5 halves "${late[@]}"
-[ "$(digest "$WORK/whole")" = "$(digest "$WORK/halves")" ] || fail "resumed: other bits"
+[ "$(digest "$WORK/whole")" = "$(digest "$WORK/halves")" ] || fail "the resumed run is not bit-identical"
 "$BIN/lie_analyze" "$WORK/whole" | grep -q command_late || fail "the table lacks the late number"
 "$BIN/lie_analyze" "$WORK/whole" --csv "$WORK/whole.csv" >/dev/null
 head -1 "$WORK/whole.csv" | grep -q 'command_gold_mean,command_late_mean' || fail "the CSV lacks the numbers"
 
-# A verifier that accepts what the built-in accepts changes no weight.
+# A verifier that accepts the same answers as the built-in one changes no weight.
 cat >"$WORK/verifier.py" <<'PY'
 import json, re, sys
 for line in sys.stdin:
@@ -76,9 +80,10 @@ for line in sys.stdin:
     print(json.dumps({"correct": boxes[-1:] == [q["gold"]], "answer": (boxes or [""])[-1]}), flush=True)
 PY
 run 4 verified "${words[@]}" --set "verifier.command=python3 $WORK/verifier.py"
-[ "$(weights verified)" = "$(weights builtin)" ] || fail "verifier.command: other weights"
+[ "$(weights verified)" = "$(weights builtin)" ] || fail "verifier.command: weights differ"
 
-# fails NAME "words of the report" PYTHON: runs a program that answers, then does as PYTHON says in step 2.
+# fails NAME "words of the report" PYTHON: runs a program that answers and executes PYTHON in step
+# 2. Checks that the run ends with exactly one report that holds these words.
 fails() {
   local status=0
   cat >"$WORK/$1.py" <<PY
@@ -95,8 +100,8 @@ PY
     >"$WORK/$1.log" 2>&1 || status=$?
   [ "$status" != 0 ] || fail "$1: exit status 0"
   [ "$status" != 124 ] || fail "$1: still running after a minute"
-  [ "$(grep 'error on rank' "$WORK/$1.log" | sort -u | wc -l)" = 1 ] || { cat "$WORK/$1.log"; fail "$1: not one report"; }
-  grep 'reward.command' "$WORK/$1.log" | grep -F 'about to fail' | grep -qF -- "$2" || { cat "$WORK/$1.log"; fail "$1: no \"$2\""; }
+  [ "$(grep 'error on rank' "$WORK/$1.log" | sort -u | wc -l)" = 1 ] || { cat "$WORK/$1.log"; fail "$1: expected exactly one error report"; }
+  grep 'reward.command' "$WORK/$1.log" | grep -F 'about to fail' | grep -qF -- "$2" || { cat "$WORK/$1.log"; fail "$1: the report lacks \"$2\""; }
   grep -qF '(step 2, problem ' "$WORK/$1.log" || fail "$1: the request is not named"
 }
 export BIN WORK
@@ -105,4 +110,4 @@ fails stopped 'exited with status 3 and owes' 'sys.exit(3)'
 fails nonsense 'with "oh dear"' 'print("oh dear", flush=True)'
 fails left_out 'is the next' 'if q["sample"] == 1: continue'
 
-echo "a program gives the bits of the built-in term on 1, 2 and 4 ranks, resumes exactly and fails as one"
+echo "a program is bit-identical to the built-in term on 1, 2 and 4 ranks, resumes exactly and fails with one report"

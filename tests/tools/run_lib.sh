@@ -1,4 +1,5 @@
-# Shared by the tests that run the programs: sourced, with BIN = the folder of the programs and WORK = an empty folder.
+# Functions of the tests that run the programs. Sourced with BIN, the folder of the programs, and
+# WORK, an empty folder.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 small=tests/tools/small.yaml
@@ -16,12 +17,13 @@ train() {
 
 digest() { "$BIN/lie_analyze" --digest "$1"; }
 
-# A metrics file without times, rates, idle shares and their checksums: what must be the same from run to run.
+# Prints a metrics file without times, rates, idle shares and checksums. The rest must be identical
+# from run to run.
 timeless_metrics() {
   sed -E 's/"(wall_time|crc32c|[a-z_]*seconds[a-z_]*|tokens_per_second|idle_share_[a-z_]+)":[^,}]*,?//g' "$1/metrics.jsonl"
 }
 
-# How often the points in a file of LIE_FAULT_LOG were passed (common/base/fault.h).
+# Prints how often a fault point was passed according to a LIE_FAULT_LOG file (common/base/fault.h).
 passes() { grep -cx "$1" "$2" || true; }  # point, file
 
 fail() {

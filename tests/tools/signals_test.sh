@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# A run that is signalled to stop ends behind or within a step with status 75, a checkpoint behind the last whole step and
-# the groups of the next that had begun: started again and again it ends with the bits of an undisturbed one, and no group
-# was generated twice. So does a run whose time is over; and a full disk is one error, status 1.
+# A run that receives a stop signal ends after or within a step with status 75. It saves a
+# checkpoint after the last complete step and keeps the groups of the next step that had started.
+# Restarted repeatedly, it ends bit-identical to an uninterrupted run, and no group is generated
+# twice. A run that reaches its time limit behaves likewise. A full disk gives one error and status
+# 1.
 # signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -9,19 +11,19 @@ stops="${3:-2}"
 RANDOM="${4:-1}"
 steps=8
 
-# Checkpoints are due behind step 6 and the last: the others are those of stops.
+# Checkpoints are due after step 6 and after the last step. All others come from stops.
 layout() {  # ranks
   options=(--set "run.steps=$steps" --set checkpoint.every=6)
   [ "$1" != 5 ] || options+=(--set roles.learners=2)
 }
 
-# Sets launcher and, once all are there, pids of the ranks.
+# Starts a run and sets launcher. Sets pids once all ranks exist.
 begin() {  # ranks, directory
   train "$1" "$2" "${options[@]}" >"$log" 2>&1 &
   launcher=$!
   until find_ranks "$1"; do kill -0 "$launcher" 2>/dev/null || return 0; done
 }
-find_ranks() {  # ranks; they are children of the subshell "launcher", or of its mpirun
+find_ranks() {  # ranks: children of the subshell "launcher", or of its mpirun
   mapfile -t pids < <(pgrep --exact --parent "$(pgrep --parent "$launcher" mpirun || echo "$launcher")" lie_cluster)
   [ "${#pids[@]}" = "$1" ]
 }
@@ -30,7 +32,8 @@ handed_out() { passes response "$LIE_FAULT_LOG"; }
 lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
 last_step() { tail -n 1 "$1/metrics.jsonl" | grep -oP '"step":\K[0-9]+'; }
 
-# Ends the run with status 75 behind the last step that its metrics have, or with 0 behind its last.
+# Waits for the run to end. Expects status 75 after the last step in its metrics, or status 0 after
+# the last step of the run.
 expect_stop() {  # directory, words
   local status=0
   wait "$launcher" || status=$?
@@ -38,14 +41,14 @@ expect_stop() {  # directory, words
   [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
   local last within
   last="$(last_step "$1")" within=", within step $((last + 1)), whose groups so far are kept"
-  grep -qE "stopped at step $last$2($within)?; start the same command again to resume" "$log" || { cat "$log"; fail "$2: not said"; }
+  grep -qE "stopped at step $last$2($within)?; start the same command again to resume" "$log" || { cat "$log"; fail "$2: the stop is not reported"; }
   [ "$last" = 0 ] || [ -d "$1/checkpoints/step-$(printf %06d "$last")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at step $last"; }
   if grep -q "$within" "$log"; then inside=$((inside + 1)); fi
   stopped=$((stopped + 1))
 }
 
 expect_whole() {  # directory, reference
-  [ "$(digest "$1")" = "$(digest "$2")" ] || fail "$1: $(digest "$1"), undisturbed: $(digest "$2")"
+  [ "$(digest "$1")" = "$(digest "$2")" ] || fail "$1: $(digest "$1"), uninterrupted: $(digest "$2")"
   diff <(timeless_metrics "$2") <(timeless_metrics "$1") || fail "$1: metrics differ"
 }
 
@@ -53,7 +56,7 @@ log="$WORK/log"
 for ranks in 1 4 5; do
   layout "$ranks"
   rm -f "$LIE_FAULT_LOG"
-  train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "undisturbed run"; }
+  train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "the uninterrupted run failed"; }
   responses="$(handed_out)" inside=0
   rm "$LIE_FAULT_LOG"
   stopped=0 starts="$ranks" run="$WORK/run$ranks"
@@ -65,40 +68,41 @@ for ranks in 1 4 5; do
     while kill -0 "$launcher" 2>/dev/null && [ "$(lines_of "$run")" -lt $((before + more)) ]; do sleep 0.02; done
     kill "-$signal" "${pids[$one]}" 2>/dev/null || true
     expect_stop "$run" " by SIG$signal"
-    # A run that was over before the signal came is begun anew, so that every stop counts.
+    # A run that ended before the signal is started anew, so that every stop counts.
     if [ "$(last_step "$run")" = "$steps" ]; then expect_whole "$run" "$WORK/whole$ranks" && rm -rf "$run" "$LIE_FAULT_LOG"; fi
   done
-  train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "resume"; }
+  train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "the resumed run failed"; }
   expect_whole "$run" "$WORK/whole$ranks"
-  [ "$(handed_out)" = "$responses" ] || fail "$(handed_out) responses were generated, undisturbed: $responses"
-  echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: the bits of the undisturbed run, and its $responses responses"
+  [ "$(handed_out)" = "$responses" ] || fail "$(handed_out) responses were generated, uninterrupted: $responses"
+  echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: bit-identical to the uninterrupted run, with its $responses responses"
 done
 
-# With no time left each start keeps the groups that it begins with, and leaves them for the next.
+# No start has time for a full step. Each keeps the groups that it has started for the next start.
 rm -f "$LIE_FAULT_LOG"
 train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
 responses="$(handed_out)" starts=0
 rm "$LIE_FAULT_LOG"
 until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1; do
-  [ "$?" = 75 ] || { cat "$log"; fail "time limit: not status 75"; }
+  [ "$?" = 75 ] || { cat "$log"; fail "time limit: expected status 75"; }
   grep -qE "stopped at step .* (the time is nearly over, within|the next step and its checkpoint could take .* s,) .*; start the same command again" "$log" ||
-    { cat "$log"; fail "time limit: not said"; }
+    { cat "$log"; fail "time limit: the stop is not reported"; }
   starts=$((starts + 1))
-  [ "$starts" -lt 30 ] || fail "time limit: nothing is kept from start to start"
+  [ "$starts" -lt 30 ] || fail "time limit: the starts make no progress"
 done
 [ "$starts" -ge 3 ] || fail "time limit: only $starts stops"
 expect_whole "$WORK/limited" "$WORK/reference"
-[ "$(handed_out)" = "$responses" ] || fail "time limit: $(handed_out) responses were generated, undisturbed: $responses"
+[ "$(handed_out)" = "$responses" ] || fail "time limit: $(handed_out) responses were generated, uninterrupted: $responses"
 unset LIE_FAULT_LOG
 
-# A disk that is full at several moments: files can grow to so many KiB only, and what is beyond is an error of the write.
+# The disk fills up at several moments. ulimit bounds the file size in KiB, and writes beyond it
+# fail.
 trap '' XFSZ
 for kibibytes in 8 20 40 80 120 200; do
   status=0
   (ulimit -f "$kibibytes" && train 1 "$WORK/full" >"$WORK/full.log" 2>&1) || status=$?
   [ "$status" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: status $status, not 1"; }
-  [ "$(grep -c 'error' "$WORK/full.log")" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: not one error"; }
-  grep -q "^error on rank 0 .*$WORK/full/.*disk full" "$WORK/full.log" || { cat "$WORK/full.log"; fail "$kibibytes KiB: no file, no remedy"; }
+  [ "$(grep -c 'error' "$WORK/full.log")" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: expected exactly one error"; }
+  grep -q "^error on rank 0 .*$WORK/full/.*disk full" "$WORK/full.log" || { cat "$WORK/full.log"; fail "$kibibytes KiB: the message does not name the file and the full disk"; }
   rm -rf "$WORK/full"
 done
-echo "a limit of time and full disks: as they should be"
+echo "time limits and full disks end runs as expected"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Bounded staleness: no token is staler than it may be; a run is repeated from its schedule, bit for bit, by any number of
-# actors, and by a run that is killed (SIGKILL) again and again; the schedule of a killed run repeats that one. The same where
-# steps are complete with the first groups that are finished.
+# Bounded staleness: no token exceeds the allowed staleness. A schedule repeats its run bit for bit
+# on any number of actors and in a run that is killed (SIGKILL) repeatedly. The schedule of a killed
+# run repeats that run. All of this also holds with rollout.complete_with=first_groups.
 # staleness_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -14,7 +14,7 @@ run() {
   local name="$2"
   train "$1" "$WORK/$name" $ahead "${@:3}" >>"$WORK/$name.log" 2>&1 || { tail -40 "$WORK/$name.log"; fail "$name"; }
 }
-# Dies at LIE_FAULT.
+# dies RANKS NAME [overrides...]: runs until it dies at LIE_FAULT.
 dies() {
   local name="$2"
   ! train "$1" "$WORK/$name" $ahead "${@:3}" >>"$WORK/$name.log" 2>&1 || fail "$name: the run does not die at $LIE_FAULT"
@@ -23,48 +23,49 @@ same() {  # name, name
   [ "$(digest "$WORK/$1")" = "$(digest "$WORK/$2")" ] || fail "$1: $(digest "$WORK/$1"), $2: $(digest "$WORK/$2")"
   diff <(timeless_metrics "$WORK/$1") <(timeless_metrics "$WORK/$2") || fail "$1 and $2 differ in metrics"
 }
-# The greatest staleness in a run's metrics.
+# Prints the greatest staleness in the metrics of a run.
 stalest() { grep -o '"staleness_max":[0-9.]*' "$WORK/$1/metrics.jsonl" | cut -d: -f2 | sort -n | tail -1; }
 
 run 4 free
-grep -q "can be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not say so"
+grep -q "can be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not report it"
 run 4 whole $recorded
-! grep -q "cannot be repeated" "$WORK/whole.log" || fail "a run that is recorded is said not to be repeatable"
+! grep -q "cannot be repeated" "$WORK/whole.log" || fail "a run with a recorded schedule is reported as not repeatable"
 for name in free whole; do
   case "$(stalest $name)" in 1.0 | 2.0) ;; *) fail "$name: staleness up to $(stalest $name)" ;; esac
 done
 
-# By other numbers of actors.
+# The schedule is followed with other numbers of actors.
 cp "$WORK/whole/schedule.jsonl" "$WORK/whole.jsonl"
 for ranks in 1 4 6; do
   run "$ranks" "again$ranks" --set "run.follow_schedule=$WORK/whole.jsonl" $recorded
   same "again$ranks" whole
-  cmp "$WORK/again$ranks/schedule.jsonl" "$WORK/whole.jsonl" || fail "$ranks ranks write another schedule"
+  cmp "$WORK/again$ranks/schedule.jsonl" "$WORK/whole.jsonl" || fail "the schedule of $ranks ranks differs"
 done
 echo "repeated from the schedule on 1, 4 and 6 ranks"
 
-# Invariant E11: the log alone gives the run's weights.
-"$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/replayed" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
-[ "$(digest "$WORK/replayed" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "the log gives other weights"
+# Invariant E11: a replay of the log alone gives the weights of the run.
+"$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/replayed" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train failed"; }
+[ "$(digest "$WORK/replayed" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "the replay of the log differs in weights"
 
-# Followed by a run that dies where the journal, the metrics or a checkpoint are being written.
+# A run that follows the schedule dies while it writes the journal, the metrics or a checkpoint.
 for fault in journal:5 metrics:3 journal:9 checkpoint:2 journal:4 metrics:1; do
   LIE_FAULT="$fault" dies 4 followed --set "run.follow_schedule=$WORK/whole.jsonl"
 done
 run 4 followed --set "run.follow_schedule=$WORK/whole.jsonl"
 same followed whole
 [ ! -e "$WORK/followed/journal" ] || fail "a finished run has a journal"
-echo "a killed run goes on by the schedule that it follows"
+echo "a killed run resumes with the schedule that it follows"
 
-# A killed run writes down what it did.
+# A killed run records its schedule.
 for fault in journal:7 metrics:3 journal:13 checkpoint:2; do LIE_FAULT="$fault" dies 4 killed $recorded; done
 run 4 killed $recorded
 run 1 killed_again --set "run.follow_schedule=$WORK/killed/schedule.jsonl"
 same killed_again killed
 echo "the schedule of a killed run repeats it"
 
-# Weights that change in flight: the schedule says at which token of which response. How many responses that meets is a
-# matter of speed, so here it is told, not asked for; tests/actors/in_flight_weights_test.cpp has it happen.
+# When weights change in flight, the schedule holds the token of each response at which they change.
+# The number of such responses depends on speed, so this test prints it and requires none.
+# tests/actors/in_flight_weights_test.cpp forces such responses.
 mixed=""
 for cache in keep_cache recompute_cache; do
   in_flight="--set rollout.in_flight_weights=$cache --set checkpoint.keep_last=4"
@@ -79,16 +80,18 @@ for cache in keep_cache recompute_cache; do
   for ranks in 5 1; do
     run "$ranks" "again_$cache" $follow
     same "again_$cache" "$cache"
-    cmp "$WORK/again_$cache/schedule.jsonl" "$WORK/$cache.jsonl" || fail "$cache: $ranks ranks write another schedule"
+    cmp "$WORK/again_$cache/schedule.jsonl" "$WORK/$cache.jsonl" || fail "$cache: the schedule of $ranks ranks differs"
     rm -rf "$WORK/again_$cache"
   done
 done
-echo "what weights that change in flight gave is repeated, killed or not; responses of several versions by step:$mixed"
+echo "runs with in-flight weight changes are repeated, killed or not; share of responses with several versions by step:$mixed"
 
-# Steps that are complete with the first groups. How many those take of others is a matter of speed, and told.
-# whole_schedule NAME: every group is taken by one step, none by one too far from the step that drew it or from its weights.
+# Steps are complete with the first finished groups. The number of groups that were drawn for other
+# steps depends on speed and is only printed.
+# whole_schedule NAME: checks that exactly one step consumes each group. This step must be within the
+# staleness bound of the step that drew the group and of the group's policy version.
 whole_schedule() {
-  python3 - "$WORK/$1/schedule.jsonl" <<'EOF' || fail "$1: schedule.jsonl"
+  python3 - "$WORK/$1/schedule.jsonl" <<'EOF' || fail "$1: schedule.jsonl is incorrect"
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
 taken = [(line["step"], *drawn, version) for line in lines for drawn, version in zip(line["drawn"], line["versions"])]
@@ -106,24 +109,25 @@ for weights in finish recompute_cache; do
   follow="$first --set run.follow_schedule=$WORK/$name.jsonl"
   run 1 "again_$name" $follow $recorded
   same "again_$name" "$name"
-  cmp "$WORK/again_$name/schedule.jsonl" "$WORK/$name.jsonl" || fail "$name: one rank writes another schedule"
+  cmp "$WORK/again_$name/schedule.jsonl" "$WORK/$name.jsonl" || fail "$name: the schedule of one rank differs"
   for fault in journal:5 metrics:3 journal:9 checkpoint:2 journal:4; do LIE_FAULT="$fault" dies 4 "followed_$name" $follow; done
   run 5 "followed_$name" $follow
   same "followed_$name" "$name"
   [ ! -e "$WORK/followed_$name/journal" ] || fail "a finished run has a journal"
 
-  # What a killed run took is taken again: groups in its journal are of the weights that came of it.
+  # A resumed run consumes the same groups as before the kill, because groups in its journal were
+  # generated with the weights that resulted from them.
   for fault in journal:7 metrics:3 journal:13 checkpoint:2 journal:6; do LIE_FAULT="$fault" dies 4 "killed_$name" $first $recorded; done
   run 4 "killed_$name" $first $recorded
   whole_schedule "killed_$name"
   run 1 "killed_again_$name" $first --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
   same "killed_again_$name" "killed_$name"
-  "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
-  [ "$(digest "$WORK/replayed_$name" | grep weights)" = "$(digest "$WORK/killed_$name" | grep weights)" ] || fail "$name: the log gives other weights"
+  "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train failed"; }
+  [ "$(digest "$WORK/replayed_$name" | grep weights)" = "$(digest "$WORK/killed_$name" | grep weights)" ] || fail "$name: the replay of the log differs in weights"
 done
-echo "steps that are complete with the first groups are repeated, killed or not"
+echo "runs with complete_with=first_groups are repeated, killed or not"
 
-# What does not fit is refused.
+# Settings and schedules that do not fit together are refused.
 refused() {  # expected words, then overrides
   local words="$1"
   ! train 1 "$WORK/refused" $ahead "${@:2}" >"$WORK/refused.log" 2>&1 || fail "not refused: $words"
@@ -141,4 +145,4 @@ refused "belongs to a run with rollout.complete_with own_groups" --set "run.foll
 refused "known too late to run ahead" --set rollout.dynamic_sampling.enabled=true
 sed 's/"step":3,/"step":4,/' "$WORK/whole.jsonl" >"$WORK/flipped.jsonl"
 refused "flipped.jsonl:3: the line does not fit its checksum" --set "run.follow_schedule=$WORK/flipped.jsonl"
-echo "what does not fit is refused"
+echo "settings and schedules that do not fit together are refused"

@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# What train, sft and eval say at their start and end, each thing once; and --dry-run, which makes a start's checks, fails as
-# it does, and changes nothing.
+# train, sft and eval report each fact once at their start and end. --dry-run makes the checks of a
+# start, fails with the same messages, and changes nothing.
 # start_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
 
-says() {  # log, words...
+says() {  # log, words...: checks that the log holds each of the words exactly once
   local log="$1" words
   shift
   for words in "$@"; do
-    [ "$(grep -cF -- "$words" "$log")" = 1 ] || { cat "$log"; fail "not said once: $words"; }
+    [ "$(grep -cF -- "$words" "$log")" = 1 ] || { cat "$log"; fail "not reported exactly once: $words"; }
   done
 }
-fits() {  # log: in 80 columns, but for paths and commands
-  ! grep -vF -e "$WORK" -e "$BIN" "$1" | grep -v ' left$' | grep -E '.{81}' || fail "$1: too wide"
+fits() {  # log: checks that lines fit 80 columns, except those with paths and commands
+  ! grep -vF -e "$WORK" -e "$BIN" "$1" | grep -v ' left$' | grep -E '.{81}' || fail "$1: lines wider than 80 columns"
 }
-# The command behind "next" works as it stands.
+# Checks that the command after "next" works when it is copied unchanged.
 next_works() {
   local command
   command="$(sed -n 's/^  next  *//p' "$1")"
-  bash -c "$command" >"$WORK/next.out" 2>&1 || { cat "$WORK/next.out"; fail "$command"; }
+  bash -c "$command" >"$WORK/next.out" 2>&1 || { cat "$WORK/next.out"; fail "the next command failed: $command"; }
 }
 state() { find "$1" -printf '%p %y %T@\n' | sort; find "$1" -type f -exec sha256sum {} + | sort; }
 
@@ -28,45 +28,45 @@ shape=(--set run.steps=3 --set checkpoint.every=2)
 for ranks in 1 4; do
   run="$WORK/run$ranks" log="$WORK/train$ranks.log"
   mkdir -p "$WORK/around$ranks" && before="$(state "$WORK/around$ranks")"
-  train "$ranks" "$WORK/around$ranks/new" "${shape[@]}" --dry-run >"$WORK/dry.yaml" 2>"$log" || { cat "$log"; fail "dry run"; }
+  train "$ranks" "$WORK/around$ranks/new" "${shape[@]}" --dry-run >"$WORK/dry.yaml" 2>"$log" || { cat "$log"; fail "the dry run failed"; }
   [ "$(state "$WORK/around$ranks")" = "$before" ] || fail "the dry run of a new run wrote something"
   says "$log" 'a new run of 3 steps' 'nothing was started or written' 'memory '
-  "$BIN/lie_cluster" train "$WORK/dry.yaml" --dry-run 2>"$log" | diff "$WORK/dry.yaml" - || fail "its config is another one"
+  "$BIN/lie_cluster" train "$WORK/dry.yaml" --dry-run 2>"$log" | diff "$WORK/dry.yaml" - || fail "the printed config gives another config"
 
-  train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train"; }
+  train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train failed"; }
   says "$log" "$run: a new run of 3 steps" '0.4 million parameters' 'train.jsonl' '8 prompts of' 'template plain' 'end at <|endoftext|> (256)' \
     'KV cache' 'rank 0' 'done: all 3 steps' "$run/checkpoints/step-000003" "$run/trajectories" 'step 2 is saved'
-  ! grep -q 'step 3 is saved' "$log" || fail "the last checkpoint is told of twice"
+  ! grep -q 'step 3 is saved' "$log" || fail "the last checkpoint is reported twice"
   fits "$log"
   next_works "$log"
 
   before="$(state "$run")"
-  train "$ranks" "$run" --set run.steps=5 --dry-run >/dev/null 2>"$log" || { cat "$log"; fail "dry run of a run that goes on"; }
+  train "$ranks" "$run" --set run.steps=5 --dry-run >/dev/null 2>"$log" || { cat "$log"; fail "the dry run of a resumable run failed"; }
   says "$log" "$run: resumes after step 3 of 5" "  from        $run/checkpoints/step-000003"
-  [ "$(state "$run")" = "$before" ] || fail "the dry run of a run that goes on wrote something"
-  train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train, finished"; }
+  [ "$(state "$run")" = "$before" ] || fail "the dry run of a resumable run wrote something"
+  train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train failed on a finished run"; }
   says "$log" "$run is finished: it has all 3 steps" "$run/checkpoints/step-000003"
-  train "$ranks" "$run" --set run.steps=2 >"$log" 2>&1 || { cat "$log"; fail "train, beyond its steps"; }
+  train "$ranks" "$run" --set run.steps=2 >"$log" 2>&1 || { cat "$log"; fail "train failed with fewer steps than the run has"; }
   says "$log" "$run is finished: it has all 2 steps" "$run/checkpoints/step-000003"
 done
 
-# A damaged checkpoint is passed over, and stays as it is until a real start.
+# A dry run skips a damaged checkpoint. Only a real start renames it.
 cp -r "$WORK/run1" "$WORK/damaged" && echo >>"$WORK/damaged/checkpoints/step-000003/config.json"
 before="$(state "$WORK/damaged")"
-train 1 "$WORK/damaged" --set run.steps=5 --dry-run >/dev/null 2>"$WORK/damaged.log" || { cat "$WORK/damaged.log"; fail "dry run of a damaged run"; }
+train 1 "$WORK/damaged" --set run.steps=5 --dry-run >/dev/null 2>"$WORK/damaged.log" || { cat "$WORK/damaged.log"; fail "the dry run of a damaged run failed"; }
 says "$WORK/damaged.log" 'resumes after step 2 of 5' 'step-000003 IS DAMAGED'
-[ "$(state "$WORK/damaged")" = "$before" ] || fail "the dry run set something aside"
+[ "$(state "$WORK/damaged")" = "$before" ] || fail "the dry run renamed something"
 
-# A live run's directory is refused, by the same words as a real start's.
+# A dry run refuses the directory of a live run with the same message as a real start.
 "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/live" --set run.steps=1000 >"$WORK/live.log" 2>&1 &
 live=$!
-until grep -q '^step *1/' "$WORK/live.log"; do kill -0 "$live" || { cat "$WORK/live.log"; fail "live run"; }; done
+until grep -q '^step *1/' "$WORK/live.log"; do kill -0 "$live" || { cat "$WORK/live.log"; fail "the live run ended early"; }; done
 words_of() { sed -n 's/.*preparing the run: //p' "$1"; }
 for how in "" --dry-run; do
-  if train 1 "$WORK/live" --set run.steps=1000 $how >"$WORK/refused$how.log" 2>&1; then fail "a live run was not noticed"; fi
+  if train 1 "$WORK/live" --set run.steps=1000 $how >"$WORK/refused$how.log" 2>&1; then fail "a live run was not detected"; fi
 done
-words_of "$WORK/refused.log" | grep -q 'is being written by "lie_cluster train"' || { cat "$WORK/refused.log"; fail "not refused by name"; }
-[ "$(words_of "$WORK/refused.log")" = "$(words_of "$WORK/refused--dry-run.log")" ] || fail "refused by other words"
+words_of "$WORK/refused.log" | grep -q 'is being written by "lie_cluster train"' || { cat "$WORK/refused.log"; fail "the refusal does not name the process that holds the lock"; }
+[ "$(words_of "$WORK/refused.log")" = "$(words_of "$WORK/refused--dry-run.log")" ] || fail "the dry run is refused with another message"
 kill -TERM "$live"
 status=0 && wait "$live" || status=$?
 [ "$status" = 75 ] || { cat "$WORK/live.log"; fail "status $status after a stop"; }
@@ -80,9 +80,9 @@ run: {directory: $WORK/sft}
 model: {path: assets/count_pairs/model}
 sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
 YAML
-"$BIN/lie_cluster" sft "$WORK/sft.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft --dry-run"; }
+"$BIN/lie_cluster" sft "$WORK/sft.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft --dry-run failed"; }
 [ ! -e "$WORK/sft" ] || fail "sft --dry-run wrote something"
-"$BIN/lie_cluster" sft "$WORK/dry.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft"; }
+"$BIN/lie_cluster" sft "$WORK/dry.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft failed"; }
 says "$WORK/sft.log" "$WORK/sft: a new run of 2 steps" '0.4 million parameters' '2 examples of' 'learner ' 'end at <|endoftext|> (256)' \
   'done: all 2 steps' "$WORK/sft/checkpoints/step-000002"
 fits "$WORK/sft.log"
@@ -95,10 +95,10 @@ eval: {file: assets/count_pairs/eval.jsonl, prompts: 8}
 model: {path: assets/count_pairs/model}
 rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
 YAML
-"$BIN/lie_cluster" eval "$WORK/eval.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval --dry-run"; }
+"$BIN/lie_cluster" eval "$WORK/eval.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval --dry-run failed"; }
 [ ! -e "$WORK/eval" ] || fail "eval --dry-run wrote something"
-"$BIN/lie_cluster" eval "$WORK/dry.yaml" >"$WORK/eval.out" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval"; }
+"$BIN/lie_cluster" eval "$WORK/dry.yaml" >"$WORK/eval.out" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval failed"; }
 says "$WORK/eval.log" "$WORK/eval: a new evaluation" '0.4 million parameters' '8 prompts of' 'end at <|endoftext|> (256)' 'KV cache' "$WORK/eval/table.txt"
 fits "$WORK/eval.log"
 next_works "$WORK/eval.log"
-echo "starts and ends of train, sft and eval; dry runs change nothing"
+echo "train, sft and eval report their starts and ends; dry runs change nothing"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A study of two rows and two seeds whose runs die, which is then stopped and resumed: finished runs are skipped, the runs are
-# bit-identical to runs by hand, and the table holds what the runs' metrics say.
+# Runs a study of two rows and two seeds whose runs die, and which is then stopped and resumed.
+# Finished runs are skipped. The runs are bit-identical to runs started by hand, and the table
+# agrees with their metrics.
 # study_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -15,19 +16,19 @@ study --rows gspo,no-such-row >"$WORK/log" 2>&1 && fail "an unknown row is accep
 grep -q "no row is named no-such-row" "$WORK/log" || fail "an unknown row is not named: $(cat "$WORK/log")"
 
 # Both runs die in their first step.
-LIE_FAULT=metrics:2 study --rows gspo --jobs 2 >"$WORK/log" 2>&1 && fail "runs that died are no failure"
+LIE_FAULT=metrics:2 study --rows gspo --jobs 2 >"$WORK/log" 2>&1 && fail "a study whose runs died succeeds"
 grep -q "not done: gspo/seed-" "$WORK/log" || fail "runs that died are not named: $(cat "$WORK/log")"
-grep -q "^note: .*seed-8: left out: " "$WORK/log" || fail "a run that died counts: $(cat "$WORK/log")"
+grep -q "^note: .*seed-8: left out: " "$WORK/log" || fail "a run that died is not reported as skipped: $(cat "$WORK/log")"
 
-# Stopped as soon as one run is done.
+# The study is stopped as soon as one run is done.
 (exec scripts/study.sh --seeds 7-8 "${tiny[@]}" --rows gspo,gspo-lie --jobs 1 "$WORK/study") >"$WORK/log" 2>&1 &
 script=$!
 until [ -e "$WORK/study/gspo/seed-7.done" ] || ! kill -0 "$script" 2>/dev/null; do sleep 0.05; done
 kill "$script"
 status=0
 wait "$script" || status=$?
-[ "$status" = 75 ] || fail "a stopped study ends with status $status: $(cat "$WORK/log")"
-[ ! -e "$WORK/study/gspo-lie/seed-8.done" ] || fail "the study was over before it was stopped"
+[ "$status" = 75 ] || fail "a stopped study exits with status $status: $(cat "$WORK/log")"
+[ ! -e "$WORK/study/gspo-lie/seed-8.done" ] || fail "the study ended before it was stopped"
 before="$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")"
 
 study --rows gspo,gspo-lie >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
@@ -41,6 +42,6 @@ done
 python3 tests/tools/check_study.py "$WORK/study"
 grep -q "gspo-lie" "$WORK/study/study.html" || fail "the page lacks a row"
 
-# The command that this was before names its successor.
+# The former command names its successor.
 "$BIN/lie_analyze" study "$WORK/study" --json "$WORK/x.json" >"$WORK/log" 2>&1 && fail "lie_analyze study succeeds"
 grep -q "python3 -m lie_cluster.study" "$WORK/log" || fail "lie_analyze study does not name its successor: $(cat "$WORK/log")"

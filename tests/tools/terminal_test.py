@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What a run under mpirun shows on terminals of 80 and 120 columns: every line fits, progress is rewritten in place and moves
-within a step; and a log that is no terminal has neither.
+"""Tests the output of a run under mpirun on terminals of 80 and 120 columns and to a pipe.
+
+On a terminal every line fits, and progress is rewritten in place and advances within a step. Output to
+a pipe has no progress lines and no control sequences.
 
     terminal_test.py BIN WORK [COLUMNS...]
 
-With COLUMNS the screens are printed.
+With COLUMNS, the test prints the screens and checks nothing.
 """
 import fcntl
 import os
@@ -16,7 +18,7 @@ import sys
 import termios
 
 STEPS = 3
-WIPE = "\r\x1b[K"  # begins the line again
+WIPE = "\r\x1b[K"  # returns to the start of the line and clears it
 
 
 def command(binary, run):
@@ -25,7 +27,7 @@ def command(binary, run):
 
 
 def shown(columns, arguments, environment):
-    """All that the command writes to a terminal, or with columns 0 to a pipe."""
+    """Returns the exit status and the output of a command on a terminal, or on a pipe with columns 0."""
     if columns == 0:
         done = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout.decode()
@@ -37,14 +39,14 @@ def shown(columns, arguments, environment):
     try:
         while part := os.read(reader, 65536):
             written += part
-    except OSError:  # the last who had it open has closed it
+    except OSError:  # the last process with an open terminal closed it
         pass
     os.close(reader)
     return process.wait(), written.decode().replace("\r\n", "\n")
 
 
 def check_build(environment):
-    """scripts/progress_lib.sh: what a build says in many lines is one on a terminal, cut to its width."""
+    """Checks that scripts/progress_lib.sh shows build output on one terminal line, cut to its width."""
     script = 'set -o pipefail; source scripts/progress_lib.sh; { printf "[1/2] a\\n[2/2] %0100d\\n" 0; exit 3; } | show_progress build'
     status, text = shown(80, ["bash", "-c", script], environment)
     first, second, end = text.split(WIPE)[1:]
@@ -54,7 +56,7 @@ def check_build(environment):
 
 
 def check_error(binary, work, environment):
-    """A report comes while the progress line stands: on a line of its own."""
+    """Checks that an error report during progress output begins on a new line."""
     faulty = dict(environment, LIE_FAULT="journal:9")
     status, text = shown(80, command(binary, os.path.join(work, "faulty")), faulty)
     before, _, report = text.partition("error on rank ")
@@ -63,7 +65,7 @@ def check_error(binary, work, environment):
 
 
 def check_help(binary, environment):
-    """Help fits a terminal; for grep a key is a line."""
+    """Checks that help fits a terminal and that a pipe receives one line per key, for grep."""
     arguments = [os.path.join(binary, "lie_cluster"), "train", "--help"]
     for columns in (20, 80, 120):
         status, text = shown(columns, arguments, environment)
@@ -98,12 +100,12 @@ def main(binary, work, *columns):
         assert any("evaluation 8/8 groups" in state for state in within), text
         assert any(f"step {STEPS - 1}: accuracy" in state for state in within), text
         standing = [line[-1] for line in lines]
-        assert not any(" groups" in state for state in standing), "progress within a step stays: " + text
+        assert not any(" groups" in state for state in standing), "progress within a step was not erased: " + text
         assert sum(state.startswith(f"step {STEPS}/{STEPS} | accuracy") for state in standing) == 1, text
     check_build(environment)
     check_help(binary, environment)
     check_error(binary, work, environment)
-    print("terminals of 80 and 120 columns, and none")
+    print("output fits terminals of 80 and 120 columns, and a pipe receives no progress lines")
 
 
 main(*sys.argv[1:])
