@@ -87,9 +87,9 @@ done
 echo "runs with in-flight weight changes are repeated, killed or not; share of responses with several versions by step:$mixed"
 
 # Steps are complete with the first finished groups. The number of groups that were drawn for other
-# steps depends on speed and is only printed. whole_schedule NAME: checks that exactly one step
-# consumes each group. This step must be within the bound of the step that drew the group and of the
-# group's policy version.
+# steps depends on speed and is only printed.
+# whole_schedule NAME: checks that exactly one step consumes each group. This step must be within the
+# staleness bound of the step that drew the group and of the group's policy version.
 whole_schedule() {
   python3 - "$WORK/$1/schedule.jsonl" <<'EOF' || fail "$1: schedule.jsonl is incorrect"
 import json, sys
@@ -116,7 +116,7 @@ for weights in finish recompute_cache; do
   [ ! -e "$WORK/followed_$name/journal" ] || fail "a finished run has a journal"
 
   # A resumed run consumes the same groups as before the kill, because groups in its journal were
-# generated with the weights that resulted from them.
+  # generated with the weights that resulted from them.
   for fault in journal:7 metrics:3 journal:13 checkpoint:2 journal:6; do LIE_FAULT="$fault" dies 4 "killed_$name" $first $recorded; done
   run 4 "killed_$name" $first $recorded
   whole_schedule "killed_$name"
