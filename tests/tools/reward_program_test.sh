@@ -32,8 +32,8 @@ done
 grep -q '^\[reward.command [0-9]*\] the redundancy penalty is ready$' "$WORK/program4.log" || fail "the standard error of the program is not logged"
 
 # A dry run sends the program one request. A program that is missing, exits or answers nonsense is
-# detected before anything is generated. dry WORDS COMMAND: checks that the dry run is refused with
-# these words, or accepted if WORDS is empty.
+# detected before anything is generated.
+# dry WORDS COMMAND: checks that the dry run is refused with WORDS, or accepted if WORDS is empty.
 dry() {
   local log="$WORK/dry.log"
   if train 1 "$WORK/dry" "${words[@]}" "${off[@]}" --set "reward.command=$2" --dry-run >/dev/null 2>"$log"; then
@@ -82,8 +82,8 @@ PY
 run 4 verified "${words[@]}" --set "verifier.command=python3 $WORK/verifier.py"
 [ "$(weights verified)" = "$(weights builtin)" ] || fail "verifier.command: weights differ"
 
-# fails NAME "words of the report" PYTHON: runs a program that answers and executes PYTHON in step
-# 2. Checks that the run ends with exactly one report that holds these words.
+# fails NAME "words of the report" PYTHON: runs a program that answers requests and executes PYTHON
+# in step 2. Checks that the run ends with exactly one report that holds these words.
 fails() {
   local status=0
   cat >"$WORK/$1.py" <<PY

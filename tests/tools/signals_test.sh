@@ -2,8 +2,8 @@
 # A run that receives a stop signal ends after or within a step with status 75. It saves a
 # checkpoint after the last complete step and keeps the groups of the next step that had started.
 # Restarted repeatedly, it ends bit-identical to an uninterrupted run, and no group is generated
-# twice. A run that reaches its time limit behaves likewise. A full disk gives one error and status
-# 1.
+# twice. A run that reaches its time limit behaves likewise. A full disk gives one error report.
+# The exit status is then 1.
 # signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"

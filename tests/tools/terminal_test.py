@@ -6,7 +6,7 @@ a pipe has no progress lines and no control sequences.
 
     terminal_test.py BIN WORK [COLUMNS...]
 
-With COLUMNS, the test prints the screens and checks nothing.
+With COLUMNS, the test prints the screens and does not check them.
 """
 import fcntl
 import os
