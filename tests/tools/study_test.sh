@@ -32,7 +32,7 @@ wait "$script" || status=$?
 before="$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")"
 
 study --rows gspo,gspo-lie >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
-grep -q "gspo/seed-7: was done" "$WORK/log" || fail "a finished run is not skipped"
+grep -q "gspo/seed-7: already done" "$WORK/log" || fail "a finished run is not skipped"
 [ "$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")" = "$before" ] || fail "a finished run was started again"
 for seed in 7 8; do
   "$BIN/lie_cluster" train configs/demo.yaml "${tiny[@]}" --set "run.seed=$seed" --set "run.directory=$WORK/by-hand-$seed" \
