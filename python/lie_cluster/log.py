@@ -48,7 +48,7 @@ def _keep_common_steps(segments):
     if common == max(last):
         return []
     return [f"steps after {max(common, start)} up to {max(last)} are not in the files of all {expected} learners and are "
-            "left out"]
+            "excluded"]
 
 
 def _group_keys(segment, table):

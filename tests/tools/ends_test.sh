@@ -130,7 +130,7 @@ for option in --html --csv; do
 done
 ends bad 'nosuch/r.html: there is no directory nosuch; make it first' 'lie_analyze run --html nosuch/r.html'
 ends bad 'there is no directory nosuch' 'lie_replay score run --json nosuch/scores.json'
-ends bad 'set by --set KEY=VALUE' 'lie_cluster train x.yaml rollout.slots=4'
+ends bad 'Set a key of the config with --set KEY=VALUE' 'lie_cluster train x.yaml rollout.slots=4'
 : >phrases
 ends bad 'phrases: holds no phrase' "$behaviors rows.jsonl --phrases phrases"
 ends bad 'empty holds no study' "$python -m lie_cluster.study empty"
@@ -176,5 +176,5 @@ printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n
 ends bad 'the run has diverged' 'lie_cluster sft sft.yaml'
 [ -z "$(ls sft/checkpoints 2>/dev/null)" ] || fail "a diverged model was saved"
 
-ends 2 'no preset "nosuch", there are: release' "bash '$root/scripts/build.sh' nosuch"
+ends 2 'no preset "nosuch"; the presets are: release' "bash '$root/scripts/build.sh' nosuch"
 echo "$trials trials, each with the expected exit status and message"
