@@ -24,8 +24,6 @@ fs::path tokenizer_directory(const Run& run) {
 
 }  // namespace
 
-bool has_tokenizer(const Run& run) { return !tokenizer_directory(run).empty(); }
-
 Decoder decoder_of(const Run& run) {
   const fs::path directory = tokenizer_directory(run);
   if (directory.empty()) return as_numbers;

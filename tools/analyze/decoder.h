@@ -16,7 +16,4 @@ using Decoder = std::function<std::string(std::span<const std::int32_t> ids)>;
 /// settings name. It shows special tokens. Without a tokenizer the text is the ids themselves.
 Decoder decoder_of(const Run& run);
 
-/// Returns whether decoder_of() finds a tokenizer.
-bool has_tokenizer(const Run& run);
-
 }  // namespace lie::analyze

@@ -122,20 +122,6 @@ std::string name_of(const fs::path& directory) {
   return path.filename().string();
 }
 
-Run load_parts(const fs::path& directory, bool with_trajectories) {
-  require_a_run(directory);
-  Run run;
-  run.directory = directory;
-  run.name = name_of(directory);
-  load_settings(run);
-  if (with_trajectories) load_trajectories(run);
-  load_curves(run);
-  for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));
-  run.checkpoint = latest_checkpoint(directory / "checkpoints");
-  run.state = describe_state(run);
-  return run;
-}
-
 }  // namespace
 
 void require_a_run(const fs::path& directory) {
@@ -152,9 +138,19 @@ void require_a_run(const fs::path& directory) {
       directory.string());
 }
 
-Run load_run(const fs::path& directory) { return load_parts(directory, true); }
-
-Run load_curves_of(const fs::path& directory) { return load_parts(directory, false); }
+Run load_run(const fs::path& directory) {
+  require_a_run(directory);
+  Run run;
+  run.directory = directory;
+  run.name = name_of(directory);
+  load_settings(run);
+  load_trajectories(run);
+  load_curves(run);
+  for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));
+  run.checkpoint = latest_checkpoint(directory / "checkpoints");
+  run.state = describe_state(run);
+  return run;
+}
 
 RewardNames reward_names(std::span<const Subject> subjects) {
   RewardNames names;

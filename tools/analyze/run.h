@@ -64,9 +64,6 @@ void require_a_run(const std::filesystem::path& directory);
 /// is damaged.
 Run load_run(const std::filesystem::path& directory);
 
-/// Reads curves, settings and state as load_run() does, but not the trajectories.
-Run load_curves_of(const std::filesystem::path& directory);
-
 /// One line of a comparison: a run, or several seeds with the same settings.
 struct Subject {
   std::string name;
