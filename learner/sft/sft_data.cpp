@@ -156,13 +156,8 @@ void describe(FieldList& fields, SftOptions& options) {
   fields.add("max_batch_tokens", options.max_batch_tokens,
              {"Largest number of tokens per update. A batch ends early rather than exceed it.",
               "tokens", 1});
-  fields.add("max_micro_batch_tokens", options.max_micro_batch_tokens,
-             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
-              "tokens", 1});
-  fields.add("activation_mebibytes", options.activation_mebibytes,
-             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("gradient_shards", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
+  describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
+                  options.gradient_shards);
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
              {"The sum of the response-token losses is divided by their number (token-mean), or by "

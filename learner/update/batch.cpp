@@ -41,19 +41,38 @@ void check_canonical(std::span<const ScoredGroup> groups) {
   }
 }
 
+constexpr const char* kGradientShardsHelp =
+    "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
+    "that results do not depend on the number of learners up to this number. Another number of "
+    "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
+    "more learners are needed.";
+
+constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
+constexpr const char* kActivationHelp =
+    "Memory of a forward and backward pass for activations, their gradients and logits. What does "
+    "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
+    "the "
+    "first pass, or 4096 on the CPU. Leave alone unless memory is short.";
+
 }  // namespace
+
+void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
+                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards) {
+  fields.add("max_micro_batch_tokens", max_micro_batch_tokens,
+             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
+              "tokens", 1});
+  fields.add("activation_mebibytes", activation_mebibytes,
+             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
+  fields.add("gradient_shards", gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
+}
 
 void describe(FieldList& fields, BatchOptions& options) {
   fields.add("mini_batch_prompts", options.mini_batch_prompts,
              {"Prompts per update of the weights, each with all its samples.", "prompts", 1});
   fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
-  fields.add("max_micro_batch_tokens", options.max_micro_batch_tokens,
-             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
-              "tokens", 1});
-  fields.add("activation_mebibytes", options.activation_mebibytes,
-             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("gradient_shards", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
+  describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
+                  options.gradient_shards);
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,

@@ -16,18 +16,11 @@
 namespace lie {
 
 constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
-constexpr const char* kGradientShardsHelp =
-    "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
-    "that results do not depend on the number of learners up to this number. Another number of "
-    "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
-    "more learners are needed.";
 
-constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
-constexpr const char* kActivationHelp =
-    "Memory of a forward and backward pass for activations, their gradients and logits. What does "
-    "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
-    "the "
-    "first pass, or 4096 on the CPU. Leave alone unless memory is short.";
+/// Adds the fields that RL and SFT share: how a gradient is cut into passes and shards. None of
+/// them but the number of shards changes a result.
+void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
+                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards);
 
 /// How a step's groups are divided; describe() documents each field, as --help prints it.
 struct BatchOptions {
