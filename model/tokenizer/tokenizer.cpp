@@ -175,6 +175,14 @@ std::optional<std::int32_t> Tokenizer::token_to_id(std::string_view token) const
   return found->second;
 }
 
+std::vector<std::string> Tokenizer::special_tokens() const {
+  std::vector<std::string> texts;
+  for (const AddedToken& token : state_->spec.added_tokens) {
+    if (token.special) texts.push_back(token.content);
+  }
+  return texts;
+}
+
 std::int64_t Tokenizer::vocabulary_size() const {
   return static_cast<std::int64_t>(state_->entries.size());
 }
