@@ -76,6 +76,33 @@ TEST(Golds, EachEqualsItselfInABox) {
   EXPECT_GE(static_cast<double>(equal), 0.999 * static_cast<double>(all));
 }
 
+TEST(Golds, UnreadableGoldsAreNamedWithTheReason) {
+  for (const char* gold : {"5", "\\frac12", "$x=3$", "A", "\\text{no solution}", "\\boxed{7}",
+                           "(1, 2)", "1,000", "12 \\text{ cm}"})
+    EXPECT_EQ(unreadable_gold(gold), "") << gold;
+  VerifierOptions lenient;
+  lenient.mode = ExtractionMode::kLenient;
+  for (const char* gold : {"", "  ", "\\frac{1}{", "3 + * 4", "\\nosuchname 3"}) {
+    EXPECT_NE(unreadable_gold(gold), "") << gold;
+    EXPECT_NE(unreadable_gold(gold, lenient), "") << gold;
+  }
+}
+
+TEST(Golds, FewPublishedGoldsAreUnreadable) {
+  const auto sets = golds();
+  if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
+  std::size_t all = 0, unreadable = 0;
+  for (const auto& [file, list] : sets) {
+    for (const std::string& gold : list) {
+      const std::string reason = unreadable_gold(gold);
+      ++all;
+      unreadable += reason.empty() ? 0 : 1;
+    }
+  }
+  std::cout << unreadable << " of " << all << " golds cannot be read\n";
+  EXPECT_LE(static_cast<double>(unreadable), 0.01 * static_cast<double>(all));
+}
+
 // Only golds that are whole numbers are used, because different spellings have different values.
 TEST(Golds, DifferentWholeNumbersAreDifferent) {
   const auto sets = golds();
