@@ -85,9 +85,15 @@ class Prose {
     return boxed_;
   }
 
+  // Returns the end of the text before a position, which is long enough for a denial.
+  std::string_view words_before(std::size_t at) const {
+    constexpr std::size_t kLongest = 64;
+    return trimmed(text_.substr(at - std::min(at, kLongest), std::min(at, kLongest)));
+  }
+
   // Returns whether the text denies a candidate: "not 7", "is not equal to $7$", "\\ne 7".
   bool is_denied(const Found& f) const {
-    std::string_view before = trimmed(text_.substr(0, f.begin));
+    std::string_view before = words_before(f.begin);
     for (const std::string_view words : {"equal to", "equals", "simply", "just"})
       if (before.ends_with(words)) before = trimmed(before.substr(0, before.size() - words.size()));
     return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
@@ -97,7 +103,7 @@ class Prose {
   // x > 2, of \\pm 2 and of 2^\\pi.
   bool is_fragment(const Found& f) const {
     if (f.kind != Found::Kind::kPlain) return false;
-    const std::string_view before = trimmed(text_.substr(0, f.begin)), rest = text_.substr(f.end);
+    const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
     if (!rest.empty() && (rest[0] == '^' || rest[0] == '_')) return true;
     constexpr std::array<std::string_view, 7> kOperators = {"\\cdot", "\\times", "\\sqrt",  "\\pi",
                                                             "\\pmod", "\\bmod",  "\\approx"};
