@@ -375,8 +375,9 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take) {
   if (!options.choices.empty()) return from_prose(gold, options, take);
   std::string whole = from_gold(gold, options);
-  // A part of a gold is not the gold, but its boxes are.
-  if (gold.find("\\boxed") != gold.npos) return from_prose(gold, options, take);
+  // A part of a gold is not the gold, but its boxes and its final answer are.
+  if (gold.find("\\boxed") != gold.npos || gold.find("final answer is") != gold.npos)
+    return from_prose(gold, options, take);
   if (holds_mathematics(gold)) return void(take({std::move(whole)}));
   std::vector<PlainNumber> numbers =
       options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
