@@ -71,8 +71,7 @@ void check_options(const OptimizerOptions& options) {
   if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
     fail(
         "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "
-        "warmup, "
-        "or set decay_until to the update or step at which min_ratio is reached",
+        "warmup, or set decay_until to the update or step at which min_ratio is reached",
         options.decay_until, options.warmup);
   }
 }

@@ -17,7 +17,6 @@
 namespace lie {
 namespace {
 
-/// The bytes that one id decodes to.
 struct Entry {
   std::string bytes;
   bool exists = false, special = false;
