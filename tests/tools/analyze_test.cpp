@@ -331,6 +331,28 @@ TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
   EXPECT_LT(curve[1].value.low, curve[1].value.value);
 }
 
+TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
+  // Step 1: 64 prompts of 16 responses, every other prompt solved. Then 64 dropped groups.
+  Subject subject{"run", std::vector<analyze::Run>(1)};
+  SampleColumns& samples = subject.runs[0].samples;
+  for (int i = 0; i < 2 * 64 * 16; ++i) {
+    const int prompt = i / 16;
+    samples.step.push_back(1);
+    samples.problem.push_back(prompt);
+    samples.purpose.push_back(0);
+    samples.verdict.push_back(prompt < 64 && prompt % 2 == 0 ? 0 : 1);
+    samples.mini_batch.push_back(prompt < 64 ? 0 : -1);
+  }
+  subject.runs[0].curves = {{"accuracy", {{1, 0.5}}}, {"generated_accuracy", {{1, 0.25}}}};
+  const Estimate trained = subject_curve(subject, "accuracy")[0].value;
+  EXPECT_NEAR(trained.high - 0.5, 0.122, 2e-3);  // over responses: 0.031
+  EXPECT_NEAR(0.5 - trained.low, 0.122, 2e-3);
+  const Estimate start = start_and_end(subject, "accuracy").start;
+  EXPECT_EQ(start.low, trained.low);
+  const Estimate generated = subject_curve(subject, "generated_accuracy")[0].value;
+  EXPECT_NEAR((generated.high - generated.low) / 2, 0.075, 3e-3);
+}
+
 TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {
   Subject subject{"seeds", std::vector<analyze::Run>(2)};
   subject.runs[0].curves = {{"accuracy", {{1, 0.1}, {2, 0.9}}}, {"grad_norm", {{1, 0.1}}}};

@@ -117,9 +117,9 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format(kRow, "smallest end-of-sequence hazard", short_number(trap.start.smallest_hazard),
-                  short_number(trap.end.smallest_hazard));
-  out += fmt::format("  {:<35} {:>20}\n", "correlation of length and C_context",
+      fmt::format(kRow, "end-of-sequence hazard, lowest bin",
+                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
+  out += fmt::format("  {:<35} {:>20}\n", "L and C_context, correlation in a step",
                      short_number(trap.correlation));
 }
 

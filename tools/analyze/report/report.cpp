@@ -193,9 +193,8 @@ std::string lead(std::span<const Subject> subjects) {
       std::ranges::any_of(subjects, [](const Subject& s) { return s.runs.size() > 1; });
   const char* intervals =
       seeds ? "Lines of several seeds are their mean, bands Student's t 95 % intervals over the "
-              "seeds; accuracies of a single run have binomial (Wilson) 95 % intervals."
-            : "Bands of accuracies are binomial (Wilson) 95 % intervals over the responses of a "
-              "step.";
+              "seeds; accuracies of a single run have 95 % intervals over its prompts."
+            : "Bands of accuracies are 95 % intervals over the prompts of a step.";
   return fmt::format(
       "Made {} by lie_analyze {}. {} Curves of more than about 600 points show the "
       "extremes of each stretch.",
