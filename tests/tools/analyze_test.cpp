@@ -13,6 +13,7 @@
 #include "tests/tools/example_run.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/derived_curves.h"
 #include "tools/analyze/report/chart.h"
 #include "tools/analyze/report/evaluation_table.h"
 #include "tools/analyze/report/report.h"
@@ -216,6 +217,30 @@ TEST(LieAnalyze, ShowsAccuracyBySourceIfThereAreSeveral) {
   EXPECT_FALSE(holds(lie_analyze(example("one-source").string()).output, "mean over sources"));
 }
 
+TEST(LieAnalyze, ShowsEveryVerdictOfTheVerifier) {
+  const fs::path run = example("verdicts");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  const auto lines = verdict_lines();
+  ASSERT_EQ(lines.size(), kVerdictCount);
+  EXPECT_EQ(lines.back().metric, "verdict_copied_share");
+  EXPECT_EQ(lines[2].words, "no answer");
+  const std::string begin = "{\"step\":12,";
+  metrics.replace(metrics.find(begin), begin.size(), begin + "\"verdict_copied_share\":0.00125,");
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(holds(table, "verdict copied")) << table;
+  EXPECT_TRUE(holds(table, " 0.12 %")) << "a small share" << table;
+  EXPECT_TRUE(holds(read_file(run / "report.html"), "{\"name\":\"copied\""));
+}
+
+TEST(LieAnalyze, SharesBelowOnePercentArePercentages) {
+  EXPECT_EQ(value_text("truncation_rate", 0.000326), "0.033 %");
+  EXPECT_EQ(value_text("eval_accuracy", 0.0099), "0.99 %");
+  EXPECT_EQ(value_text("accuracy", 0.25), "0.250");
+  EXPECT_EQ(value_text("accuracy", 0), "0");
+  EXPECT_EQ(value_text("learning_rate", 0.000001), "1.00e-06") << "not a share";
+}
+
 TEST(LieAnalyze, ReportsTheProgressOfAnUnfinishedRun) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));
@@ -255,8 +280,10 @@ TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
   Subject lie = subject_of({example("settings-lie", {.steps = 3, .planned = 3})});
   Subject gspo =
       subject_of({example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25})});
+  lie.name = "lie", gspo.name = "<gspo>";
   const Subject both[] = {std::move(lie), std::move(gspo)};
   const std::string html = html_report(both, 2);
+  EXPECT_TRUE(holds(html, "<title>lie and &lt;gspo&gt;: LIE Cluster report</title>"));
   EXPECT_TRUE(holds(html, "<tr class=differs><td><code>reward.length.enabled</code>"));
   EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
 }

@@ -108,10 +108,10 @@ std::string numbers(const Chart& chart) {
   }
   return fmt::format(
       "<script "
-      "type=\"application/json\">{{\"x\":{},\"kind\":\"{}\",\"log\":{},\"low\":{},\"high\":{},"
-      "\"series\":[{}]}}</script>",
+      "type=\"application/json\">{{\"x\":{},\"kind\":\"{}\",\"log\":{},\"share\":{},\"low\":{},"
+      "\"high\":{},\"series\":[{}]}}</script>",
       script_string(chart.x_label), kKinds[static_cast<int>(chart.kind)], chart.log_y,
-      json_number(chart.y_low), json_number(chart.y_high), series);
+      chart.is_share, json_number(chart.y_low), json_number(chart.y_high), series);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Chart {
   std::vector<Series> series = {};
   Kind kind = Kind::kLines;
   bool log_y = false;
+  bool is_share = false;                       // small values are shown as percentages
   std::optional<double> y_low = std::nullopt;  // the y axis covers at least [y_low, y_high]
   std::optional<double> y_high = std::nullopt;
   int run = -1;  // index of its only subject, which hides it; -1: it compares several
