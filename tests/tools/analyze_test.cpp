@@ -321,6 +321,7 @@ TEST(Html, TextOfARunIsEscaped) {
   EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
   EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
   EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
+  EXPECT_EQ(visible("\x1b[31m<b>\n"), "⟨U+001B⟩[31m<b>\n") << "a terminal's control sequence";
   EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
 }
 
@@ -344,6 +345,29 @@ TEST(Report, ChoosesCorrectAndIncorrectResponsesOfTheFirstAndLastStep) {
   EXPECT_EQ(run.samples.step[chosen[0]], 1);
   EXPECT_EQ(run.samples.step[chosen[5]], 12);
   EXPECT_NE(run.samples.verdict[chosen[2]] == 0, run.samples.verdict[chosen[3]] == 0);
+}
+
+TEST(Tail, PrintsTheLastCompleteStepOfARunInProgress) {
+  const fs::path run = example("tail", {.steps = 3, .planned = 40, .checkpoint = false});
+  const Outcome outcome = lie_analyze("tail --samples 2 " + run.string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "step 3 of 40")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "== step 3, problem ")) << outcome.output;
+  EXPECT_FALSE(holds(outcome.output, "== step 2,")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "-- gold 2, extracted 1 < 2<script>")) << outcome.output;
+  std::size_t responses = 0;
+  for (std::size_t at = 0; (at = outcome.output.find("== step", at)) != std::string::npos; ++at)
+    ++responses;
+  EXPECT_EQ(responses, 2U);
+}
+
+TEST(Tail, SaysThatNoStepIsCompleteYet) {
+  const fs::path run = fresh("tail-begun");
+  fs::create_directories(run);
+  write_file_atomically(run / "config.yaml", "run:\n  steps: 40\n");
+  const Outcome outcome = lie_analyze("tail " + run.string());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.output, "no training step is logged in full yet")) << outcome.output;
 }
 
 TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
