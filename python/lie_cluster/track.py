@@ -27,6 +27,21 @@ _EXPECTED = 'one flat JSON object of numbers with a "step"'
 _TEXT_COLUMNS = ("step", "kind", "data_source", "prompt", "response", "gold", "extracted", "reward", "verdict")
 
 
+class TrackerError(Error):
+    """The tracker failed, for example because its server cannot be reached."""
+
+
+@contextlib.contextmanager
+def _sending():
+    """Turns every error of a tracker's package into TrackerError."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:  # the packages have no common type
+        raise TrackerError(f"the tracker failed: {type(error).__name__}: {error}; repeat the command to continue") from error
+
+
 class MetricsFile:
     """The rows that a metrics.jsonl gained since the last call of new_rows()."""
 
@@ -168,8 +183,9 @@ def send_metrics(rows, sink, state):
         wall_time = float(row.pop("wall_time", 0))
         if step <= state.step:
             continue
-        sink.metrics(step, wall_time, {name: value for name, value in row.items()
-                                       if isinstance(value, (int, float)) and math.isfinite(value)})
+        values = {name: value for name, value in row.items() if isinstance(value, (int, float)) and math.isfinite(value)}
+        with _sending():
+            sink.metrics(step, wall_time, values)
         state.step = step
         state.save()
 
@@ -198,7 +214,9 @@ def send_texts(directory, sink, state, every, count):
     for step in sorted(set(columns["step"].tolist())):
         if step <= state.text_step or not (step in evaluates or step % every == 0):
             continue
-        sink.texts(step, _text_rows(run, step, np.flatnonzero(columns["step"] == step), count))
+        rows = _text_rows(run, step, np.flatnonzero(columns["step"] == step), count)
+        with _sending():
+            sink.texts(step, rows)
         state.text_step = step
         state.save()
 
@@ -214,6 +232,8 @@ class Texts:
             return
         try:
             send_texts(self._options.run, sink, state, self._options.texts_every, self._options.samples)
+        except TrackerError:
+            raise
         except Error as error:
             self._failed = True
             print(f"lie_cluster.track: no texts are sent: {error}", file=sys.stderr)
@@ -245,8 +265,9 @@ def main():
     config = Run(options.run).config
     options.name = options.name or options.run.resolve().name
     state = State(options.run / "tracking" / f"{options.to}.json")
-    sink = TRACKERS[options.to](options, state.id, config)
-    state.step = max(state.step, sink.last_step())
+    with _sending():
+        sink = TRACKERS[options.to](options, state.id, config)
+        state.step = max(state.step, sink.last_step())
     state.save()
     metrics, texts = MetricsFile(options.run / "metrics.jsonl"), Texts(options)
     try:
@@ -258,7 +279,8 @@ def main():
                     break
                 time.sleep(options.interval)
     finally:
-        sink.finish()
+        with _sending():
+            sink.finish()
     print(f"{options.run}: sent to {options.to} up to step {state.step}")
     return 0
 

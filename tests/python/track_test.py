@@ -2,6 +2,7 @@
 
 usage: track_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
+import contextlib
 import importlib.util
 import json
 import os
@@ -35,6 +36,11 @@ def example(name, steps=40):
     vocabulary = {chr(65 + i): i for i in range(60)}
     (directory / "checkpoints" / f"step-{steps:06}" / "tokenizer.json").write_text(json.dumps({"model": {"vocab": vocabulary}}))
     return directory
+
+
+def accuracies(directory):
+    rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    return [(row["step"], row["accuracy"]) for row in rows if "accuracy" in row]
 
 
 class Recorder:
@@ -104,7 +110,7 @@ class Repeated(unittest.TestCase):
         directory = example("failing")
         path = directory / "tracking" / "x.json"
         first, second = Recorder(fails_at=20), Recorder()
-        with self.assertRaises(ConnectionError):
+        with self.assertRaisesRegex(Error, "the tracker is away; repeat the command"):
             send_metrics(MetricsFile(directory / "metrics.jsonl").new_rows(), first, State(path))
         state = State(path)
         send_metrics(MetricsFile(directory / "metrics.jsonl").new_rows(), second, state)
@@ -148,14 +154,14 @@ class Samples(unittest.TestCase):
         self.assertEqual(again.tables, {})
 
 
-def offline(directory, tracker):
-    """Runs the program as a user does, with the tracker's offline mode."""
+def offline(directory, tracker, *options):
+    """Starts the program as a user does, with the tracker's offline mode."""
     environment = {**os.environ, "WANDB_MODE": "offline", "WANDB_SILENT": "true", "TRACKIO_DIR": str(WORK / "trackio"),
                    "MLFLOW_TRACKING_URI": f"sqlite:///{WORK}/mlflow.db", "MPLCONFIGDIR": str(WORK)}
     if os.environ.get("LIE_INSTALLED") is None:
         environment["PYTHONPATH"] = str(ROOT / "python")
-    return subprocess.run([sys.executable, "-m", "lie_cluster.track", directory, "--to", tracker], capture_output=True,
-                          text=True, env=environment, cwd=WORK)
+    return subprocess.Popen([sys.executable, "-m", "lie_cluster.track", directory, "--to", tracker, *options], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=WORK)
 
 
 def level_db_records(log):
@@ -181,26 +187,46 @@ def needs(*packages):
 
 
 class Trackers(unittest.TestCase):
+    def ends_well(self, process):
+        output, errors = process.communicate(timeout=200)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertIn("up to step 40", output)
+
+    def accuracies_in_mlflow(self, name):
+        import mlflow
+        client = mlflow.MlflowClient(f"sqlite:///{WORK}/mlflow.db")
+        experiment = client.get_experiment_by_name("lie_cluster").experiment_id
+        run, = client.search_runs([experiment], f"attributes.run_name = '{name}'")
+        return sorted((m.step, m.value) for m in client.get_metric_history(run.info.run_id, "accuracy"))
+
     def sent_twice(self, tracker):
         directory = example(tracker)
         for _ in range(2):
-            ended = offline(directory, tracker)
-            self.assertEqual(ended.returncode, 0, ended.stderr)
-            self.assertIn("up to step 40", ended.stdout)
+            self.ends_well(offline(directory, tracker))
         return directory
 
     @needs("mlflow", "sqlalchemy")
     def test_mlflow_holds_every_step_once_after_two_calls(self):
         directory = self.sent_twice("mlflow")
-        import mlflow
-        client = mlflow.MlflowClient(f"sqlite:///{WORK}/mlflow.db")
-        experiment = client.get_experiment_by_name("lie_cluster").experiment_id
-        runs = client.search_runs([experiment])
-        self.assertEqual(len(runs), 1)
-        history = client.get_metric_history(runs[0].info.run_id, "accuracy")
-        rows = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
-        self.assertEqual(sorted((m.step, m.value) for m in history),
-                         [(row["step"], row["accuracy"]) for row in rows if "accuracy" in row])
+        self.assertEqual(self.accuracies_in_mlflow("mlflow"), accuracies(directory))
+
+    @needs("mlflow", "sqlalchemy")
+    def test_follow_sends_what_a_run_adds_and_ends_with_its_last_step(self):
+        directory = example("live")
+        path, state = directory / "metrics.jsonl", directory / "tracking" / "mlflow.json"
+        text = path.read_text()
+        torn = text.index('{"step":20,') + 30
+        path.write_text(text[:torn])
+        process = offline(directory, "mlflow", "--follow", "--interval", "0.1")
+        while process.poll() is None and not (state.exists() and json.loads(state.read_text())["step"] >= 19):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.1)
+        self.assertIsNone(process.poll(), process.stderr)
+        self.assertEqual(json.loads(state.read_text())["step"], 19)
+        with open(path, "a") as file:
+            file.write(text[torn:])
+        self.ends_well(process)
+        self.assertEqual(self.accuracies_in_mlflow("live"), accuracies(directory))
 
     @needs("trackio", "pandas")
     def test_trackio_holds_every_step_once_after_two_calls(self):
@@ -210,8 +236,7 @@ class Trackers(unittest.TestCase):
         with sqlite3.connect(path) as database:
             rows = [json.loads(row[0]) for row in database.execute("select metrics from metrics order by id")]
         found = [row["accuracy"] for row in rows if "accuracy" in row]
-        lines = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
-        self.assertEqual(found, [line["accuracy"] for line in lines if "accuracy" in line])
+        self.assertEqual(found, [value for _, value in accuracies(directory)])
 
     @needs("wandb")
     def test_wandb_keeps_offline_runs_of_one_identifier_with_every_step_once(self):
@@ -232,8 +257,8 @@ class Trackers(unittest.TestCase):
         if importlib.util.find_spec("trackio"):
             self.skipTest("trackio is installed")
         ended = offline(directory, "trackio")
+        self.assertIn("pip install trackio", ended.communicate()[1])
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("pip install trackio", ended.stderr)
 
 
 if __name__ == "__main__":
