@@ -345,6 +345,20 @@
     image.src = URL.createObjectURL(svg);
   }
 
+  // Adds a button for each series that has points. It hides the series, or its run.
+  function addLegend({figure, svg, data}) {
+    const legend = element("div", "legend", "");
+    data.series.forEach((series, i) => {
+      if (series.points.length === 0) return;
+      const button = element("button", series.style, "");
+      button.type = "button", button.dataset.series = i;
+      if (series.run >= 0) button.dataset.run = series.run;
+      button.append(element("i", series.dashed ? "dashed" : "", ""), series.name);
+      legend.append(button);
+    });
+    figure.insertBefore(legend, svg);
+  }
+
   // Adds the buttons that save a chart, the marks of bands in its legend, and the explanation of its title.
   function complete(chart) {
     const {figure, data} = chart, saves = element("div", "save", "save ");
@@ -378,6 +392,7 @@
     const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, title: figure.querySelector("figcaption b").textContent,
                    data: JSON.parse(figure.querySelector("script").textContent)};
     follow(chart);
+    addLegend(chart);
     complete(chart);
     return chart;
   }
