@@ -58,12 +58,6 @@ bool begins_with_one_of(std::string_view metric, std::initializer_list<const cha
   return std::ranges::any_of(beginnings, [&](const char* b) { return metric.starts_with(b); });
 }
 
-bool is_share(std::string_view metric) {
-  return metric.ends_with("_share") ||
-         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
-                                     "clip_fraction", "idle_share"});
-}
-
 bool is_never_negative(std::string_view metric) {
   return is_share(metric) || metric.ends_with("_seconds") ||
          begins_with_one_of(metric, {"response_length", "c_context", "c_global", "entropy",
@@ -111,6 +105,12 @@ Estimate over_runs(const Subject& subject, const std::string& metric, std::size_
 }
 
 }  // namespace
+
+bool is_share(std::string_view metric) {
+  return metric.ends_with("_share") ||
+         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
+                                     "clip_fraction", "idle_share"});
+}
 
 std::size_t window_of(std::size_t count) { return std::max<std::size_t>(1, (count + 5) / 10); }
 

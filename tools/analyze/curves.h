@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/analyze/run.h"
@@ -19,6 +20,9 @@ struct CurvePoint {
 /// mean with a t interval, at the steps that all of them have. Intervals are cut to the range of
 /// the quantity, such as [0, 1] for shares.
 std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric);
+
+/// Returns whether the values of a metric are shares in [0, 1].
+bool is_share(std::string_view metric);
 
 /// Mean of a curve over its first and its last steps; the window is a tenth of the steps.
 struct StartAndEnd {
