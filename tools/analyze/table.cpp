@@ -124,8 +124,16 @@ void add_trap_lines(std::string& out, const Subject& subject) {
                      short_number(trap.correlation));
 }
 
+/// Returns a quoted CSV cell. A text that a spreadsheet would compute gets an apostrophe.
+std::string csv_text(std::string_view text) {
+  const bool is_formula = text.find_first_of("=+-@\t\r") == 0;
+  std::string cell = is_formula ? "\"'" : "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + '"';
+}
+
 std::string csv_row(const Run& run, std::int64_t step, const std::set<std::string>& metrics) {
-  std::string row = fmt::format("\"{}\",{}", run.name, step);
+  std::string row = fmt::format("{},{}", csv_text(run.name), step);
   for (const std::string& metric : metrics) {
     const Curve curve = curve_of(run, metric);
     const auto found = curve.find(step);
@@ -184,7 +192,10 @@ void write_csv(std::span<const Subject> subjects, const std::filesystem::path& p
     }
   }
   std::string out = "run,step";
-  for (const std::string& metric : metrics) out += "," + metric;
+  for (const std::string& metric : metrics) {
+    const bool is_plain = metric.find_first_of(",\"\n\r") == std::string::npos;
+    out += "," + (is_plain ? metric : csv_text(metric));  // a data source may hold anything
+  }
   out += "\n";
   for (const Subject& subject : subjects) {
     for (const Run& run : subject.runs) {
