@@ -99,12 +99,19 @@ class Prose {
     return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
   }
 
+  // Returns whether the text continues with an exponent or an index. Degrees are a unit.
+  static bool is_raised_or_indexed(std::string_view rest) {
+    if (rest.empty() || (rest[0] != '^' && rest[0] != '_')) return false;
+    constexpr std::array<std::string_view, 4> kDegrees = {"^\\circ", "^{\\circ", "^\\degree", "^o"};
+    return std::ranges::none_of(kDegrees, [rest](auto sign) { return rest.starts_with(sign); });
+  }
+
   // Returns whether a plain number is only a part of an expression that stands around it: the 2 of
   // x > 2, of \\pm 2 and of 2^\\pi.
   bool is_fragment(const Found& f) const {
     if (f.kind != Found::Kind::kPlain) return false;
     const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
-    if (!rest.empty() && (rest[0] == '^' || rest[0] == '_')) return true;
+    if (is_raised_or_indexed(rest)) return true;
     constexpr std::array<std::string_view, 7> kOperators = {"\\cdot", "\\times", "\\sqrt",  "\\pi",
                                                             "\\pmod", "\\bmod",  "\\approx"};
     const auto follows = [rest = trimmed(rest)](auto sign) { return rest.starts_with(sign); };
