@@ -7,6 +7,7 @@
 
 #include "common/config/config.h"
 #include "common/config/config_keys.h"
+#include "common/config/nearest.h"
 #include "common/io/json_lines.h"
 #include "common/text/scan.h"
 
@@ -114,13 +115,17 @@ std::string explain_config(const FieldList& fields, std::string_view part) {
   const auto is_meant = [&](const Field& field) {
     return field.key.find(part) != std::string::npos;
   };
-  const bool all = std::ranges::none_of(fields.fields(), is_meant);
+  const bool all = part.empty() || part.ends_with(".yaml");  // `part` may be a config's path
+  if (!all && std::ranges::none_of(fields.fields(), is_meant)) {
+    std::vector<std::string> keys;
+    for (const Field& field : fields.fields()) keys.push_back(field.key);
+    const std::string hint = did_you_mean(part, keys);
+    return fmt::format("\nNo key contains \"{}\"{} --help lists all keys\n", part,
+                       hint.empty() ? ";" : hint);
+  }
   std::size_t width = 0;
   for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
   std::string out;
-  if (all && !part.empty() && !part.ends_with(".yaml")) {  // `part` may be a config's path
-    out = fmt::format("\nNo key contains \"{}\"; all keys:\n", part);
-  }
   std::vector<Section> sections = sections_of(fields.fields());
   for (Section& section : sections) {
     std::erase_if(section.fields, [&](const Field* field) { return !all && !is_meant(*field); });

@@ -7,8 +7,8 @@
 
 namespace lie {
 
-/// Returns the Levenshtein distance: the number of single-character insertions, deletions and
-/// substitutions that turn `a` into `b`.
+/// Returns the number of single-character insertions, deletions, substitutions and exchanges of
+/// neighbors that turn `a` into `b` (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the name in `known` with the smallest edit distance to `name`, the first one on ties.

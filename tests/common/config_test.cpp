@@ -336,7 +336,10 @@ TEST_F(Config, ExplainsKeysWhoseNamesContainAText) {
   EXPECT_NE(text.find("policy_loss.clip_low"), std::string::npos) << text;
   EXPECT_EQ(explain_config(fields, "my.yaml"), explain_config(fields)) << "a config, not a key";
   EXPECT_EQ(explain_config(fields, "clipp"),
-            "\nNo key contains \"clipp\"; all keys:\n" + explain_config(fields));
+            "\nNo key contains \"clipp\"; --help lists all keys\n");
+  EXPECT_EQ(explain_config(fields, "policy_loss.clip_lwo"),
+            "\nNo key contains \"policy_loss.clip_lwo\"; did you mean policy_loss.clip_low? "
+            "--help lists all keys\n");
 }
 
 TEST_F(Config, DifferencesShowBothValues) {

@@ -92,6 +92,8 @@ TEST(Nearest, EditDistanceOfKnownPairs) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(edit_distance("same", "same"), 0u);
+  EXPECT_EQ(edit_distance("trian", "train"), 1u);
+  EXPECT_EQ(edit_distance("ab", "ba"), 1u);
 }
 
 TEST(Nearest, TiesGoToTheFirstName) {

@@ -22,15 +22,15 @@ EOF
 grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft does not report its end tokens"; }
 chat="$WORK/sft/checkpoints/step-000040"
 
-# says_its_ends CHECKPOINT: checks the end tokens in config.json and generation_config.json, which
+# names_its_end_tokens CHECKPOINT: checks the end tokens in config.json and generation_config.json, which
 # transformers and vLLM read.
-says_its_ends() {
+names_its_end_tokens() {
   for file in config generation_config; do
     tr -d ' \n' <"$1/$file.json" | grep -q '"eos_token_id":\[256,300\]' || { cat "$1/$file.json"; fail "$1/$file.json lacks the end tokens"; }
   done
   grep -q '"top_k": *20' "$1/generation_config.json" || fail "generation_config.json lost a key"
 }
-says_its_ends "$chat"
+names_its_end_tokens "$chat"
 
 # metric RUN STEP NAME
 metric() { grep "\"step\":$2," "$1/metrics.jsonl" | sed -E "s/.*\"$3\":([^,}]*).*/\1/"; }
@@ -57,7 +57,7 @@ EOF
 read -r train_cut eval_cut <<<"$(answers by_template)"
 grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template.log" || fail "train does not report its end tokens"
 grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template-eval.log" || fail "eval does not report its end tokens"
-says_its_ends "$WORK/by_template/checkpoints/step-000002"
+names_its_end_tokens "$WORK/by_template/checkpoints/step-000002"
 read -r train_before eval_before <<<"$(answers base_end --set 'rollout.end_of_sequence_tokens=[<|endoftext|>]')"
 grep -q 'end at <|endoftext|> (256)$' "$WORK/base_end.log" || { cat "$WORK/base_end.log"; fail "the overridden end token is not reported"; }
 

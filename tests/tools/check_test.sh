@@ -9,7 +9,7 @@ source "$(dirname "$0")/begin.sh"
 sed 's/every: 3/every: 2/' "$small" >"$WORK/small.yaml" && small="$WORK/small.yaml"
 
 train 1 "$WORK/whole" >"$WORK/whole.log" 2>&1 || { cat "$WORK/whole.log"; fail "the uninterrupted run failed"; }
-expect_whole() {
+expect_complete() {
   [ "$(digest "$1")" = "$(digest "$WORK/whole")" ] || fail "$2: $(digest "$1"), uninterrupted: $(digest "$WORK/whole")"
   diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$1") || fail "$2: metrics differ"
 }
@@ -31,7 +31,7 @@ done
 wait "$first" || { cat "$WORK/first.log"; fail "the first run failed after a second start"; }
 [ "$refused" -gt 0 ] || fail "no second start happened during the first run"
 [ ! -e "$WORK/first/writer.lock" ] || fail "the lock file was not removed"
-expect_whole "$WORK/first" "after $refused second starts"
+expect_complete "$WORK/first" "after $refused second starts"
 
 # Flips a random bit in each of 64 random bytes of the file $1. The seed is $2.
 flip() {
@@ -49,10 +49,10 @@ PYTHON
 # Each file of the last checkpoint is damaged. Some are also removed or truncated.
 train 1 "$WORK/four" --set run.steps=4 >"$WORK/four.log" 2>&1 || { cat "$WORK/four.log"; fail "the run of four steps failed"; }
 cases=0
-# goes_on_without NAME COMMAND...: damages the file NAME by COMMAND. Checks that the damage is
+# resumes_without NAME COMMAND...: damages the file NAME by COMMAND. Checks that the damage is
 # detected and named, that the checkpoint is renamed, and that the run ends like the uninterrupted
 # one.
-goes_on_without() {
+resumes_without() {
   local name="$1" damaged="$WORK/damaged" last
   shift
   rm -rf "$damaged" && cp -r "$WORK/four" "$damaged"
@@ -64,18 +64,18 @@ goes_on_without() {
   grep -q "step-000004 IS DAMAGED: .*$name.*renamed to step-000004.damaged" "$WORK/damaged.log" ||
     { cat "$WORK/damaged.log"; fail "$name: the damage is not reported"; }
   [ -d "$last.damaged" ] || fail "$name: the checkpoint was not renamed"
-  expect_whole "$damaged" "$name"
+  expect_complete "$damaged" "$name"
   cases=$((cases + 1))
 }
 seed=1
 for file in "$WORK/four/checkpoints/step-000004"/*; do
   flip_it() { flip "$1" "$seed"; }
-  goes_on_without "$(basename "$file")" flip_it
+  resumes_without "$(basename "$file")" flip_it
   seed=$((seed + 1))
 done
-goes_on_without optimizer.safetensors rm
-goes_on_without SHA256SUMS rm
-goes_on_without model.safetensors truncate -s -1
+resumes_without optimizer.safetensors rm
+resumes_without SHA256SUMS rm
+resumes_without model.safetensors truncate -s -1
 
 # Bits of every file of a run are flipped. Each flip is detected or changes nothing that is read.
 "$BIN/lie_analyze" --check "$WORK/whole" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "an intact run is reported as damaged"; }
@@ -97,7 +97,7 @@ cp -r "$WORK/none" "$WORK/again"
 train 1 "$WORK/again" >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "the run did not resume from its log without an intact checkpoint"; }
 grep -q 'NO VALID CHECKPOINT IS LEFT' "$WORK/again.log" || fail "a run restarted from its start model without a warning"
 grep -q 'steps 1 to 4 are learned again from the log' "$WORK/again.log" || { cat "$WORK/again.log"; fail "the logged steps were generated again"; }
-expect_whole "$WORK/again" "without an intact checkpoint"
+expect_complete "$WORK/again" "without an intact checkpoint"
 
 # The log is incomplete, too: every start is refused, the message names the remedy, and nothing is
 # removed.

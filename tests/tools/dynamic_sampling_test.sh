@@ -10,7 +10,7 @@ dynamic=(--set rollout.dynamic_sampling.enabled=true --set rollout.temperature=2
 run() {
   train "$1" "$WORK/$2" "${dynamic[@]}" "${@:3}" >"$WORK/$2.log" 2>&1 || { cat "$WORK/$2.log"; fail "$2"; }
 }
-same_as_whole() {
+equals_uninterrupted() {
   [ "$(digest "$WORK/$1")" = "$(digest "$WORK/whole")" ] || fail "$1 is not bit-identical to the reference run"
   diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$WORK/$1") || fail "$1 differs from the reference run in metrics"
 }
@@ -24,7 +24,7 @@ same_weights() {
 run 1 whole
 for ranks in 2 4; do
   run "$ranks" "n$ranks"
-  same_as_whole "n$ranks"
+  equals_uninterrupted "n$ranks"
 done
 
 # Every step trains only on groups with signal. The log also holds all other groups.
@@ -47,7 +47,7 @@ for fault in journal:3 journal:8 metrics:2 journal:11; do
   ! LIE_FAULT="$fault" train 4 "$WORK/killed" "${dynamic[@]}" --set checkpoint.every=0 >"$WORK/killed.log" 2>&1 || fail "$fault: the run does not die"
 done
 run 2 killed --set checkpoint.every=0
-same_as_whole killed
+equals_uninterrupted killed
 run 4 few_checkpoints --set checkpoint.every=0
 rm -r "$WORK/few_checkpoints/checkpoints"
 run 1 few_checkpoints --set checkpoint.every=0

@@ -56,11 +56,11 @@ for layout in 2x1 3x2 8x3; do
   [ "$(digest "$WORK/$layout")" = "$expected" ] || fail "$learners learners, $actors actors are not bit-identical: $(digest "$WORK/$layout")"
   diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/$layout") || fail "metrics differ with $learners learners"
 done
-go_on() { train 8 "$WORK/moved" --set "roles.learners=$1" >"$WORK/moved.log" 2>&1; }
+resume_moved() { train 8 "$WORK/moved" --set "roles.learners=$1" >"$WORK/moved.log" 2>&1; }
 for point in 4:metrics:3 2:checkpoint:3 3:journal:2; do
-  ! LIE_FAULT="${point#*:}" go_on "${point%%:*}" || fail "$point: the run does not die"
+  ! LIE_FAULT="${point#*:}" resume_moved "${point%%:*}" || fail "$point: the run does not die"
 done
-go_on 6 || { cat "$WORK/moved.log"; fail "the run did not resume with another number of learners"; }
+resume_moved 6 || { cat "$WORK/moved.log"; fail "the run did not resume with another number of learners"; }
 [ "$(digest "$WORK/moved")" = "$expected" ] || fail "by 4, 2, 3 and 6 learners in turn: not bit-identical: $(digest "$WORK/moved")"
 diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/moved") || fail "by 4, 2, 3 and 6 learners in turn: metrics differ"
 

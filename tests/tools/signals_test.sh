@@ -28,7 +28,7 @@ find_ranks() {  # ranks: children of the subshell "launcher", or of its mpirun
   [ "${#pids[@]}" = "$1" ]
 }
 export LIE_FAULT_LOG="$WORK/points"
-handed_out() { passes response "$LIE_FAULT_LOG"; }
+responses_dispatched() { passes response "$LIE_FAULT_LOG"; }
 lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
 last_step() { tail -n 1 "$1/metrics.jsonl" | grep -oP '"step":\K[0-9]+'; }
 
@@ -47,7 +47,7 @@ expect_stop() {  # directory, words
   stopped=$((stopped + 1))
 }
 
-expect_whole() {  # directory, reference
+expect_complete() {  # directory, reference
   [ "$(digest "$1")" = "$(digest "$2")" ] || fail "$1: $(digest "$1"), uninterrupted: $(digest "$2")"
   diff <(timeless_metrics "$2") <(timeless_metrics "$1") || fail "$1: metrics differ"
 }
@@ -57,7 +57,7 @@ for ranks in 1 4 5; do
   layout "$ranks"
   rm -f "$LIE_FAULT_LOG"
   train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "the uninterrupted run failed"; }
-  responses="$(handed_out)" inside=0
+  responses="$(responses_dispatched)" inside=0
   rm "$LIE_FAULT_LOG"
   stopped=0 starts="$ranks" run="$WORK/run$ranks"
   while [ "$stopped" -lt "$stops" ]; do
@@ -69,18 +69,18 @@ for ranks in 1 4 5; do
     kill "-$signal" "${pids[$one]}" 2>/dev/null || true
     expect_stop "$run" " by SIG$signal"
     # A run that ended before the signal is started anew, so that every stop counts.
-    if [ "$(last_step "$run")" = "$steps" ]; then expect_whole "$run" "$WORK/whole$ranks" && rm -rf "$run" "$LIE_FAULT_LOG"; fi
+    if [ "$(last_step "$run")" = "$steps" ]; then expect_complete "$run" "$WORK/whole$ranks" && rm -rf "$run" "$LIE_FAULT_LOG"; fi
   done
   train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "the resumed run failed"; }
-  expect_whole "$run" "$WORK/whole$ranks"
-  [ "$(handed_out)" = "$responses" ] || fail "$(handed_out) responses were generated, uninterrupted: $responses"
+  expect_complete "$run" "$WORK/whole$ranks"
+  [ "$(responses_dispatched)" = "$responses" ] || fail "$(responses_dispatched) responses were generated, uninterrupted: $responses"
   echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: bit-identical to the uninterrupted run, with its $responses responses"
 done
 
 # No start has time for a full step. Each keeps the groups that it has started for the next start.
 rm -f "$LIE_FAULT_LOG"
 train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
-responses="$(handed_out)" starts=0
+responses="$(responses_dispatched)" starts=0
 rm "$LIE_FAULT_LOG"
 until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1; do
   [ "$?" = 75 ] || { cat "$log"; fail "time limit: expected status 75"; }
@@ -90,8 +90,8 @@ until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1
   [ "$starts" -lt 30 ] || fail "time limit: the starts make no progress"
 done
 [ "$starts" -ge 3 ] || fail "time limit: only $starts stops"
-expect_whole "$WORK/limited" "$WORK/reference"
-[ "$(handed_out)" = "$responses" ] || fail "time limit: $(handed_out) responses were generated, uninterrupted: $responses"
+expect_complete "$WORK/limited" "$WORK/reference"
+[ "$(responses_dispatched)" = "$responses" ] || fail "time limit: $(responses_dispatched) responses were generated, uninterrupted: $responses"
 unset LIE_FAULT_LOG
 
 # The disk fills up at several moments. ulimit bounds the file size in KiB, and writes beyond it

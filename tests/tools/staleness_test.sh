@@ -24,14 +24,14 @@ same() {  # name, name
   diff <(timeless_metrics "$WORK/$1") <(timeless_metrics "$WORK/$2") || fail "$1 and $2 differ in metrics"
 }
 # Prints the greatest staleness in the metrics of a run.
-stalest() { grep -o '"staleness_max":[0-9.]*' "$WORK/$1/metrics.jsonl" | cut -d: -f2 | sort -n | tail -1; }
+largest_staleness() { grep -o '"staleness_max":[0-9.]*' "$WORK/$1/metrics.jsonl" | cut -d: -f2 | sort -n | tail -1; }
 
 run 4 free
 grep -q "can be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not report it"
 run 4 whole $recorded
 ! grep -q "can be repeated bit for bit" "$WORK/whole.log" || fail "a run with a recorded schedule is reported as not repeatable"
 for name in free whole; do
-  case "$(stalest $name)" in 1.0 | 2.0) ;; *) fail "$name: staleness up to $(stalest $name)" ;; esac
+  case "$(largest_staleness $name)" in 1.0 | 2.0) ;; *) fail "$name: staleness up to $(largest_staleness $name)" ;; esac
 done
 
 # The schedule is followed with other numbers of actors.
@@ -73,7 +73,7 @@ for cache in keep_cache recompute_cache; do
   for fault in journal:7 checkpoint:2; do LIE_FAULT="$fault" dies 4 "$cache" $in_flight $recorded; done
   run 4 "$cache" $in_flight $recorded
   mixed+=" $cache: $(grep -o '"mixed_version_share":[0-9.]*' "$WORK/$cache/metrics.jsonl" | cut -d: -f2 | xargs)"
-  case "$(stalest $cache)" in 0.0 | 1.0 | 2.0) ;; *) fail "$cache: staleness up to $(stalest $cache)" ;; esac
+  case "$(largest_staleness $cache)" in 0.0 | 1.0 | 2.0) ;; *) fail "$cache: staleness up to $(largest_staleness $cache)" ;; esac
   cp "$WORK/$cache/schedule.jsonl" "$WORK/$cache.jsonl"
   follow="$in_flight --set rollout.slots=100 --set run.follow_schedule=$WORK/$cache.jsonl $recorded"
   for fault in metrics:3 journal:11; do LIE_FAULT="$fault" dies 5 "again_$cache" $follow; done
@@ -88,9 +88,9 @@ echo "runs with in-flight weight changes are repeated, killed or not; share of r
 
 # Steps are complete with the first finished groups. The number of groups that were drawn for other
 # steps depends on speed and is only printed.
-# whole_schedule NAME: checks that exactly one step consumes each group. This step must be within the
+# complete_schedule NAME: checks that exactly one step consumes each group. This step must be within the
 # staleness bound of the step that drew the group and of the group's policy version.
-whole_schedule() {
+complete_schedule() {
   python3 - "$WORK/$1/schedule.jsonl" <<'EOF' || fail "$1: schedule.jsonl is incorrect"
 import json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
@@ -104,7 +104,7 @@ for weights in finish recompute_cache; do
   name="first_$weights"
   first="--set rollout.complete_with=first_groups --set rollout.in_flight_weights=$weights --set checkpoint.keep_last=4 --set rollout.slots=100"
   run 4 "$name" $first $recorded
-  whole_schedule "$name"
+  complete_schedule "$name"
   cp "$WORK/$name/schedule.jsonl" "$WORK/$name.jsonl"
   follow="$first --set run.follow_schedule=$WORK/$name.jsonl"
   run 1 "again_$name" $follow $recorded
@@ -119,7 +119,7 @@ for weights in finish recompute_cache; do
   # generated with the weights that resulted from them.
   for fault in journal:7 metrics:3 journal:13 checkpoint:2 journal:6; do LIE_FAULT="$fault" dies 4 "killed_$name" $first $recorded; done
   run 4 "killed_$name" $first $recorded
-  whole_schedule "killed_$name"
+  complete_schedule "killed_$name"
   run 1 "killed_again_$name" $first --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
   same "killed_again_$name" "killed_$name"
   "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train failed"; }

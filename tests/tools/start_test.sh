@@ -5,7 +5,7 @@
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
 
-says() {  # log, words...: checks that the log holds each of the words exactly once
+logs_once() {  # log, words...: checks that the log holds each of the words exactly once
   local log="$1" words
   shift
   for words in "$@"; do
@@ -16,7 +16,7 @@ fits() {  # log: checks that lines fit 80 columns, except those with paths and c
   ! grep -vF -e "$WORK" -e "$BIN" "$1" | grep -v ' left$' | grep -E '.{81}' || fail "$1: lines wider than 80 columns"
 }
 # Checks that the command after "next" works when it is copied unchanged.
-next_works() {
+next_command_works() {
   local command
   command="$(sed -n 's/^  next  *//p' "$1")"
   bash -c "$command" >"$WORK/next.out" 2>&1 || { cat "$WORK/next.out"; fail "the next command failed: $command"; }
@@ -30,31 +30,31 @@ for ranks in 1 4; do
   mkdir -p "$WORK/around$ranks" && before="$(state "$WORK/around$ranks")"
   train "$ranks" "$WORK/around$ranks/new" "${shape[@]}" --dry-run >"$WORK/dry.yaml" 2>"$log" || { cat "$log"; fail "the dry run failed"; }
   [ "$(state "$WORK/around$ranks")" = "$before" ] || fail "the dry run of a new run wrote something"
-  says "$log" 'a new run of 3 steps' 'nothing was started or written' 'memory '
+  logs_once "$log" 'a new run of 3 steps' 'nothing was started or written' 'memory '
   "$BIN/lie_cluster" train "$WORK/dry.yaml" --dry-run 2>"$log" | diff "$WORK/dry.yaml" - || fail "the printed config gives another config"
 
   train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train failed"; }
-  says "$log" "$run: a new run of 3 steps" '0.4 million parameters' 'train.jsonl' '8 prompts of' 'template plain' 'end at <|endoftext|> (256)' \
+  logs_once "$log" "$run: a new run of 3 steps" '0.4 million parameters' 'train.jsonl' '8 prompts of' 'template plain' 'end at <|endoftext|> (256)' \
     'KV cache' 'rank 0' 'done: all 3 steps' "$run/checkpoints/step-000003" "$run/trajectories" 'step 2 is saved'
   ! grep -q 'step 3 is saved' "$log" || fail "the last checkpoint is reported twice"
   fits "$log"
-  next_works "$log"
+  next_command_works "$log"
 
   before="$(state "$run")"
   train "$ranks" "$run" --set run.steps=5 --dry-run >/dev/null 2>"$log" || { cat "$log"; fail "the dry run of a resumable run failed"; }
-  says "$log" "$run: resumes after step 3 of 5" "  from        $run/checkpoints/step-000003"
+  logs_once "$log" "$run: resumes after step 3 of 5" "  from        $run/checkpoints/step-000003"
   [ "$(state "$run")" = "$before" ] || fail "the dry run of a resumable run wrote something"
   train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train failed on a finished run"; }
-  says "$log" "$run is finished: it has all 3 steps" "$run/checkpoints/step-000003"
+  logs_once "$log" "$run is finished: it has all 3 steps" "$run/checkpoints/step-000003"
   train "$ranks" "$run" --set run.steps=2 >"$log" 2>&1 || { cat "$log"; fail "train failed with fewer steps than the run has"; }
-  says "$log" "$run is finished: it has all 2 steps" "$run/checkpoints/step-000003"
+  logs_once "$log" "$run is finished: it has all 2 steps" "$run/checkpoints/step-000003"
 done
 
 # A dry run skips a damaged checkpoint. Only a real start renames it.
 cp -r "$WORK/run1" "$WORK/damaged" && echo >>"$WORK/damaged/checkpoints/step-000003/config.json"
 before="$(state "$WORK/damaged")"
 train 1 "$WORK/damaged" --set run.steps=5 --dry-run >/dev/null 2>"$WORK/damaged.log" || { cat "$WORK/damaged.log"; fail "the dry run of a damaged run failed"; }
-says "$WORK/damaged.log" 'resumes after step 2 of 5' 'step-000003 IS DAMAGED'
+logs_once "$WORK/damaged.log" 'resumes after step 2 of 5' 'step-000003 IS DAMAGED'
 [ "$(state "$WORK/damaged")" = "$before" ] || fail "the dry run renamed something"
 
 # A dry run refuses the directory of a live run with the same message as a real start.
@@ -70,8 +70,8 @@ words_of "$WORK/refused.log" | grep -q 'is being written by "lie_cluster train"'
 kill -TERM "$live"
 status=0 && wait "$live" || status=$?
 [ "$status" = 75 ] || { cat "$WORK/live.log"; fail "status $status after a stop"; }
-says "$WORK/live.log" 'start the same command again to resume' "  checkpoint    $WORK/live/checkpoints/step-"
-next_works "$WORK/live.log"
+logs_once "$WORK/live.log" 'start the same command again to resume' "  checkpoint    $WORK/live/checkpoints/step-"
+next_command_works "$WORK/live.log"
 
 # --- sft
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
@@ -83,10 +83,10 @@ YAML
 "$BIN/lie_cluster" sft "$WORK/sft.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft --dry-run failed"; }
 [ ! -e "$WORK/sft" ] || fail "sft --dry-run wrote something"
 "$BIN/lie_cluster" sft "$WORK/dry.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft failed"; }
-says "$WORK/sft.log" "$WORK/sft: a new run of 2 steps" '0.4 million parameters' '2 examples of' 'learner ' 'end at <|endoftext|> (256)' \
+logs_once "$WORK/sft.log" "$WORK/sft: a new run of 2 steps" '0.4 million parameters' '2 examples of' 'learner ' 'end at <|endoftext|> (256)' \
   'done: all 2 steps' "$WORK/sft/checkpoints/step-000002"
 fits "$WORK/sft.log"
-next_works "$WORK/sft.log"
+next_command_works "$WORK/sft.log"
 
 # --- eval
 cat >"$WORK/eval.yaml" <<YAML
@@ -98,7 +98,7 @@ YAML
 "$BIN/lie_cluster" eval "$WORK/eval.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval --dry-run failed"; }
 [ ! -e "$WORK/eval" ] || fail "eval --dry-run wrote something"
 "$BIN/lie_cluster" eval "$WORK/dry.yaml" >"$WORK/eval.out" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval failed"; }
-says "$WORK/eval.log" "$WORK/eval: a new evaluation" '0.4 million parameters' '8 prompts of' 'end at <|endoftext|> (256)' 'KV cache' "$WORK/eval/table.txt"
+logs_once "$WORK/eval.log" "$WORK/eval: a new evaluation" '0.4 million parameters' '8 prompts of' 'end at <|endoftext|> (256)' 'KV cache' "$WORK/eval/table.txt"
 fits "$WORK/eval.log"
-next_works "$WORK/eval.log"
+next_command_works "$WORK/eval.log"
 echo "train, sft and eval report their starts and ends; dry runs change nothing"

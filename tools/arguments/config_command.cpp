@@ -25,9 +25,10 @@ void add_config_command(CLI::App& program, JobCommand& chosen, const char* name,
       "Make all checks of a start and log what it would do; print the resolved config "
       "to standard output; start and write nothing");
   command->footer([=] {
-    return fmt::format(
-        "\n--help KEY explains the keys whose names contain KEY. Keys of the config:\n{}",
-        explain(arguments->config));
+    const std::string keys = explain(arguments->config);
+    const bool is_about_a_key = !arguments->config.empty() && !arguments->config.ends_with(".yaml");
+    if (is_about_a_key) return keys;
+    return "\n--help KEY explains the keys whose names contain KEY. Keys of the config:\n" + keys;
   });
   command->callback(
       [&chosen, arguments, run] { chosen = [=](Job& job) { run(job, *arguments); }; });

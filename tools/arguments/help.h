@@ -1,6 +1,8 @@
 // Formats the help of the programs.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -15,17 +17,30 @@ class FoldedHelp : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
-    const std::string help = Formatter::make_help(app, std::move(name), mode);
+    const std::string help =
+        is_about_a_key(*app) ? make_footer(app) : Formatter::make_help(app, std::move(name), mode);
     const auto columns = terminal_columns(stdout);
     return columns ? folded(help, *columns) : help;
   }
+
+ private:
+  /// Returns whether --help KEY was called, whose footer explains that key.
+  static bool is_about_a_key(const CLI::App& app) {
+    const CLI::Option* config = app.get_option_no_throw("CONFIG");
+    return config != nullptr && !config->empty() && !config->results()[0].ends_with(".yaml");
+  }
 };
 
-/// Returns the message of a command-line error. For an argument KEY=VALUE, as verl takes it, it
+/// Returns the message of a command-line error. An unknown option is named before what is missing.
+/// For an argument KEY=VALUE, as verl takes it, it
 /// names --set.
 inline std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  const auto rest = app->remaining();
+  if (!is_extra && !rest.empty() && rest[0].starts_with('-')) {
+    return fmt::format("There is no option {}\nRun with --help for more information.\n", rest[0]);
+  }
   return is_extra && words.find('=') != std::string::npos
              ? words + "Set a key of the config with --set KEY=VALUE.\n"
              : words;
