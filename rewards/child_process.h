@@ -59,7 +59,6 @@ class ChildProcess {
 
   /// Returns how the program ended ("exited with status 1"). Empty while it runs. Never blocks.
   std::optional<std::string> ended();
-  /// Returns whether it exited with status 0.
   bool ended_well() const { return reaped_ && status_ == 0; }
   /// Kills the program unless it has ended, and reads its last lines. Returns how it ended.
   std::string kill();

@@ -25,7 +25,6 @@ struct VerifierProgramOptions {
 };
 void describe(FieldList& fields, VerifierProgramOptions& options);
 
-/// A request to a program about one response.
 struct ProgramRequest {
   const Ticket& ticket;
   const Response& response;
@@ -34,7 +33,6 @@ struct ProgramRequest {
   const Score* score = nullptr;  // verdict so far; null: not verified yet
 };
 
-/// A program's answer to one request.
 struct ProgramAnswer {
   float reward = 0;
   std::optional<bool> correct;

@@ -9,7 +9,6 @@
 
 namespace lie {
 
-/// The inputs of a term.
 struct VerifiedResponse {
   const Ticket& ticket;
   const Response& response;

@@ -21,7 +21,7 @@ cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cu
 
 debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
-  libhwy-dev libpcre2-dev libutf8proc-dev librandom123-dev libgmp-dev libflint-dev libflint-arb-dev libcalcium-dev
+  libhwy-dev libpcre2-dev libutf8proc-dev librandom123-dev libgmp-dev libflint-dev libflint-arb-dev
   libssl-dev libgtest-dev libgmock-dev python3-h5py python3-yaml)
 if [ "${LIE_SLURM:-0}" = 1 ]; then
   debian_packages+=(slurm-wlm slurm-wlm-basic-plugins munge libpmix-dev iproute2)
@@ -29,7 +29,7 @@ fi
 if [ "${LIE_BROWSER:-0}" = 1 ]; then
   debian_packages+=(chromium)
 fi
-optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT since FLINT 3
+optional_debian_packages=(libflint-arb-dev)  # part of FLINT since FLINT 3
 
 say() { printf '[setup] %s\n' "$*"; }
 source scripts/progress_lib.sh

@@ -261,6 +261,15 @@ Verdict explain(std::string_view gold, std::string_view response, const Verifier
   return Pair(options, true).decide(gold, response, prompt);
 }
 
+std::string unreadable_gold(std::string_view gold, const VerifierOptions& options) {
+  VerifierOptions strict = options;
+  strict.mode = ExtractionMode::kReward;
+  const std::string answer = extract::from_gold(gold, strict);
+  if (trimmed(answer).empty()) return "it is empty";
+  const Verdict verdict = explain(gold, "\\boxed{" + answer + "}", strict);
+  return verdict.correct() && !verdict.gold_form.empty() ? "" : verdict.reason;
+}
+
 void release_thread_caches() { flint_cleanup(); }
 
 }  // namespace lie

@@ -14,7 +14,6 @@
 
 namespace lie {
 
-/// Returns the group number of a value.
 inline std::size_t group_of(const RolloutGroup& part) {
   return static_cast<std::size_t>(part.ticket.group);
 }

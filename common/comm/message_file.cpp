@@ -42,14 +42,12 @@ std::string refusal_of(const FileHeader& found, const fs::path& path) {
   }
   if (found.version != here.version || found.wire_version != here.wire_version) {
     return fmt::format(
-        "{}: has version {}.{}, but this program reads {}.{}; move it away to start a "
-        "new one",
+        "{}: has version {}.{}, but this program reads {}.{}; move it away to start a new one",
         path.string(), found.version, found.wire_version, here.version, here.wire_version);
   }
   return {};
 }
 
-/// Reads the records of a file in order.
 class RecordReader {
  public:
   explicit RecordReader(const fs::path& path)

@@ -88,7 +88,6 @@ RankPlace place_from_text(const std::string& text) {
 constexpr std::size_t kMaxRows = 16;  // lines of the table before it is folded further
 constexpr std::size_t kColumns = 78;  // width of an indented line on a terminal
 
-/// The ranks of one line of the table.
 struct TableRow {
   int first = 0, last = 0;
   std::string roles;
@@ -105,7 +104,6 @@ struct TableRow {
   }
 };
 
-/// Merges neighboring rows that are `alike`.
 template <typename Alike>
 std::vector<TableRow> fold(std::span<const TableRow> rows, const Alike& alike) {
   std::vector<TableRow> folded;

@@ -25,7 +25,6 @@ struct RolesOptions {
 
 void describe(FieldList& fields, RolesOptions& options);
 
-/// The host and CPUs of a rank.
 struct RankPlace {
   std::string host;
   std::vector<int> cpus;  // that the rank may use, by number on its host

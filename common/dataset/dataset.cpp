@@ -2,17 +2,34 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
+#include "common/io/line_input.h"
 
 namespace lie {
 namespace {
 
+/// Returns the content of a chat message, a text or a list of text parts.
+std::string content_of(const JsonRow& row) {
+  if (!row.is_list("content")) return row.required_text("content");
+  std::string content;
+  for (const JsonRow& part : row.rows("content")) {
+    const std::string type = part.required_text("type");
+    if (type != "text") {
+      fail("{}: field type: only text parts can be read, found {}; remove the row", part.place(),
+           type);
+    }
+    content += part.required_text("text");
+  }
+  return content;
+}
+
 ChatMessage message_of(const JsonRow& row) {
-  ChatMessage message{row.required_text("role"), row.required_text("content")};
+  ChatMessage message{row.required_text("role"), content_of(row)};
   if (message.role != "system" && message.role != "user" && message.role != "assistant") {
     fail("{}: field role: expected system, user or assistant, found {}; correct the row",
          row.place(), message.role);
@@ -31,9 +48,20 @@ std::string advice(const char* key, const std::string& guess) {
        advice("prompt_field", guess_fields(row).prompt));
 }
 
-std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
+/// Returns whether a text looks like chat messages that were written as JSON.
+bool is_json_messages(std::string_view text) {
+  return text.starts_with("[{") && text.find("\"role\"") != std::string_view::npos &&
+         text.find("\"content\"") != std::string_view::npos;
+}
+
+std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field,
+                                     RowCounts& counts) {
   if (!row.has(field)) fail_without_prompt(row, field);
-  if (!row.is_list(field)) return {{"user", row.required_text(field)}};
+  if (!row.is_list(field)) {
+    std::string text = row.required_text(field);
+    if (is_json_messages(text)) ++counts.json_prompts;
+    return {{"user", std::move(text)}};
+  }
   std::vector<ChatMessage> messages;
   for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
   if (!messages.empty() && messages.back().role != "user") {
@@ -63,8 +91,9 @@ std::vector<std::string> choices_of(const JsonRow& row, const RowOptions& option
 }
 
 std::string prompt_text(const JsonRow& row, const RowOptions& options,
-                        const std::vector<std::string>& choices, const RenderPrompt& render) {
-  std::vector<ChatMessage> messages = messages_of(row, options.prompt_field);
+                        const std::vector<std::string>& choices, const RenderPrompt& render,
+                        RowCounts& counts) {
+  std::vector<ChatMessage> messages = messages_of(row, options.prompt_field, counts);
   if (joined_contents(messages).empty()) {
     fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
          options.prompt_field);
@@ -80,10 +109,9 @@ bool is_key(const std::string& key, char first, std::size_t choices) {
   return key.size() == 1 && key[0] >= first && static_cast<std::size_t>(key[0] - first) < choices;
 }
 
-/// Returns the letter of the correct choice in the prompt. Counts keys that are numbers in
-/// `digit_keys`.
+/// Returns the letter of the correct choice in the prompt.
 std::string letter_of(const JsonRow& row, const std::string& key, std::size_t choices,
-                      std::int64_t& digit_keys) {
+                      RowCounts& counts) {
   if (is_key(key, 'A', choices)) return key;
   if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
     fail(
@@ -91,25 +119,41 @@ std::string letter_of(const JsonRow& row, const std::string& key, std::size_t ch
         "choice from 1 on; correct the row",
         row.place(), key, static_cast<char>('A' + choices - 1));
   }
-  ++digit_keys;
+  ++counts.digit_keys;
   return {static_cast<char>('A' + (key[0] - '1'))};
 }
 
+/// Returns the correct answer under `field`, or nothing if the field is absent.
+std::optional<std::string> gold_in(const JsonRow& row, const std::string& field) {
+  if (!row.is_list(field)) return row.text_or_number(field);
+  std::vector<std::string> golds = row.texts_or_numbers(field);
+  if (golds.size() == 1) return golds.front();
+  fail(
+      "{}: field {}: a list of {} correct answers; if an answer must name all of them, join them "
+      "with commas into one text; if any of them is enough, keep one, or judge by reward.command",
+      row.place(), field, golds.size());
+}
+
 std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices,
-                    std::int64_t& digit_keys) {
+                    RowCounts& counts) {
   std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
   if (!options.gold_field.empty()) fields = {options.gold_field};
   for (const std::string& field : fields) {
-    std::optional<std::string> gold = row.text_or_number(field);
+    std::optional<std::string> gold = gold_in(row, field);
     if (!gold) continue;
-    if (gold->empty()) fail("{}: field {} is empty; give the correct answer", row.place(), field);
-    return choices > 0 ? letter_of(row, *gold, choices, digit_keys) : *std::move(gold);
+    if (is_blank(*gold)) fail("{}: field {} is empty; give the correct answer", row.place(), field);
+    return choices > 0 ? letter_of(row, *gold, choices, counts) : *std::move(gold);
   }
   fail("{}: no correct answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
        fields_text(row), advice("gold_field", guess_fields(row).gold));
 }
 
 double checked_length(const JsonRow& row, const std::string& field, double length) {
+  constexpr double kMostTokens = 1e9;  // beyond the context of any model
+  if (length > kMostTokens) {
+    fail("{}: field {}: {:.6g} tokens is no length of a response; correct the row", row.place(),
+         field, length);
+  }
   if (length < 0) {
     fail("{}: field {}: expected a reference length of at least 0 tokens, found {}{}", row.place(),
          field, length, "; correct the row or data.num_tokens_excess");
@@ -172,11 +216,11 @@ void describe(FieldList& fields, DataOptions& options) {
 }
 
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
-                 std::int64_t& digit_keys) {
+                 RowCounts& counts) {
   const std::vector<std::string> choices = choices_of(row, options);
   Prompt prompt;
-  prompt.text = prompt_text(row, options, choices, render);
-  prompt.gold = gold_of(row, options, choices.size(), digit_keys);
+  prompt.text = prompt_text(row, options, choices, render, counts);
+  prompt.gold = gold_of(row, options, choices.size(), counts);
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();
@@ -187,7 +231,7 @@ Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
                      bool skip_bad_rows) {
   Dataset dataset;
   const auto take = [&](const JsonRow& row, std::int64_t number) {
-    dataset.prompts.push_back(make(row, dataset.digit_keys));
+    dataset.prompts.push_back(make(row, dataset.counts));
     dataset.prompts.back().problem = number;
   };
   dataset.rows = for_each_row(path, take, skip_bad_rows ? &dataset.skipped : nullptr);
@@ -199,8 +243,8 @@ Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
 
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render) {
-  const auto make = [&](const JsonRow& row, std::int64_t& digit_keys) {
-    return prompt_of(row, options, render, digit_keys);
+  const auto make = [&](const JsonRow& row, RowCounts& counts) {
+    return prompt_of(row, options, render, counts);
   };
   return read_dataset(path, make, options.skip_bad_rows);
 }

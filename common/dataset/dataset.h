@@ -37,22 +37,30 @@ struct DataOptions : RowOptions {
 };
 void describe(FieldList& fields, DataOptions& options);
 
+/// What rows have that their author may not have meant.
+struct RowCounts {
+  std::int64_t digit_keys = 0;    // choice questions whose correct answer is a number
+  std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
+};
+
 /// The prompts of a file.
 struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // number of rows in the file
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
-  std::int64_t digit_keys = 0;       // choice questions whose correct answer was a number
+  RowCounts counts;
+  std::vector<std::string> remarks;  // for the user: what may not be meant, a sentence each
 };
 
-/// Returns the Prompt of a row. Counts in `digit_keys` like Dataset. Fields of a row:
+/// Returns the Prompt of a row and counts what is remarkable. Fields of a row:
 /// - prompt: a text, which is one user's turn, or chat messages [{"role": "system" | "user" |
-///   "assistant", "content": text}, ...] that end with a user's turn. `render` converts them to the
+///   "assistant", "content": text}, ...] that end with a user's turn. A content may be a list of
+///   text parts [{"type": "text", "text": text}, ...]. `render` converts the messages to the
 ///   prompt's text. Without `render` the contents are joined by empty lines. Must not be empty.
 /// - choices: with choices_field, a list of texts, added below the question as lines "A. ...". The
 ///   correct answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC,
 ///   which is converted to the letter.
-/// - gold, a text or number: gold_field, or else the first of gold, answer,
+/// - gold, a text, a number or a list of one of them: gold_field, or else the first of gold, answer,
 ///   reward_model.ground_truth.
 /// - data source: optional, "" if absent.
 /// - with keep_rows, the whole row as one line of JSON. Parquet lists and structs become JSON lists
@@ -61,10 +69,10 @@ struct Dataset {
 ///   or reward_model.num_tokens minus num_tokens_excess. -1 if absent.
 /// Throws Error with file and row if the row is malformed.
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
-                 std::int64_t& digit_keys);
+                 RowCounts& counts);
 
 /// Makes the prompt of a row, like prompt_of().
-using MakePrompt = std::function<Prompt(const JsonRow& row, std::int64_t& digit_keys)>;
+using MakePrompt = std::function<Prompt(const JsonRow& row, RowCounts& counts)>;
 
 /// Reads one Prompt per row. Throws the Error of `make` for the first malformed row, or, with
 /// `skip_bad_rows`, Error if all rows are malformed.

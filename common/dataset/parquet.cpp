@@ -2,6 +2,7 @@
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>
+#include <arrow/util/utf8.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
@@ -25,6 +26,14 @@ Json to_json(const arrow::Array& array, std::int64_t i);
 template <typename Array, typename Value>
 Json element(const arrow::Array& array, std::int64_t i) {
   return Json(Value(static_cast<const Array&>(array).GetView(i)));
+}
+
+/// Returns bytes that are a text as one. Other bytes, such as images, are null.
+template <typename Array>
+Json binary(const arrow::Array& array, std::int64_t i) {
+  arrow::util::InitializeUTF8();  // fills a table, once
+  const std::string_view bytes = static_cast<const Array&>(array).GetView(i);
+  return arrow::util::ValidateUTF8(bytes) ? Json(std::string(bytes)) : Json();
 }
 
 template <typename Array>
@@ -64,6 +73,8 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
   switch (array.type_id()) {
     case Type::STRING: return element<arrow::StringArray, std::string>(array, i);
     case Type::LARGE_STRING: return element<arrow::LargeStringArray, std::string>(array, i);
+    case Type::BINARY: return binary<arrow::BinaryArray>(array, i);
+    case Type::LARGE_BINARY: return binary<arrow::LargeBinaryArray>(array, i);
     case Type::STRING_VIEW: return element<arrow::StringViewArray, std::string>(array, i);
     case Type::BOOL: return element<arrow::BooleanArray, bool>(array, i);
     case Type::INT8: return element<arrow::Int8Array, std::int64_t>(array, i);

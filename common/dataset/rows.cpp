@@ -24,13 +24,13 @@ void guarded(std::vector<std::string>* skipped, const std::function<void()>& cal
 }  // namespace
 
 bool is_parquet(const fs::path& path) {
-  LineInput file(path);
-  if (!fs::is_regular_file(path)) {
+  if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) {
     fail(
         "cannot read {}: it is not a regular file, and rows are read more than once; write them "
         "to a file",
         path.string());
   }
+  LineInput file(path);
   char begin[4] = {};
   file.stream().read(begin, sizeof begin);
   return std::string_view(begin, sizeof begin) == "PAR1";

@@ -78,11 +78,18 @@ std::string line_of(const std::string& name, const std::string& digest) {
   return fmt::format("{}{}{}\n", digest, kGap, name);
 }
 
+/// Returns whether a name of SHA256SUMS stays below its directory.
+bool is_below(const fs::path& name) {
+  return name.is_relative() && *name.lexically_normal().begin() != "..";
+}
+
 /// Returns how the file differs from its checksum. Empty if it is intact.
 std::string fault_of(const fs::path& directory, const std::string& name,
                      const std::string& expected) {
   try {
+    if (!is_below(name)) return name + " is not below the directory of its list";
     if (!fs::exists(directory / name)) return name + " is missing";
+    if (!fs::is_regular_file(directory / name)) return name + " is no regular file";
     const std::string found = file_sha256(directory / name);
     if (found == expected) return "";
     return fmt::format("{}: expected SHA-256 {}, found {}", name, expected, found);

@@ -49,10 +49,13 @@ std::filesystem::path parent_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  const Descriptor file = opened(path, O_RDONLY, "open it");
+  const Descriptor file = opened(path, O_RDONLY | O_NONBLOCK, "open it");  // pipes do not block
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) fail_on(path, "read its size", "check the path");
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
+  if (!S_ISREG(status.st_mode)) {
+    fail("{}: is a pipe or a device; write its content to a file and name that", path.string());
+  }
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (true) {
@@ -85,6 +88,11 @@ bool holds_files_besides(const std::filesystem::path& directory,
     if (std::ranges::none_of(beginnings, begins)) return true;
   }
   return false;
+}
+
+void create_anew(const std::filesystem::path& path) {
+  ::unlink(path.c_str());  // what is in the way otherwise makes open() fail
+  opened(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, "create it");
 }
 
 void sync_file(const std::filesystem::path& path) { sync(path, O_RDONLY, "open it"); }

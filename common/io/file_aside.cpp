@@ -23,6 +23,7 @@ FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
   if (fs::exists(there) && !fs::is_regular_file(there)) return;
   if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
   at_ = place_.string() + ".partial";
+  create_anew(at_);
 }
 
 FileAside::~FileAside() {

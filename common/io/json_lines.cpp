@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json.h"
+#include "common/io/json_literals.h"
 #include "common/io/lfs_pointer.h"
 
 namespace lie {
@@ -29,7 +30,14 @@ void check_begins_an_object(std::string_view line, const std::string& place) {
 
 std::shared_ptr<const Json> parse_object(std::string_view line, const std::string& place) {
   check_begins_an_object(line, place);
-  return std::make_shared<const Json>(parse_json(line, place));
+  return std::make_shared<const Json>(parse_exact_json(line, place));
+}
+
+/// Returns a text, or the JSON text of a finite number or boolean; nothing for other values.
+std::optional<std::string> text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  const bool is_number = value.is_number() && std::isfinite(value.get<double>());
+  return is_number || value.is_boolean() ? std::optional(value.dump()) : std::nullopt;
 }
 
 }  // namespace
@@ -59,8 +67,9 @@ void JsonRow::fail_expected(std::string_view field, std::string_view what) const
     fail("{}: field {}: expected {}, found nothing; the row has {}", place_, field, what,
          fmt::join(names(), ", "));
   }
+  const bool is_finite = !found->is_number() || std::isfinite(found->get<double>());
   fail("{}: field {}: expected {}, found {}; correct the row", place_, field, what,
-       found->type_name());
+       is_finite ? found->type_name() : "NaN or Infinity");
 }
 
 bool JsonRow::has(std::string_view field) const { return find(field) != nullptr; }
@@ -80,14 +89,30 @@ std::optional<std::string> JsonRow::text(std::string_view field) const {
 std::optional<std::string> JsonRow::text_or_number(std::string_view field) const {
   const Json* found = find(field);
   if (found == nullptr) return std::nullopt;
-  if (found->is_string()) return found->get<std::string>();
-  if (!found->is_number() && !found->is_boolean()) fail_expected(field, "a text or a number");
-  return found->dump();
+  std::optional<std::string> text = text_of(*found);
+  if (!text) fail_expected(field, "a text or a number");
+  return text;
+}
+
+std::vector<std::string> JsonRow::texts_or_numbers(std::string_view field) const {
+  const Json* found = find(field);
+  std::vector<std::string> texts;
+  if (found == nullptr) return texts;
+  for (const Json& element : *found) {
+    std::optional<std::string> text = text_of(element);
+    if (!text) fail_expected(field, "a list of texts or numbers only");
+    texts.push_back(*std::move(text));
+  }
+  return texts;
 }
 
 std::optional<double> JsonRow::number(std::string_view field) const {
   const Json* found = find(field);
   if (found == nullptr) return std::nullopt;
+  if (found->is_string()) {
+    const auto value = value_of_literal(found->get_ref<const std::string&>());
+    if (value) return value;
+  }
   if (!found->is_number() || !std::isfinite(found->get<double>())) {
     fail_expected(field, "a finite number");
   }

@@ -34,6 +34,8 @@ class JsonRow {
   std::optional<std::int64_t> integer(std::string_view field) const;
   std::optional<bool> boolean(std::string_view field) const;
   std::optional<std::vector<std::string>> texts(std::string_view field) const;
+  /// Returns a list of texts, numbers and booleans as texts. Empty if absent.
+  std::vector<std::string> texts_or_numbers(std::string_view field) const;
   /// Returns a list of objects with places such as "prompts.jsonl:12 prompt[0]". Empty if absent.
   std::vector<JsonRow> rows(std::string_view field) const;
 
@@ -57,7 +59,8 @@ class JsonRow {
   std::shared_ptr<const nlohmann::json> object_;
 };
 
-/// Parses one line of JSONL. Throws Error, prefixed with `place`, if it is not a JSON object.
+/// Parses one line of JSONL by parse_exact_json(). Throws Error, prefixed with `place`, if it is
+/// not a JSON object.
 JsonRow parse_json_row(std::string_view line, const std::string& place);
 
 /// Returns `text` as a quoted JSON string. Invalid UTF-8 becomes U+FFFD.

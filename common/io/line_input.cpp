@@ -31,7 +31,11 @@ std::istream& LineInput::stream() { return is_standard_input_ ? std::cin : file_
 
 bool LineInput::next(std::string& line) {
   ++number_;
-  if (std::getline(stream(), line)) return true;
+  if (std::getline(stream(), line)) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // files of Windows begin with it
+    if (number_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    return true;
+  }
   require_read();
   return false;
 }

@@ -31,7 +31,6 @@ class ColumnFile {
   }
   /// Appends rows to the column at `path`. They are bytes in this machine's byte order.
   void append_bytes(std::string_view path, std::span<const std::byte> rows);
-  /// Appends rows [range] of the same column of another file.
   void append_rows(const SegmentReader& from, const schema::ColumnInfo& column, RowRange range);
   /// Hands all appended rows to the operating system. Readers see rows appended later only after
   /// these rows. (Flushing the file costs as much as flushing a single column.)

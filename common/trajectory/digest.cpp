@@ -39,7 +39,6 @@ class FixedColumns {
  public:
   explicit FixedColumns(const RunReader& run) : run_(run) {}
 
-  /// Adds a column to the rows that read() fills.
   template <typename C>
   void add(const C& column) {
     using T = typename C::Value;

@@ -39,7 +39,6 @@ class Handle {
 /// action and HDF5's innermost reason.
 hid_t checked_id(hid_t id, std::string_view what);
 void check(herr_t status, std::string_view what);
-/// Returns HDF5's innermost reason for the last failure.
 std::string last_reason();
 /// Must be called before any other HDF5 function. It stops HDF5 from printing error stacks, because
 /// reasons are part of Error. It also stops HDF5 from closing files at exit. A file that could not
@@ -68,7 +67,6 @@ std::string read_text_attribute(hid_t object, const char* name, std::string_view
 std::int64_t read_int_attribute(hid_t object, const char* name, std::string_view file);
 std::uint64_t read_uint_attribute(hid_t object, const char* name, std::string_view file);
 
-/// Returns the number of rows of a one-dimensional dataset.
 std::uint64_t row_count(hid_t dataset);
 
 }  // namespace lie::h5

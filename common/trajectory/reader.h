@@ -13,7 +13,6 @@
 
 namespace lie {
 
-/// Consecutive rows of a table.
 struct RowRange {
   std::int64_t first = 0, count = 0;
 };
@@ -37,7 +36,6 @@ class SegmentReader {
   const TrajectoryInfo& info() const;
   /// Returns the numbers of the complete steps, ascending.
   const std::vector<std::int64_t>& steps() const;
-  /// Hides the steps after `last`.
   void keep_steps_up_to(std::int64_t last);
   /// Returns the number of rows of a table that belong to complete steps.
   std::int64_t rows(schema::Table table) const;
@@ -48,7 +46,6 @@ class SegmentReader {
   /// run.
   bool has(const schema::ColumnInfo& column) const;
 
-  /// Returns all rows of a column.
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column) const {
     return read(column, 0, rows(column.table));

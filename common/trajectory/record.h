@@ -9,7 +9,6 @@
 
 namespace lie {
 
-/// The learner's results for one response.
 struct LearnerResult {
   float advantage = 0;
   std::vector<float> log_probs;  // [T] of the response; empty if not trained on, logged as NaN
@@ -21,7 +20,6 @@ struct LearnerResult {
   std::int32_t mini_batch = -1;  // update of the step that used it, from 0; -1: not trained on
 };
 
-/// One group in the log.
 struct GroupRecord {
   ScoredGroup scored;
   std::vector<LearnerResult> results;  // [G]; empty if not trained on

@@ -24,7 +24,6 @@ struct SampleKey {
   auto operator<=>(const SampleKey&) const = default;
 };
 
-/// The storage location of a response.
 struct SamplePlace {
   SampleKey key;
   std::size_t segment = 0;
@@ -32,7 +31,6 @@ struct SamplePlace {
   std::size_t problem = 0;  // row of /problem in that segment
 };
 
-/// The problem of a group.
 struct ProblemText {
   std::string text, gold, data_source;
   std::vector<std::int32_t> prompt_ids;

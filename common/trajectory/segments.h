@@ -32,7 +32,6 @@ void remove_unfinished(const std::filesystem::path& directory);
 /// Removes a file if it exists. Throws Error if it cannot be removed.
 void remove_file(const std::filesystem::path& path);
 
-/// Removes the trajectory files of a directory.
 void remove_segments(const std::filesystem::path& directory);
 
 /// Returns whether the file was closed by its writer or was repaired.

@@ -22,7 +22,6 @@
 
 namespace lie {
 
-/// Describes a row of /problem.
 void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
   namespace c = schema::problem;
   RolloutGroup& rollout = group.scored.rollout;
@@ -45,7 +44,6 @@ void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
   io.next(schema::Table::kProblem);
 }
 
-/// One response of a group with its logged results.
 struct SampleFields {
   Response& response;
   Score& score;

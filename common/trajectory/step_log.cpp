@@ -56,7 +56,6 @@ class RowReader {
   }
   void next(Table table) { ++row_[static_cast<std::size_t>(table)]; }
 
-  /// Returns the value of the current row.
   template <typename T>
   T value(const Column<T>& column) {
     T value = {};
@@ -100,7 +99,6 @@ void read_sample(RowReader& rows, const TrajectoryInfo& info, GroupRecord& group
   if (scored.rollout.ticket.purpose == Purpose::kTrain) group.results.push_back(std::move(result));
 }
 
-/// Returns the groups of one learner in one step.
 std::vector<GroupRecord> groups_of(const SegmentReader& file, std::size_t index) {
   RowReader rows(file, index);
   std::vector<GroupRecord> groups(static_cast<std::size_t>(rows.rows(Table::kProblem)));

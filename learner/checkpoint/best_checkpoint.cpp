@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the finite values of the metric by step.
 std::map<std::int64_t, double> values_of(const fs::path& metrics, const std::string& metric) {
   std::map<std::int64_t, double> values;
   for (const MetricsRow& row : read_metrics(metrics)) {

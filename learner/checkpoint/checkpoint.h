@@ -75,7 +75,6 @@ void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64
 /// Returns 50 for "step-000050"; empty for any other name.
 std::optional<std::int64_t> checkpoint_step(std::string_view name);
 
-/// Returns `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
 constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();

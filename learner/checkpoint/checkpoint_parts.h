@@ -9,7 +9,6 @@
 
 namespace lie {
 
-/// The files of one learner.
 struct CheckpointPart {
   RangeFile weights;  // complete parameters
   RangeFile moments;  // the learner's shard, which may begin and end within a parameter
@@ -22,10 +21,8 @@ std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, 
 /// Returns the range of the weights that a learner holds: its shard, and the parameters that it
 /// writes to checkpoints.
 FlatRange held_range(std::span<const Parameter> layout, int learner, int learners);
-/// Returns the number of elements in the longest such range.
 std::int64_t longest_held_range(std::span<const Parameter> layout, int learners);
 
-/// Returns the names of a part's files.
 std::vector<std::string> files_of(const CheckpointPart& part);
 
 /// Returns the number of fp32 elements in the largest part.

@@ -16,7 +16,6 @@
 
 namespace lie {
 
-/// The seconds that one checkpoint took.
 struct SavingSeconds {
   /// From the end of the step until the checkpoint was in place and older ones were removed,
   /// without the time until this learner noticed that the other parts were written.

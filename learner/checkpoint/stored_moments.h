@@ -26,7 +26,6 @@ class StoredMoments {
   /// Throws Error unless the files named optimizer* hold the moments of exactly these parameters.
   StoredMoments(const std::filesystem::path& checkpoint, std::span<const Parameter> layout);
 
-  /// Reads the optimizer's shard.
   void read(const AdamW& optimizer, Operators& operators) const;
 
  private:

@@ -10,7 +10,6 @@
 
 namespace lie {
 
-/// The state of a run at the checkpoint.
 struct TrainerState {
   std::int64_t step = 0;  // completed training steps
   std::int64_t policy_version = 0;
@@ -22,7 +21,6 @@ struct TrainerState {
   bool operator==(const TrainerState&) const = default;
 };
 
-/// Writes `checkpoint`/trainer_state.json.
 void save_trainer_state(const TrainerState& state, const std::filesystem::path& checkpoint);
 
 /// Whether SHA256SUMS was written with the checkpoint. Throws Error if trainer_state.json cannot be

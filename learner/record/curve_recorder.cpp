@@ -92,6 +92,7 @@ void CurveRecorder::record(StepOutcome& step) {
   draw(row);
   if (row.step > 0) show_step(row);
   for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
+  for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
   if (row.find("eval_accuracy")) show_evaluation(row);
 }
 

@@ -7,6 +7,7 @@
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
 #include "common/process/progress.h"
+#include "learner/record/learning_watch.h"
 #include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/signal_watch.h"
@@ -49,6 +50,7 @@ class CurveRecorder : public StepRecorder {
   RunCoverage& coverage_;
   RoleClocks clocks_;
   SignalWatch signal_;
+  LearningWatch learning_;
 };
 
 }  // namespace lie

@@ -60,7 +60,8 @@ LogProbDifference log_prob_difference(std::span<const ScoredGroup> groups,
       sum += std::abs(difference(response, updated, t));
     }
     tokens += count;
-    largest = std::max(largest, std::abs(log_weight(response, updated)) / count);
+    const double mean = std::abs(log_weight(response, updated)) / count;
+    if (!(mean <= largest)) largest = mean;  // keeps NaN, too
   });
   return {sum / tokens, tokens > 0 ? largest : std::numeric_limits<double>::quiet_NaN()};
 }

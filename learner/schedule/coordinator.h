@@ -64,7 +64,6 @@ class Coordinator {
   /// it waits. Returns empty if the run stops before all groups of the phase have begun; others may
   /// then be in flight. Throws Error if a group arrives twice.
   Groups collect(StepPhase phase, std::optional<Assignment::Kind> after_last = {});
-  /// Orders the tickets, then collects their phase.
   Groups collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> after_last = {});
   /// Returns the groups of step `step`: those that `choose` names, in the order in which they were
   /// drawn, of all that are ordered for training. Calls `choose` whenever a group has arrived, and

@@ -28,7 +28,6 @@ std::vector<Ticket> Dispatcher::next(const WaitingActor& waiting) {
   return {};
 }
 
-/// Whether another group may begin.
 bool Dispatcher::may_begin(const HandOut& tickets) const {
   if (is_held_ || !tickets.has_more_to_begin()) return false;
   if (announces_ && !version_) return false;  // the first weights are yet to come

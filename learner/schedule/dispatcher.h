@@ -45,11 +45,9 @@ class Dispatcher {
 
   /// Whether nothing can be handed out until another version is set or more is queued.
   bool all_handed_out() const;
-  /// Whether some group of the phase has not begun.
   bool has_more_to_begin(StepPhase phase) const;
   /// Whether some group of any phase has not begun.
   bool has_more_to_begin() const;
-  /// The number of groups in flight.
   std::int64_t in_flight() const;
   /// The policy version under which a group in flight was handed out; empty for any other group.
   std::optional<std::int64_t> version_in_flight(StepPhase phase, std::int64_t group) const;

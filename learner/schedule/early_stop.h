@@ -31,7 +31,6 @@ class EarlyStop {
   /// be called while groups are awaited. Logs the arrival of a signal. A time limit counts only
   /// once this start has kept a group, since a start that keeps nothing would repeat for ever.
   bool stops_generation();
-  /// Notes that a finished group is in the journal.
   void group_is_kept() { has_kept_ = true; }
   /// Notes that the step has all its groups, so it will be completed.
   void has_groups() { is_generating_ = false; }

@@ -24,7 +24,6 @@ namespace lie {
 
 inline DrawnGroup drawn_as(const Ticket& ticket) { return {ticket.step, ticket.group}; }
 
-/// The number of steps that are drawn ahead.
 inline constexpr std::int64_t kStepsDrawnAhead = 1;
 
 /// A group that is drawn and that no step has taken.
@@ -47,7 +46,6 @@ std::vector<DrawnGroup> first_groups(std::vector<OpenGroup> open, std::int64_t s
 std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
                                       std::span<const OpenGroup> open);
 
-/// Returns the policy version of the oldest token of a group.
 std::int64_t oldest_version(const RolloutGroup& group);
 
 }  // namespace lie

@@ -28,11 +28,9 @@ class HandOut {
   bool is_in_flight(std::int64_t group) const { return in_flight_.contains(group); }
   /// The policy version under which a group in flight was handed out.
   std::int64_t version_of(std::int64_t group) const { return in_flight_.at(group).version; }
-  /// Whether all groups have ended.
   bool all_ended() const { return done() && in_flight() == 0; }
   /// Whether a group is handed out in part.
   bool is_within_group() const { return !done() && is_in_flight(groups_.front().group); }
-  /// Whether some group has not begun.
   bool has_more_to_begin() const;
   /// The policy version of the remaining tickets. Requires !done().
   std::int64_t policy_version() const { return groups_.front().policy_version; }

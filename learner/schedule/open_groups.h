@@ -16,7 +16,6 @@
 
 namespace lie {
 
-/// The progress of a phase.
 struct GroupsDone {
   std::int64_t step = 0;
   Purpose purpose = Purpose::kTrain;
@@ -29,7 +28,6 @@ class OpenGroups {
  public:
   /// Adds a phase's groups: those already finished, and the tickets of the others.
   void order(StepPhase phase, std::vector<ScoredGroup> finished, const std::deque<Ticket>& awaited);
-  /// Adds a finished group that was awaited.
   void add(ScoredGroup group);
 
   const GroupsDone& progress(StepPhase phase) { return phases_[phase].done; }

@@ -9,7 +9,6 @@
 
 namespace lie {
 
-/// The staleness of the response tokens of a step.
 struct Staleness {
   double mean = 0;  // NaN without tokens
   std::int64_t max = 0;

@@ -73,8 +73,7 @@ void check_options(const TicketOptions& options) {
 void describe(FieldList& fields, EvaluationOptions& options) {
   fields.add("every", options.every,
              {.help = "Evaluate on data.evaluation_file before training, after every this many "
-                      "steps and at the "
-                      "end; 0: never.",
+                      "steps and at the end; 0: never.",
               .unit = "steps",
               .min = 0});
   fields.add(

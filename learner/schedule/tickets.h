@@ -22,7 +22,6 @@ struct StepPhase {
 };
 inline StepPhase phase_of(const Ticket& ticket) { return {ticket.step, ticket.purpose}; }
 
-/// Which groups a step trains on.
 enum class CompleteWith : std::uint8_t {
   kOwnGroups,    // the groups of the prompts that were drawn for it
   kFirstGroups,  // the first finished groups (learner/schedule/first_groups.h)
@@ -64,10 +63,8 @@ std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& 
 std::deque<Ticket> drawn_tickets(PromptStream& prompts, const TicketOptions& options,
                                  std::int64_t step);
 
-/// Whether both tickets have the same prompt.
 bool asks_the_same(const Ticket& a, const Ticket& b);
 
-/// The evaluations of a run.
 class EvaluationTickets {
  public:
   /// An evaluation uses all `prompts`. `last_step`: of the run.
@@ -76,7 +73,6 @@ class EvaluationTickets {
 
   /// Whether the policy after `step` is evaluated. Step 0 is the start policy.
   bool due_after(std::int64_t step) const;
-  /// Returns the tickets of the evaluation after `step`.
   std::deque<Ticket> after(std::int64_t step) const;
 
  private:

@@ -1,5 +1,7 @@
 #include "learner/update/advantage.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -67,6 +69,17 @@ std::size_t terms_of(std::span<const Score> scores) {
   return terms;
 }
 
+/// Throws Error if a reward term or the sum of a response's terms is not a finite number.
+void check_finite(std::span<const Score> scores) {
+  for (const Score& score : scores) {
+    if (std::isfinite(score.reward())) continue;
+    fail(
+        "advantage: the reward terms of a response are {}: not all of them and their sum are "
+        "finite; lower the weights under reward.*, or correct the reward program",
+        fmt::join(score.rewards, ", "));
+  }
+}
+
 /// GDPO: A_i is the sum of the terms' normalized values.
 GroupAdvantages per_term_advantages(std::span<const Score> scores,
                                     const AdvantageOptions& options) {
@@ -101,6 +114,7 @@ std::vector<double> normalise_rewards(std::span<const double> rewards,
 
 GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options) {
   if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
+  check_finite(scores);
   if (options.per_term) return per_term_advantages(scores, options);
   std::vector<double> rewards;
   for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));

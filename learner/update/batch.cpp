@@ -51,8 +51,7 @@ constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
     "Memory of a forward and backward pass for activations, their gradients and logits. What does "
     "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
-    "the "
-    "first pass, or 4096 on the CPU. Leave alone unless memory is short.";
+    "the first pass, or 4096 on the CPU. Leave alone unless memory is short.";
 
 }  // namespace
 

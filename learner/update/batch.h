@@ -43,7 +43,6 @@ struct SequenceTokens {
   }
 };
 
-/// The position of a response in a step's groups.
 struct ResponseIndex {
   std::size_t group = 0;   // index in the step's groups
   std::size_t sample = 0;  // index within the group

@@ -60,7 +60,6 @@ class GradientShardSum {
     int learner = 0;
     std::size_t number = 0;
   };
-  /// The partial gradients of one worker.
   struct Stack {
     std::vector<GradientShardRange> nodes;  // ascending; values[i] is the sum of nodes[i]
     std::vector<Buffer> values;             // [1, elements] each; kept for reuse

@@ -55,8 +55,11 @@ void describe(FieldList& fields, OptimizerOptions& options) {
              {"Decay of AdamW's first moment. Leave alone.", "", 0, 0.999999});
   fields.add("beta2", options.beta2,
              {"Decay of AdamW's second moment. Leave alone.", "", 0, 0.999999});
-  fields.add("eps", options.eps,
-             {"Added to the root of AdamW's second moment. Leave alone.", "", 0, 1});
+  fields.add(
+      "eps", options.eps,
+      {"Added to the root of AdamW's second moment. With 0, weights whose gradient has always "
+       "been 0 would become NaN. Leave alone.",
+       "", 1e-30, 1});
   fields.add("weight_decay", options.weight_decay,
              {"Decoupled weight decay of matrices. Norms and biases have none.", "", 0, 1});
   fields.add(
@@ -68,8 +71,7 @@ void check_options(const OptimizerOptions& options) {
   if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
     fail(
         "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "
-        "warmup, "
-        "or set decay_until to the update or step at which min_ratio is reached",
+        "warmup, or set decay_until to the update or step at which min_ratio is reached",
         options.decay_until, options.warmup);
   }
 }

@@ -38,7 +38,6 @@ void check_options(const OptimizerOptions& options);
 /// Afterwards the rate is constant, or decays by half a cosine to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
-/// The outcome of one update.
 struct UpdateOutcome {
   double grad_norm = 0;  // before clipping; not finite if skipped
   double learning_rate = 0;

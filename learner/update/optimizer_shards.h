@@ -25,14 +25,12 @@ constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
 /// some are empty if there are fewer blocks than learners.
 FlatRange shard_of(std::int64_t elements, int learner, int learners);
 
-/// Returns the number of elements of the longest shard.
 std::int64_t longest_shard(std::int64_t elements, int learners);
 
 /// Returns the chunk of `shard` that starts `done` elements into it: kChunkElements, or fewer or
 /// none at its end.
 FlatRange chunk_of_shard(FlatRange shard, std::int64_t done);
 
-/// Returns this learner's shard of `weights`.
 FlatRange own_shard(const Weights& weights, const Collective& learners);
 
 /// Returns the Euclidean norm of a gradient of `elements`, of which each learner holds its `shard`.

@@ -50,19 +50,25 @@ TokenLoss token_loss(const PolicyLossOptions& options, Ratio ratio, double advan
 }
 
 /// Estimates KL(policy || reference) from x = log policy - log reference at a sampled token
-/// (Schulman, "Approximating KL divergence", 2020).
-TokenLoss estimated_kl(KlEstimator estimator, double x) {
-  if (estimator == KlEstimator::kK1) return {x, 1.0, Clip::kNone};
+/// (Schulman, "Approximating KL divergence", 2020). On policy, the expected derivative of k2 and of
+/// the weighted k3 is the gradient of KL(policy || reference), that of k3 the gradient of
+/// KL(reference || policy). check_options() refuses k1, whose expected derivative is 0. `ratio` is
+/// the token's importance ratio.
+TokenLoss estimated_kl(KlEstimator estimator, double x, Ratio ratio) {
   if (estimator == KlEstimator::kK2) return {0.5 * x * x, x, Clip::kNone};
   const Ratio inverse = clamped_exp(-x, -kLogRatioLimit, kLogRatioLimit);
-  return {inverse.value + x - 1.0, 1.0 - inverse.slope, Clip::kNone};
+  const TokenLoss k3 = {inverse.value + x - 1.0, 1.0 - inverse.slope, Clip::kNone};
+  if (estimator == KlEstimator::kK3) return k3;
+  return {ratio.value * k3.loss, ratio.slope * k3.loss + ratio.value * k3.slope, Clip::kNone};
 }
 
 TokenLoss reference_kl(const PolicyLossOptions& options, const SequenceInput& input,
                        std::size_t t) {
   if (options.kl_coefficient == 0) return {};
+  const double d = difference(input.log_probs[t], input.old_log_probs[t]);
   return estimated_kl(options.kl_estimator,
-                      difference(input.log_probs[t], input.reference_log_probs[t]));
+                      difference(input.log_probs[t], input.reference_log_probs[t]),
+                      clamped_exp(d, -kLogRatioLimit, kLogRatioLimit));
 }
 
 void count(Clip clip, PolicyLossStats& stats) {
@@ -71,13 +77,16 @@ void count(Clip clip, PolicyLossStats& stats) {
   stats.dual_clipped += clip == Clip::kDual ? 1 : 0;
 }
 
+/// Returns the larger number, or NaN if one is NaN. std::max would drop it.
+double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
 void observe_token(double d, const Ratio& used, float entropy, PolicyLossStats& stats) {
   const double ratio = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
   stats.tokens += 1;
   stats.ratio_sum += used.value;
   stats.ratio_min = std::min(stats.ratio_min, used.value);
-  stats.ratio_max = std::max(stats.ratio_max, used.value);
-  stats.max_deviation = std::max(stats.max_deviation, std::abs(ratio - 1.0));
+  stats.ratio_max = largest(stats.ratio_max, used.value);
+  stats.max_deviation = largest(stats.max_deviation, std::abs(ratio - 1.0));
   stats.kl_k1_sum += -d;
   stats.kl_k3_sum += ratio - 1.0 - d;
   stats.entropy_sum += static_cast<double>(entropy);
@@ -182,9 +191,15 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
               "", 0});
   fields.add(
       "kl_estimator", options.kl_estimator,
-      {{"k1", KlEstimator::kK1}, {"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}},
-      {"Estimator of that KL from x = log policy - log initial policy at the sampled tokens: "
-       "k1 is x, k2 is x^2/2, k3 is exp(-x) - 1 + x. Ignored with kl_coefficient 0."});
+      {{"k1", KlEstimator::kK1},
+       {"k2", KlEstimator::kK2},
+       {"k3", KlEstimator::kK3},
+       {"weighted-k3", KlEstimator::kWeightedK3}},
+      {"Estimator of that KL from x = log policy - log initial policy at the sampled tokens: k2 is "
+       "x^2/2, k3 is exp(-x) - 1 + x, weighted-k3 is k3 times the token's importance ratio "
+       "(DeepSeek-V3.2). k2 and weighted-k3 have the gradient of KL(policy || initial policy), k3 "
+       "that of KL(initial policy || policy). k1, which is x, is refused: its expected gradient is "
+       "0. Ignored with kl_coefficient 0."});
   fields.add("entropy_coefficient", options.entropy_coefficient,
              {"Weight of the mean token entropy, which is maximized. 0: off."});
   fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
@@ -218,6 +233,12 @@ void check_options(const PolicyLossOptions& options) {
         "tokens "
         "(arXiv:1912.09729 has c > 1); set more than 1, or 0 to turn it off",
         options.dual_clip);
+  }
+  if (options.kl_coefficient > 0 && options.kl_estimator == KlEstimator::kK1) {
+    fail(
+        "policy_loss.kl_estimator is k1: as a loss its expected gradient is 0, so it does not hold "
+        "the policy near the initial one, and it changes the length of responses; use k2, k3 or "
+        "weighted-k3");
   }
   if (options.algorithm == Algorithm::kGspo && options.aggregation != Aggregation::kSequenceMean) {
     fail(
@@ -269,8 +290,8 @@ void PolicyLossStats::merge(const PolicyLossStats& other) {
   const auto theirs = added.sums();
   for (std::size_t i = 0; i < kSums; ++i) *mine[i] += *theirs[i];
   ratio_min = std::min(ratio_min, other.ratio_min);
-  ratio_max = std::max(ratio_max, other.ratio_max);
-  max_deviation = std::max(max_deviation, other.max_deviation);
+  ratio_max = largest(ratio_max, other.ratio_max);
+  max_deviation = largest(max_deviation, other.max_deviation);
 }
 
 SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,

@@ -17,8 +17,9 @@ namespace lie {
 enum class Algorithm : std::uint8_t { kGrpo, kGspo };
 /// How token losses become the loss of a mini-batch: see token_weight().
 enum class Aggregation : std::uint8_t { kSequenceMean, kTokenMean, kConstant };
-/// Estimators of KL(policy || reference), named as by Schulman.
-enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
+/// Estimators of KL(policy || reference), named as by Schulman. kWeightedK3 is k3 times the
+/// importance ratio of the token (DeepSeek-V3.2, arXiv:2512.02556).
+enum class KlEstimator : std::uint8_t { kK1, kK2, kK3, kWeightedK3 };
 /// Whether a TIS weight is computed per token or per response.
 enum class TisLevel : std::uint8_t { kToken, kSequence };
 /// Whether TIS weights above the cap become the cap or 0.
@@ -96,7 +97,7 @@ struct PolicyLossStats {
   std::array<double, 4> quarter_tokens = {};
   double ratio_min = std::numeric_limits<double>::infinity();
   double ratio_max = -std::numeric_limits<double>::infinity();
-  double max_deviation = 0;  // max |r_t - 1| over token ratios, also with GSPO
+  double max_deviation = 0;  // max |r_t - 1| over token ratios, also with GSPO; NaN if one is NaN
 
   void merge(const PolicyLossStats& other);
   /// Returns pointers to the sums in a fixed order, without the extremes.

@@ -28,7 +28,6 @@ class WorkerPolicies {
     }
   }
 
-  /// Returns the policy for worker number `worker`.
   Transformer& of(std::int64_t worker) {
     return copies_.empty() ? policy_ : copies_[static_cast<std::size_t>(worker)];
   }

@@ -59,7 +59,6 @@ struct Slice {
   at::Tensor keys(const at::Tensor& x) const { return x.narrow(1, 0, end); }  // [K, end, E]
 };
 
-/// Calls visit(Slice) for all slices of a sequence of n rows.
 template <typename Visit>
 void each_slice(std::int64_t n, const AttentionShape& shape, const Visit& visit) {
   const std::int64_t rows = std::clamp<std::int64_t>(kSliceScores / (shape.heads * n), 1, n);

@@ -10,7 +10,6 @@
 
 namespace lie::aten {
 
-/// Factor of the scores, 1/sqrt(E).
 double score_scale(const AttentionShape& shape);
 
 struct AttentionOutput {

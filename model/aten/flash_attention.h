@@ -10,7 +10,6 @@ namespace lie::aten {
 /// sequences take hours without an explanation.
 void require_flash_attention(at::Device device);
 
-/// Whether the kernels support tensors of this shape.
 bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape);
 
 /// Computes attention() with y in bf16. `starts` [S + 1] is int32 on the device. No sequence is

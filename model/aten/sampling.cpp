@@ -7,7 +7,6 @@
 namespace lie::aten {
 namespace {
 
-/// The rows of the table of draws.
 enum DrawColumn : std::int64_t {
   kRow,
   kInverseTemperature,

@@ -155,7 +155,6 @@ void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
   });
 }
 
-/// Rounds all elements of a view to bf16.
 void Bf16Operators::round_columns(Tensor x) {
   split(x.rows, 1, x.elements() / 8, [&](Range rows) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t) round_row(row(x, t), x.cols);

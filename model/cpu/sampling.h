@@ -9,7 +9,6 @@
 
 namespace lie::cpu {
 
-/// A drawn token.
 struct Sample {
   std::int32_t id = 0;
   float log_prob = 0;  // of logits / temperature over the whole vocabulary

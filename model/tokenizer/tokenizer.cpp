@@ -17,7 +17,6 @@
 namespace lie {
 namespace {
 
-/// The bytes that one id decodes to.
 struct Entry {
   std::string bytes;
   bool exists = false, special = false;
@@ -173,6 +172,14 @@ std::optional<std::int32_t> Tokenizer::token_to_id(std::string_view token) const
   const auto found = state_->ids.find(std::string(token));
   if (found == state_->ids.end()) return std::nullopt;
   return found->second;
+}
+
+std::vector<std::string> Tokenizer::special_tokens() const {
+  std::vector<std::string> texts;
+  for (const AddedToken& token : state_->spec.added_tokens) {
+    if (token.special) texts.push_back(token.content);
+  }
+  return texts;
 }
 
 std::int64_t Tokenizer::vocabulary_size() const {

@@ -42,6 +42,8 @@ class Tokenizer {
   std::optional<std::int32_t> token_to_id(std::string_view token) const;
   /// Returns the largest id + 1. A model must have at least this many embedding rows.
   std::int64_t vocabulary_size() const;
+  /// Returns the texts that encode() reads as one special token each, such as "<|im_end|>".
+  std::vector<std::string> special_tokens() const;
   /// Returns the id of the eos_token in tokenizer_config.json.
   std::optional<std::int32_t> end_of_sequence_id() const;
 

@@ -56,7 +56,6 @@ struct ByteLevelStep {
 
 using PreTokenizerStep = std::variant<SplitStep, DigitsStep, ByteLevelStep>;
 
-/// The complete description of a tokenizer.
 struct TokenizerSpec {
   Normalization normalization = Normalization::kNone;
   std::vector<PreTokenizerStep> pre_tokenizer;

@@ -46,7 +46,6 @@ inline std::size_t utf8_start(std::string_view text, std::size_t position) {
   return position;
 }
 
-/// Returns whether the text is valid UTF-8.
 bool is_valid_utf8(std::string_view text);
 
 /// Returns the text with each maximal invalid subpart replaced by U+FFFD (Unicode standard, section

@@ -19,7 +19,6 @@ class KvCache {
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages);
   ~KvCache();
 
-  /// Returns the handle of a new empty sequence.
   std::int32_t open();
   /// Returns the handle of a new sequence that begins with all positions of `parent`. Full pages
   /// are shared. A last page that is not full is copied.

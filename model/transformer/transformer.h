@@ -34,7 +34,6 @@ struct SharedTensor {
   MemoryHandle memory;
 };
 
-/// The size of a policy's packed matrices.
 struct PackedSize {
   std::int64_t elements = 0;
   std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32

@@ -10,7 +10,6 @@
 namespace lie {
 namespace {
 
-/// An entry of the list: a packed matrix or a tensor.
 struct Entry {
   std::string name;
   std::unique_ptr<PackedWeight>* packed;  // null: the entry is a tensor

@@ -176,7 +176,6 @@ struct Transformer::State {
     ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
   }
-  /// Computes one complete block.
   template <typename Attention>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
                      const Attention& attention) const {

@@ -67,7 +67,6 @@ struct LearnerWeights {
 /// A learner's end. Only learner 0 sends; the senders of the other learners take part in finish().
 class WeightSender {
  public:
-  /// A sender without actors.
   WeightSender() = default;
   /// Learner 0: sends `weights` to the other members of `actors`. Keeps a reference to the group.
   WeightSender(Collective& actors, DeviceSpan weights, const WeightSyncOptions& options)

@@ -52,7 +52,6 @@ void read_floats(const SafetensorsEntry& entry, std::span<float> out);
 /// Returns the elements [first, first + count) of an entry of floats, without a shape.
 SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
 
-/// A named fp32 tensor to be written.
 struct TensorShape {
   std::string name;
   std::vector<std::int64_t> shape;

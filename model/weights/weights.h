@@ -72,6 +72,10 @@ struct WeightsPlan {
 /// them. Throws Error as load_weights does.
 WeightsPlan plan_weights(const std::filesystem::path& directory);
 
+/// Returns what a model directory holds and loading ignores, a sentence each: shards beside a
+/// single file of weights, an adapter.
+std::vector<std::string> model_remarks(const std::filesystem::path& directory);
+
 class CheckedFiles;
 
 /// The tensors of a model directory, checked as in load_weights, which can be read one by one.

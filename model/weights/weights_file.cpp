@@ -69,6 +69,24 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
   return {files.begin(), files.end()};
 }
 
+std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
+  const auto has = [&](const char* name) { return std::filesystem::exists(directory / name); };
+  std::vector<std::string> remarks;
+  if (has(kWeightsFile) && has(kIndexFile)) {
+    remarks.push_back(
+        fmt::format("{} holds both {} and {}: the first is read, as by transformers, and the "
+                    "shards are not; remove the one that is out of date",
+                    directory.string(), kWeightsFile, kIndexFile));
+  }
+  if (has("adapter_config.json")) {
+    remarks.push_back(
+        fmt::format("{} holds adapter_config.json: the adapter is not applied; merge it into the "
+                    "weights first",
+                    directory.string()));
+  }
+  return remarks;
+}
+
 namespace {
 
 /// The tensors of all weight files of a directory, by name.

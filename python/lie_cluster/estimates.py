@@ -7,10 +7,6 @@ import numpy as np
 
 from .random_bits import BOOTSTRAP_STREAM, random_below, random_bits
 
-# Student's t, 97.5 %, for 1 to 30 degrees of freedom.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-            2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-            2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 _NORMAL = statistics.NormalDist().inv_cdf(0.975)
 _DRAWS_AT_ONCE = 1 << 18
 
@@ -27,14 +23,37 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def _student_within(t, degrees):
+    """Returns the share of Student's distribution within t of 0 (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle, odd = math.atan(t / math.sqrt(degrees)), degrees % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0 if degrees == 1 else term
+    for k in range(2 + odd, degrees - 1, 2):
+        term *= (k - 1) / k * math.cos(angle) ** 2
+        total += term
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+
+
+def student_quantile(share, degrees):
+    """Returns the t within which Student's distribution holds the share, by Newton's method from below."""
+    t = 0.0
+    for _ in range(100):
+        density = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)
+                           - (degrees + 1) / 2 * math.log1p(t * t / degrees)) / math.sqrt(degrees * math.pi)
+        step = (share - _student_within(t, degrees)) / (2 * density)
+        t += step
+        if abs(step) < 1e-12 * (1 + t):
+            break
+    return t
+
+
 def mean_interval(values):
     """Returns the mean of independent values with Student's interval; one value has no interval."""
     middle = mean(values)
     if len(values) < 2:
         return Estimate(middle, middle, middle)
-    student = _STUDENT[len(values) - 2] if len(values) <= len(_STUDENT) + 1 else _NORMAL
     variance = sum((value - middle) ** 2 for value in values) / (len(values) - 1)
-    half = student * math.sqrt(variance / len(values))
+    half = student_quantile(0.95, len(values) - 1) * math.sqrt(variance / len(values))
     return Estimate(middle, middle - half, middle + half)
 
 

@@ -31,9 +31,13 @@ def _is_intact(line):
 def read_json_lines(path, convert, expected):
     """Returns convert(object) of each line. A last line without its end was left by a killed process and is skipped. If any
     line of the file has a checksum, all must match theirs. `expected` says in errors what a line should be."""
-    text = path.read_text(errors="replace")
+    return parse_json_lines(path.read_text(errors="replace"), path, convert, expected)
+
+
+def parse_json_lines(text, path, convert, expected, first_line=1):
+    """Does the same for `text`, which is the part of the file from line `first_line` on."""
     checked, rows = _FIELD in text, []
-    for number, line in enumerate(text.split("\n")[:-1], 1):
+    for number, line in enumerate(text.split("\n")[:-1], first_line):
         if checked and not _is_intact(line):
             raise Error(f"{path}:{number}: the line does not match its checksum; it is damaged: remove it")
         try:

@@ -1,7 +1,10 @@
 #include "common/io/file.h"
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
+#include "common/io/checksums.h"
 #include "common/io/file_aside.h"
 #include "tests/temporary_directory.h"
 
@@ -81,6 +84,37 @@ TEST(FilePlace, IsRefusedIfNoFileCanBeWrittenThere) {
   EXPECT_EQ(error_of([&] { check_place(here); }), here + ": is a directory; name a file");
   EXPECT_EQ(error_of([&] { check_place(here + "/absent/f"); }),
             here + "/absent/f: there is no directory " + here + "/absent; make it first");
+}
+
+TEST(File, TemporaryFilesDoNotFollowPlantedLinks) {
+  const TemporaryDirectory scratch;
+  const auto victim = scratch.write("victim", "keep");
+  std::filesystem::create_symlink("victim", scratch.path() / "f.partial");
+  write_file_atomically(scratch.path() / "f", "new");
+  EXPECT_EQ(read_file(victim), "keep");
+  EXPECT_EQ(read_file(scratch.path() / "f"), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(scratch.path() / "f"));
+}
+
+TEST(File, ReadsNoPipesAndDevices) {
+  const TemporaryDirectory scratch;
+  const auto pipe = scratch.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::filesystem::path& path : {pipe, std::filesystem::path("/dev/zero")}) {
+    EXPECT_NE(error_of([&] { read_file(path); }).find("is a pipe or a device"), std::string::npos);
+  }
+}
+
+TEST(File, ChecksumListsNameOnlyRegularFilesBelowThem) {
+  const TemporaryDirectory scratch;
+  const std::string digest(64, '0');
+  scratch.write("SHA256SUMS",
+                digest + "  /dev/zero\n" + digest + "  ../../etc/passwd\n" + digest + "  link\n");
+  std::filesystem::create_symlink("/dev/zero", scratch.path() / "link");
+  EXPECT_EQ(checksum_faults(scratch.path()),
+            (std::vector<std::string>{"../../etc/passwd is not below the directory of its list",
+                                      "/dev/zero is not below the directory of its list",
+                                      "link is no regular file"}));
 }
 
 }  // namespace

@@ -66,5 +66,37 @@ TEST(JsonLines, QuotesTextAsJson) {
   EXPECT_EQ(json_quoted("a\"\n\\\x01\xff"), "\"a\\\"\\n\\\\\\u0001\xef\xbf\xbd\"");
 }
 
+TEST(JsonLines, NumbersKeepTheDigitsThatADoubleLoses) {
+  const JsonRow r = row(
+      R"({"a": 18446744073709551617, "b": 0.1234567890123456789, "c": 1e400, "d": -0.1, "e": 1.50,
+          "f": 0.30000000000000004, "g": 18446744073709551615, "h": "\"1e400\""})");
+  EXPECT_EQ(r.text_or_number("a"), "18446744073709551617");
+  EXPECT_EQ(r.text_or_number("b"), "0.1234567890123456789");
+  EXPECT_EQ(r.text_or_number("c"), "1e400");
+  EXPECT_EQ(r.text_or_number("d"), "-0.1");
+  EXPECT_EQ(r.number("e"), 1.5);
+  EXPECT_EQ(r.text_or_number("f"), "0.30000000000000004");
+  EXPECT_EQ(r.number("f"), 0.1 + 0.2);
+  EXPECT_EQ(r.text_or_number("g"), "18446744073709551615");
+  EXPECT_EQ(r.text_or_number("h"), "\"1e400\"");
+  EXPECT_EQ(r.number("b"), 0.1234567890123456789);
+  EXPECT_EQ(error_of([&] { r.number("c"); }),
+            "f.jsonl:1: field c: expected a finite number, found string; correct the row");
+}
+
+TEST(JsonLines, NotFiniteNumbersAreErrorsOnlyWhereTheyAreRead) {
+  const JsonRow r = row(R"({"a": NaN, "b": [-Infinity, "NaN"], "c": "Infinity", "d": 7})");
+  EXPECT_EQ(r.integer("d"), 7);
+  EXPECT_EQ(r.text("c"), "Infinity");
+  EXPECT_EQ(error_of([&] { r.number("a"); }),
+            "f.jsonl:1: field a: expected a finite number, found NaN or Infinity; correct the row");
+  EXPECT_EQ(error_of([&] { r.text_or_number("a"); }),
+            "f.jsonl:1: field a: expected a text or a number, found NaN or Infinity; correct the "
+            "row");
+  EXPECT_NE(error_of([&] { r.texts_or_numbers("b"); }), "no error");
+  EXPECT_EQ(r.as_json(), R"({"a":null,"b":[null,"NaN"],"c":"Infinity","d":7})");
+  EXPECT_NE(error_of([] { row(R"({"a": NaNs})"); }), "no error");
+}
+
 }  // namespace
 }  // namespace lie

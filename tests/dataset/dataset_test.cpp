@@ -82,8 +82,8 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
             "data.gold_field=solution");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
             "d.jsonl:2: field gold is empty; give the correct answer");
-  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": [1]}"),
-            "d.jsonl:2: field gold: expected a text or a number, found array; correct the row");
+  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": {\"a\": 1}}"),
+            "d.jsonl:2: field gold: expected a text or a number, found object; correct the row");
   EXPECT_EQ(
       error("{\"prompt\": [{\"role\": \"assistant\", \"content\": \"x\"}], \"gold\": 1}"),
       "d.jsonl:1: field prompt: the last message has the role assistant; a prompt ends with the "
@@ -128,7 +128,7 @@ TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   };
   const Dataset data =
       read_dataset(scratch.write("d.jsonl", row("B") + row("1") + row("2")), options);
-  EXPECT_EQ(data.digit_keys, 2);
+  EXPECT_EQ(data.counts.digit_keys, 2);
   EXPECT_EQ(data.prompts[1].gold, "A");
   EXPECT_EQ(data.prompts[2].gold, "B");
   for (const char* key : {"0", "3", "11"}) {
@@ -146,6 +146,43 @@ TEST_F(DatasetFile, CountsSkippedRows) {
   ASSERT_EQ(data.prompts.size(), 2u);
   EXPECT_EQ(data.prompts[1].problem, 3);
   EXPECT_NE(error("{\"gold\": 1}").find("every row is bad"), std::string::npos);
+}
+
+TEST_F(DatasetFile, BeginsWithAByteOrderMark) {
+  EXPECT_EQ(load("\xEF\xBB\xBF{\"prompt\": \"q\", \"gold\": \"1\"}\r\n").size(), 1u);
+}
+
+TEST_F(DatasetFile, TextPartsOfAContentAreJoined) {
+  const auto prompts =
+      load(R"({"prompt": [{"role": "user", "content": [{"type": "text", "text": "a"}, )"
+           R"({"type": "text", "text": "b"}]}], "gold": 1})");
+  EXPECT_EQ(prompts.front().text, "ab");
+  EXPECT_EQ(error(R"({"prompt": [{"role": "user", "content": [{"type": "image"}]}], "gold": 1})"),
+            "d.jsonl:1 prompt[0] content[0]: field type: only text parts can be read, found image; "
+            "remove the row");
+}
+
+TEST_F(DatasetFile, AListOfOneGoldIsThatGold) {
+  EXPECT_EQ(load(R"({"prompt": "q", "gold": ["5"]})").front().gold, "5");
+  EXPECT_EQ(load(R"({"prompt": "q", "gold": [5]})").front().gold, "5");
+  EXPECT_NE(error(R"({"prompt": "q", "gold": ["5", "7"]})").find("a list of 2 correct answers"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"prompt": "q", "gold": []})").find("a list of 0"), std::string::npos);
+  EXPECT_NE(error(R"({"prompt": "q", "gold": "  "})").find("is empty"), std::string::npos);
+}
+
+TEST_F(DatasetFile, RefusesReferenceLengthsBeyondAnyContext) {
+  for (const char* length : {"1e20", "100000000000000000000", "2e9"}) {
+    const std::string row =
+        R"({"prompt": "q", "gold": 1, "reference_length": )" + std::string(length) + "}";
+    EXPECT_NE(error(row).find("is no length of a response"), std::string::npos) << error(row);
+  }
+}
+
+TEST_F(DatasetFile, CountsPromptsThatAreJsonText) {
+  const auto path = scratch.write(
+      "d.jsonl", R"({"prompt": "[{\"role\": \"user\", \"content\": \"q\"}]", "gold": 1})");
+  EXPECT_EQ(read_dataset(path, options, {}).counts.json_prompts, 1);
 }
 
 }  // namespace

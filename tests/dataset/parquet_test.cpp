@@ -73,7 +73,7 @@ TEST_F(ParquetFile, ReadsEveryColumnType) {
   EXPECT_TRUE(row.is_list("numbers"));
   EXPECT_EQ(row.rows("nested.a").at(0).text("b"), "x");
   EXPECT_EQ(row.text("day"), "2026-02-12");
-  EXPECT_FALSE(row.has("bytes"));
+  EXPECT_FALSE(row.has("bytes")) << "no text";
   EXPECT_FALSE(row.has("nothing"));
   for (const char* name : {"text", "large_text", "small", "real", "flag", "nested", "day"}) {
     EXPECT_FALSE(rows[1].has(name)) << name;
@@ -121,6 +121,12 @@ TEST_F(ParquetFile, ReadsThePublishedFilesUnchanged) {
   ASSERT_EQ(dapo.size(), 17390u);
   EXPECT_EQ(dapo[0].reference_length, 8175);
   EXPECT_EQ(dapo[0].gold, "34");
+}
+
+TEST_F(ParquetFile, BinaryColumnsThatHoldTextAreRead) {
+  const std::vector<Prompt> prompts = read_dataset(kGolden / "binary.parquet", {}).prompts;
+  ASSERT_EQ(prompts.size(), 2u);
+  EXPECT_EQ(prompts[0].text, "q1");
 }
 
 }  // namespace

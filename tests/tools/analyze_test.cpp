@@ -13,6 +13,7 @@
 #include "tests/tools/example_run.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/derived_curves.h"
 #include "tools/analyze/report/chart.h"
 #include "tools/analyze/report/evaluation_table.h"
 #include "tools/analyze/report/report.h"
@@ -216,6 +217,30 @@ TEST(LieAnalyze, ShowsAccuracyBySourceIfThereAreSeveral) {
   EXPECT_FALSE(holds(lie_analyze(example("one-source").string()).output, "mean over sources"));
 }
 
+TEST(LieAnalyze, ShowsEveryVerdictOfTheVerifier) {
+  const fs::path run = example("verdicts");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  const auto lines = verdict_lines();
+  ASSERT_EQ(lines.size(), kVerdictCount);
+  EXPECT_EQ(lines.back().metric, "verdict_copied_share");
+  EXPECT_EQ(lines[2].words, "no answer");
+  const std::string begin = "{\"step\":12,";
+  metrics.replace(metrics.find(begin), begin.size(), begin + "\"verdict_copied_share\":0.00125,");
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(holds(table, "verdict copied")) << table;
+  EXPECT_TRUE(holds(table, " 0.12 %")) << "a small share" << table;
+  EXPECT_TRUE(holds(read_file(run / "report.html"), "{\"name\":\"copied\""));
+}
+
+TEST(LieAnalyze, SharesBelowOnePercentArePercentages) {
+  EXPECT_EQ(value_text("truncation_rate", 0.000326), "0.033 %");
+  EXPECT_EQ(value_text("eval_accuracy", 0.0099), "0.99 %");
+  EXPECT_EQ(value_text("accuracy", 0.25), "0.250");
+  EXPECT_EQ(value_text("accuracy", 0), "0");
+  EXPECT_EQ(value_text("learning_rate", 0.000001), "1.00e-06") << "not a share";
+}
+
 TEST(LieAnalyze, ReportsTheProgressOfAnUnfinishedRun) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));
@@ -255,8 +280,10 @@ TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
   Subject lie = subject_of({example("settings-lie", {.steps = 3, .planned = 3})});
   Subject gspo =
       subject_of({example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25})});
+  lie.name = "lie", gspo.name = "<gspo>";
   const Subject both[] = {std::move(lie), std::move(gspo)};
   const std::string html = html_report(both, 2);
+  EXPECT_TRUE(holds(html, "<title>lie and &lt;gspo&gt;: LIE Cluster report</title>"));
   EXPECT_TRUE(holds(html, "<tr class=differs><td><code>reward.length.enabled</code>"));
   EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
 }
@@ -294,6 +321,7 @@ TEST(Html, TextOfARunIsEscaped) {
   EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
   EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
   EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
+  EXPECT_EQ(visible("\x1b[31m<b>\n"), "⟨U+001B⟩[31m<b>\n") << "a terminal's control sequence";
   EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
 }
 
@@ -319,6 +347,29 @@ TEST(Report, ChoosesCorrectAndIncorrectResponsesOfTheFirstAndLastStep) {
   EXPECT_NE(run.samples.verdict[chosen[2]] == 0, run.samples.verdict[chosen[3]] == 0);
 }
 
+TEST(Tail, PrintsTheLastCompleteStepOfARunInProgress) {
+  const fs::path run = example("tail", {.steps = 3, .planned = 40, .checkpoint = false});
+  const Outcome outcome = lie_analyze("tail --samples 2 " + run.string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "step 3 of 40")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "== step 3, problem ")) << outcome.output;
+  EXPECT_FALSE(holds(outcome.output, "== step 2,")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "-- gold 2, extracted 1 < 2<script>")) << outcome.output;
+  std::size_t responses = 0;
+  for (std::size_t at = 0; (at = outcome.output.find("== step", at)) != std::string::npos; ++at)
+    ++responses;
+  EXPECT_EQ(responses, 2U);
+}
+
+TEST(Tail, SaysThatNoStepIsCompleteYet) {
+  const fs::path run = fresh("tail-begun");
+  fs::create_directories(run);
+  write_file_atomically(run / "config.yaml", "run:\n  steps: 40\n");
+  const Outcome outcome = lie_analyze("tail " + run.string());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.output, "no training step is logged in full yet")) << outcome.output;
+}
+
 TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
   const Subject subject = subject_of({example("seed-1", {.steps = 3, .planned = 3, .seed = 1}),
                                       example("seed-2", {.steps = 3, .planned = 3, .seed = 2}),
@@ -329,6 +380,28 @@ TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
   for (const analyze::Run& run : subject.runs) sum += curve_of(run, "accuracy").at(2);
   EXPECT_NEAR(curve[1].value.value, sum / 3, 1e-12);
   EXPECT_LT(curve[1].value.low, curve[1].value.value);
+}
+
+TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
+  // Step 1: 64 prompts of 16 responses, every other prompt solved. Then 64 dropped groups.
+  Subject subject{"run", std::vector<analyze::Run>(1)};
+  SampleColumns& samples = subject.runs[0].samples;
+  for (int i = 0; i < 2 * 64 * 16; ++i) {
+    const int prompt = i / 16;
+    samples.step.push_back(1);
+    samples.problem.push_back(prompt);
+    samples.purpose.push_back(0);
+    samples.verdict.push_back(prompt < 64 && prompt % 2 == 0 ? 0 : 1);
+    samples.mini_batch.push_back(prompt < 64 ? 0 : -1);
+  }
+  subject.runs[0].curves = {{"accuracy", {{1, 0.5}}}, {"generated_accuracy", {{1, 0.25}}}};
+  const Estimate trained = subject_curve(subject, "accuracy")[0].value;
+  EXPECT_NEAR(trained.high - 0.5, 0.122, 2e-3);  // over responses: 0.031
+  EXPECT_NEAR(0.5 - trained.low, 0.122, 2e-3);
+  const Estimate start = start_and_end(subject, "accuracy").start;
+  EXPECT_EQ(start.low, trained.low);
+  const Estimate generated = subject_curve(subject, "generated_accuracy")[0].value;
+  EXPECT_NEAR((generated.high - generated.low) / 2, 0.075, 3e-3);
 }
 
 TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {

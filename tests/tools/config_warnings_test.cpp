@@ -15,6 +15,7 @@ using testing::AllOf, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty
 struct ConfigWarnings : testing::Test {
   ConfigWarnings() {
     config.model.path = std::string(source_directory()) + "/assets/count_pairs/model";
+    config.tickets.prompts_per_step = 2;
     prompts.resize(2);
     prompts[0].text = "1 2 3";
     prompts[1].text = "1 2 3 4 5 6 7 8 9 10 11 12";
@@ -27,11 +28,28 @@ struct ConfigWarnings : testing::Test {
 
 TEST_F(ConfigWarnings, AGoodConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty()); }
 
-TEST_F(ConfigWarnings, GroupsWithoutDifferencesLearnNothing) {
-  config.rollout.sampling.temperature = 0;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.temperature is 0")));
+TEST_F(ConfigWarnings, AGroupOfOneHasNoBaseline) {
   config.tickets.samples_per_prompt = 1;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.samples_per_prompt is 1")));
+  EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.samples_per_prompt is 1"),
+                                            HasSubstr("its reward itself"))));
+}
+
+TEST_F(ConfigWarnings, TruncatedSamplingIsOffPolicy) {
+  config.rollout.sampling.top_p = 0.9;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("the update is off policy")));
+  config.rollout.sampling.top_p = 1;
+  config.rollout.sampling.top_k = 20;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("the update is off policy")));
+}
+
+TEST_F(ConfigWarnings, DataThatAreSmallOrEvaluatedOn) {
+  config.tickets.prompts_per_step = 3;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 2 prompts, fewer than")));
+  config.tickets.prompts_per_step = 2;
+  config.data.train_file = "a.jsonl";
+  config.data.evaluation_file = {"b.jsonl", "a.jsonl"};
+  config.evaluation.every = 5;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("data.evaluation_file is the training file")));
 }
 
 TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {

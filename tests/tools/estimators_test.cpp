@@ -1,9 +1,11 @@
 // Compares with golden/estimators.json, which golden/make_estimators.py computes independently.
 #include "tools/eval/estimators.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <random>
 
 #include "common/io/json.h"
 #include "tests/directories.h"
@@ -76,6 +78,80 @@ TEST(Intervals, MeanOfSeedsHasStudentsInterval) {
   EXPECT_DOUBLE_EQ(estimate.value, 2);
   EXPECT_NEAR(estimate.low, -0.4841, 2e-3);
   EXPECT_NEAR(estimate.high, 4.4841, 2e-3);
+}
+
+TEST(Intervals, StudentQuantileIsExactForEveryDegreeOfFreedom) {
+  ASSERT_EQ(golden()["student"].size(), 33U);
+  for (const Json& row : golden()["student"]) {
+    const double expected = row["value"];
+    EXPECT_NEAR(student_quantile(row["share"], row["degrees"]), expected, 1e-9 * expected) << row;
+  }
+}
+
+/// Returns the correct shares of `count` prompts with 8 responses each, equally weighted. The
+/// difficulty of a prompt has a beta distribution with this mean and concentration.
+std::vector<PromptShare> simulated_prompts(double accuracy, double concentration, int count,
+                                           std::mt19937_64& random) {
+  constexpr int kResponses = 8;
+  std::gamma_distribution<double> right(accuracy * concentration);
+  std::gamma_distribution<double> wrong((1 - accuracy) * concentration);
+  std::vector<PromptShare> prompts;
+  for (int i = 0; i < count; ++i) {
+    const double a = right(random), b = wrong(random);
+    const int correct = std::binomial_distribution<int>(kResponses, a / (a + b))(random);
+    prompts.push_back({1.0 / count, correct / static_cast<double>(kResponses * count), kResponses});
+  }
+  return prompts;
+}
+
+struct Coverage {
+  double prompts = 0, responses = 0;  // percent of runs whose interval holds the accuracy
+};
+
+/// Returns the coverage over 1,000 runs, with prompts and with responses as the unit.
+Coverage coverage(double accuracy, double concentration, int count, std::mt19937_64& random) {
+  Coverage percent;
+  const auto held = [&](const Estimate& e) { return e.low <= accuracy && accuracy <= e.high; };
+  for (int run = 0; run < 1000; ++run) {
+    const auto prompts = simulated_prompts(accuracy, concentration, count, random);
+    const Estimate estimate = share_over_prompts(prompts);
+    percent.prompts += held(estimate) ? 0.1 : 0;
+    percent.responses += held(wilson(std::min(estimate.value, 1.0), count * 8)) ? 0.1 : 0;
+  }
+  return percent;
+}
+
+// Near 0 and 1 with few prompts the interval is conservative: such runs see no exception at all.
+TEST(Intervals, IntervalOverPromptsHoldsTheAccuracyInSimulatedRuns) {
+  std::mt19937_64 random(7);
+  fmt::print("accuracy concentration prompts  over prompts  over responses\n");
+  for (const double accuracy : {0.02, 0.1, 0.3, 0.5, 0.9, 0.98}) {
+    for (const double concentration : {0.5, 2.0, 10.0}) {
+      for (const int prompts : {16, 64, 256}) {
+        const Coverage held = coverage(accuracy, concentration, prompts, random);
+        fmt::print("{:8} {:13} {:7} {:12.1f} % {:13.1f} %\n", accuracy, concentration, prompts,
+                   held.prompts, held.responses);
+        EXPECT_GE(held.prompts, 93);
+        if (prompts == 256 || (prompts == 64 && accuracy > 0.2 && accuracy < 0.8)) {
+          EXPECT_LE(held.prompts, 97);
+        }
+        if (concentration < 1) {
+          EXPECT_LT(held.responses, 80);
+        }
+      }
+    }
+  }
+}
+
+TEST(Intervals, OnePromptOrEqualPromptsGiveNoFalseCertainty) {
+  const std::vector<PromptShare> wrong(64, {1.0 / 64, 0, 16});
+  EXPECT_EQ(share_over_prompts(wrong).low, 0);
+  EXPECT_GT(share_over_prompts(wrong).high, 0.01);
+  const std::vector<PromptShare> right(64, {1.0 / 64, 1.0 / 64, 16});
+  EXPECT_LT(share_over_prompts(right).low, 0.99);
+  EXPECT_EQ(share_over_prompts(right).high, 1);
+  const Estimate one = share_over_prompts(std::span(right).first(1));
+  EXPECT_EQ(one.low, one.high);
 }
 
 TEST(Intervals, OneSeedHasNoInterval) {

@@ -107,7 +107,34 @@ addEventListener("load", () => {
   });
   claim("ten runs have ten kinds of line", () => {
     const kinds = [...accuracy.querySelectorAll("polyline")].map(line => wide.getComputedStyle(line)).map(style => `${style.stroke} ${style.strokeDasharray}`);
-    expect(kinds.length === 10 && new Set(kinds).size === 10, kinds.join("; "));
+    expect(kinds.length === 11 && new Set(kinds).size === 10, kinds.join("; "));  // one line has a gap
+  });
+  claim("steps without a value or a signal are gaps", () => {
+    const pieces = (of, shape) => [...of.querySelectorAll(".plot g")].map(group => group.querySelectorAll(shape).length);
+    expect(pieces(accuracy, "polyline").join() === "1,1,2,1,1,1,1,1,1,1", `lines: ${pieces(accuracy, "polyline")}`);
+    expect(pieces(figure("Groups · run-3"), "polygon").every(n => n === 2), "missing steps are filled");
+    expect(pieces(figure("Advantage mass · run-3"), "polygon").every(n => n === 3), "a step of zeros is drawn");
+    expect(pieces(figure("Advantage mass · lie"), "polygon").every(n => n === 1), "a complete run has gaps");
+  });
+  claim("legends name bands, and titles are explained at the pointer", () => {
+    expect(accuracy.querySelector(".legend").textContent.includes("band: 95 % interval"), "the interval is not named");
+    expect(!lengths.querySelector(".legend").textContent.includes("band"), "a chart without a band names one");
+    expect(accuracy.querySelector("figcaption b").title.includes("verifier"), "accuracy is not explained");
+  });
+  claim("a chart is saved as an SVG document with title, lines and legend", () => {
+    let saved = "", name = "";
+    const kept = wide.Blob;
+    wide.Blob = class extends kept { constructor(parts, options) { super(parts, options); saved = parts[0]; } };
+    wide.HTMLAnchorElement.prototype.click = function () { name = this.download; };
+    accuracy.querySelector(".save button").click();
+    wide.Blob = kept;
+    const root = new DOMParser().parseFromString(saved, "image/svg+xml").documentElement;
+    const texts = [...root.querySelectorAll("text")].map(text => text.textContent);
+    expect(name === "Accuracy-training-prompts.svg", name);
+    expect(root.localName === "svg" && texts.includes("Accuracy, training prompts"), saved.slice(0, 200));
+    expect(namesInOrder.every(run => texts.includes(run)), texts.join("; "));
+    expect([...root.querySelectorAll("polyline")].every(line => /stroke:\s*rgb/.test(line.getAttribute("style"))), "a line has no color");
+    expect(root.querySelectorAll("img, script").length === 0, "an element from a name");
   });
   claim("every chart is drawn", () => figures.forEach(f => {
     const plot = f.querySelector(".plot");

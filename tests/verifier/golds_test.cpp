@@ -3,54 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/verifier/corpus.h"
-#include "verifier/extract/boxed.h"
 #include "verifier/verify.h"
 
 namespace lie {
 namespace {
-
-using nlohmann::json;
-
-std::string text_of(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-// Returns the answer field, the first final answer, or the box of the solution.
-std::optional<std::string> gold_of(const json& row) {
-  if (row.contains("final_answer") && row["final_answer"].is_array())
-    return text_of(row["final_answer"][0]);
-  if (row.contains("answer") && !row["answer"].is_null()) {
-    const std::string answer = text_of(row["answer"]);
-    const std::size_t mark = answer.rfind("#### ");
-    return mark == std::string::npos ? answer : answer.substr(mark + 5);
-  }
-  if (!row.contains("solution")) return std::nullopt;
-  const auto boxes =
-      extract::last_boxes(row["solution"].get_ref<const std::string&>(), true, false);
-  if (boxes.empty()) return std::nullopt;
-  return std::string(boxes.front().content);
-}
-
-std::map<std::string, std::vector<std::string>> golds() {
-  std::map<std::string, std::vector<std::string>> out;
-  const std::filesystem::path folder = shared_data() / "problems";
-  if (!std::filesystem::exists(folder)) return out;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
-    if (file.find("model_solutions") != std::string::npos) continue;
-    for (const json& row : rows_of(entry.path()))
-      if (const std::optional<std::string> gold = gold_of(row); gold && !gold->empty())
-        out[file].push_back(*gold);
-  }
-  return out;
-}
 
 VerdictCode code_of(const std::string& gold, const std::string& answer,
                     const VerifierOptions& options) {
@@ -58,7 +19,7 @@ VerdictCode code_of(const std::string& gold, const std::string& answer,
 }
 
 TEST(Golds, EachEqualsItselfInABox) {
-  const auto sets = golds();
+  const auto sets = published_golds();
   if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
   VerifierOptions options;
   options.identical_text = false;
@@ -76,9 +37,36 @@ TEST(Golds, EachEqualsItselfInABox) {
   EXPECT_GE(static_cast<double>(equal), 0.999 * static_cast<double>(all));
 }
 
+TEST(Golds, UnreadableGoldsAreNamedWithTheReason) {
+  for (const char* gold : {"5", "\\frac12", "$x=3$", "A", "\\text{no solution}", "\\boxed{7}",
+                           "(1, 2)", "1,000", "12 \\text{ cm}"})
+    EXPECT_EQ(unreadable_gold(gold), "") << gold;
+  VerifierOptions lenient;
+  lenient.mode = ExtractionMode::kLenient;
+  for (const char* gold : {"", "  ", "\\frac{1}{", "3 + * 4", "\\nosuchname 3"}) {
+    EXPECT_NE(unreadable_gold(gold), "") << gold;
+    EXPECT_NE(unreadable_gold(gold, lenient), "") << gold;
+  }
+}
+
+TEST(Golds, FewPublishedGoldsAreUnreadable) {
+  const auto sets = published_golds();
+  if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
+  std::size_t all = 0, unreadable = 0;
+  for (const auto& [file, list] : sets) {
+    for (const std::string& gold : list) {
+      const std::string reason = unreadable_gold(gold);
+      ++all;
+      unreadable += reason.empty() ? 0 : 1;
+    }
+  }
+  std::cout << unreadable << " of " << all << " golds cannot be read\n";
+  EXPECT_LE(static_cast<double>(unreadable), 0.01 * static_cast<double>(all));
+}
+
 // Only golds that are whole numbers are used, because different spellings have different values.
 TEST(Golds, DifferentWholeNumbersAreDifferent) {
-  const auto sets = golds();
+  const auto sets = published_golds();
   if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
   for (const auto& [file, list] : sets) {
     std::set<std::string> whole;

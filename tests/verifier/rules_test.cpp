@@ -484,7 +484,7 @@ TEST(Rules, AnUnevaluatedExpressionOfThePromptIsCopied) {
   EXPECT_EQ(code("9901", "99^2+99+1", "Compute it."), VerdictCode::kEqual);
   EXPECT_EQ(code("x=3", "5x-1=14", "Solve $5x-1=14$."), VerdictCode::kCopied);
   EXPECT_EQ(code("(-2,3)", "\\{x : x^2-x-6<0\\}", "Find $\\{x : x^2-x-6<0\\}$."),
-            VerdictCode::kCopied);
+            VerdictCode::kUnequal);
   EXPECT_EQ(code("\\frac12", "\\frac{1}{2}", "Is it $\\frac{1}{2}$?"), VerdictCode::kEqual);
   EXPECT_EQ(code("9901", "99^2+99+1", "What is $99^2+99+1$ in base ten?"), VerdictCode::kCopied);
   EXPECT_EQ(code("11\\sqrt2", "\\sqrt{242}", "Simplify $\\sqrt{242}$."), VerdictCode::kCopied);
@@ -494,6 +494,31 @@ TEST(Rules, AnUnevaluatedExpressionOfThePromptIsCopied) {
   VerifierOptions off;
   off.refuse_copied = false;
   EXPECT_TRUE(verify("8", "\\boxed{2^3}", off, "Compute $2^3$.").correct());
+}
+
+TEST(Rules, ConstantsOfIntegrationMayHaveOtherNames) {
+  const auto accepts = [](std::string_view gold, std::string_view answer) {
+    return verify(gold, fmt::format("\\boxed{{{}}}", answer)).correct();
+  };
+  EXPECT_TRUE(accepts("y = Ce^{2x}", "y = Ae^{2x}"));
+  EXPECT_TRUE(accepts("y(x) = C_1e^{x}+C_2e^{-x}", "y(x) = Ae^{x}+Be^{-x}"));
+  EXPECT_TRUE(accepts("y = c_1 \\cos x+c_2 \\sin x", "y = A\\cos x+B\\sin x"));
+  EXPECT_FALSE(accepts("y = Ce^{2x}", "y = Ae^{3x}"));
+  EXPECT_FALSE(accepts("y = C_1e^{x}+C_2e^{-x}", "y = Ae^{x}+Ae^{-x}"));
+  EXPECT_FALSE(accepts("y = C_1e^{x}+C_2e^{-x}", "y = C_1e^{x}+C_1e^{-x}"));
+  EXPECT_FALSE(accepts("y = Ax", "y = Bx"));
+  EXPECT_FALSE(accepts("y = Ce^{2x}", "y = te^{2x}"));
+}
+
+TEST(Rules, ASetBuilderWhoseConditionIsNotSolvedIsNoInterval) {
+  const auto accepts = [](std::string_view gold, std::string_view answer) {
+    return verify(gold, fmt::format("\\boxed{{{}}}", answer)).correct();
+  };
+  EXPECT_FALSE(accepts("(-2,3)", "\\{x : x^2 - x - 6 < 0\\}"));
+  EXPECT_FALSE(accepts("(1,2)", "\\{x \\mid 2x > 2\\} \\cap \\{x \\mid x < 2\\}"));
+  EXPECT_TRUE(accepts("(-2,3)", "\\{x : -2 < x < 3\\}"));
+  EXPECT_TRUE(accepts("\\{x : x^2 - x - 6 < 0\\}", "(-2,3)"));
+  EXPECT_TRUE(accepts("(-2,3) \\cup (3,\\infty)", "\\{x : x > -2, x \\neq 3\\}"));
 }
 
 }  // namespace

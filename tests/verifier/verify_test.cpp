@@ -71,6 +71,16 @@ TEST(Verify, ALenientAnchorReachesNumbersOnItsLineAndMathematicsAfterIt) {
   EXPECT_EQ(code("The answer:\n\n$80$ of them. In all 7"), VerdictCode::kEqual);
 }
 
+TEST(Verify, ALenientBareNumberMayBeInDegrees) {
+  VerifierOptions lenient;
+  lenient.mode = ExtractionMode::kLenient;
+  for (const char* response :
+       {"90^\\circ", "The answer is 90^{\\circ}", "the angle is 90^\\circ.", "90\\degree", "90°"})
+    EXPECT_TRUE(verify("90", response, lenient).correct()) << response;
+  for (const char* response : {"90^2", "90^x", "The answer is 90^{\\pi}", "90_2"})
+    EXPECT_FALSE(verify("90", response, lenient).correct()) << response;
+}
+
 TEST(Verify, ALenientAnswerMayStandInTags) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;

@@ -1,27 +1,61 @@
 #include "tools/analyze/curves.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace lie::analyze {
 namespace {
 
-/// Returns the number of responses of a step's value if the metric is a share of responses, else 0.
-std::int64_t trials(const Run& run, const std::string& metric, std::int64_t step) {
-  const auto& counts = metric == "eval_accuracy" ? run.eval_count : run.train_count;
-  if (metric != "accuracy" && metric != "eval_accuracy") return 0;
-  const auto found = counts.find(step);
-  return found == counts.end() ? 0 : found->second;
+/// Returns whether the metric is the mean correctness of responses, of which sample i is one.
+bool counts_in(const std::string& metric, const SampleColumns& samples, std::size_t i) {
+  if (metric == "eval_accuracy") return !samples.is_training(i);
+  if (metric == "generated_accuracy") return samples.is_training(i);
+  return metric == "accuracy" && samples.is_training(i) && samples.mini_batch[i] >= 0;
+}
+
+/// Correct and all responses to the prompts of a step, by prompt.
+using Tallies = std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
+
+/// Returns the tallies of an accuracy by step; empty for other metrics.
+std::map<std::int64_t, Tallies> tallies_of(const Run& run, const std::string& metric) {
+  std::map<std::int64_t, Tallies> steps;
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (!counts_in(metric, run.samples, i)) continue;
+    auto& [correct, all] = steps[run.samples.step[i]][run.samples.problem[i]];
+    correct += run.samples.verdict[i] == 0 ? 1 : 0;
+    ++all;
+  }
+  return steps;
+}
+
+/// Returns the value with the interval of the prompts of these steps, each of equal weight. Without
+/// all their responses it has no interval.
+Estimate over_prompts(double value, const std::map<std::int64_t, Tallies>& tallies,
+                      std::span<const std::int64_t> steps) {
+  std::map<std::int64_t, PromptShare> prompts;
+  for (const std::int64_t step : steps) {
+    const auto found = tallies.find(step);
+    if (found == tallies.end()) return {value, value, value};
+    double responses = 0;
+    for (const auto& [prompt, tally] : found->second)
+      responses += static_cast<double>(tally.second);
+    responses *= static_cast<double>(steps.size());
+    for (const auto& [prompt, tally] : found->second) {
+      PromptShare& own = prompts[prompt];
+      own.correct += static_cast<double>(tally.first) / responses;
+      own.weight += static_cast<double>(tally.second) / responses;
+      own.responses += tally.second;
+    }
+  }
+  std::vector<PromptShare> shares;
+  for (const auto& [prompt, share] : prompts) shares.push_back(share);
+  const Estimate interval = share_over_prompts(shares);
+  return {value, interval.low, interval.high};
 }
 
 bool begins_with_one_of(std::string_view metric, std::initializer_list<const char*> beginnings) {
   if (metric.starts_with("eval_")) metric.remove_prefix(5);
   return std::ranges::any_of(beginnings, [&](const char* b) { return metric.starts_with(b); });
-}
-
-bool is_share(std::string_view metric) {
-  return metric.ends_with("_share") ||
-         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
-                                     "clip_fraction", "idle_share"});
 }
 
 bool is_never_negative(std::string_view metric) {
@@ -40,47 +74,43 @@ Estimate over_seeds(std::span<const double> values, std::string_view metric) {
 
 std::vector<CurvePoint> single_curve(const Run& run, const std::string& metric) {
   std::vector<CurvePoint> points;
+  const auto tallies = tallies_of(run, metric);
   for (const auto& [step, value] : curve_of(run, metric)) {
-    points.push_back({step, wilson(value, trials(run, metric, step))});
+    points.push_back({step, over_prompts(value, tallies, std::span(&step, 1))});
   }
   return points;
 }
 
-struct Window {
-  double mean = 0;
-  std::int64_t trials = 0;
-};
-
-Window mean_of_window(const Run& run, const std::string& metric, std::size_t window, bool at_end) {
+/// Returns the mean over the first or the last steps of the curve.
+Estimate over_window(const Run& run, const std::string& metric, std::size_t window, bool at_end) {
   const Curve curve = curve_of(run, metric);
+  const std::size_t skipped = at_end ? curve.size() - window : 0;
   std::vector<double> values;
-  Window result;
-  auto take = [&](const auto& point) {
-    values.push_back(point.second);
-    result.trials += trials(run, metric, point.first);
-  };
-  const auto skip = static_cast<std::ptrdiff_t>(curve.size() - window);
-  if (at_end) {
-    std::for_each(std::next(curve.begin(), skip), curve.end(), take);
-  } else {
-    std::for_each(curve.begin(), std::prev(curve.end(), skip), take);
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, value] : curve | std::views::drop(skipped) | std::views::take(window)) {
+    steps.push_back(step);
+    values.push_back(value);
   }
-  result.mean = mean(values);
-  return result;
+  return over_prompts(mean(values), tallies_of(run, metric), steps);
 }
 
 Estimate over_runs(const Subject& subject, const std::string& metric, std::size_t window,
                    bool at_end) {
+  if (subject.runs.size() == 1) return over_window(subject.runs.front(), metric, window, at_end);
   std::vector<double> means;
-  Window last;
   for (const Run& run : subject.runs) {
-    last = mean_of_window(run, metric, window, at_end);
-    means.push_back(last.mean);
+    means.push_back(over_window(run, metric, window, at_end).value);
   }
-  return means.size() > 1 ? over_seeds(means, metric) : wilson(last.mean, last.trials);
+  return over_seeds(means, metric);
 }
 
 }  // namespace
+
+bool is_share(std::string_view metric) {
+  return metric.ends_with("_share") ||
+         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
+                                     "clip_fraction", "idle_share"});
+}
 
 std::size_t window_of(std::size_t count) { return std::max<std::size_t>(1, (count + 5) / 10); }
 

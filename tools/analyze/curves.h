@@ -1,7 +1,8 @@
-// Curves of a subject with intervals: over seeds, or binomial for the accuracy of one run.
+// Curves of a subject with intervals: over seeds, or over prompts for the accuracy of one run.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/analyze/run.h"
@@ -14,10 +15,14 @@ struct CurvePoint {
   Estimate value;
 };
 
-/// Returns the curve of a metric. For one run, accuracy and eval_accuracy have Wilson's interval of
-/// that step's responses. For several runs it is their mean with a t interval, at the steps that
-/// all of them have. Intervals are cut to the range of the quantity, such as [0, 1] for shares.
+/// Returns the curve of a metric. For one run, accuracies have the interval of that step's prompts
+/// (share_over_prompts), of which dropped ones count as in the value. For several runs it is their
+/// mean with a t interval, at the steps that all of them have. Intervals are cut to the range of
+/// the quantity, such as [0, 1] for shares.
 std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric);
+
+/// Returns whether the values of a metric are shares in [0, 1].
+bool is_share(std::string_view metric);
 
 /// Mean of a curve over its first and its last steps; the window is a tenth of the steps.
 struct StartAndEnd {
@@ -27,7 +32,7 @@ struct StartAndEnd {
 };
 
 /// Returns the start and end of a metric. For several runs the interval is a t interval over them.
-/// For the accuracies of one run it is binomial over the window's responses.
+/// For the accuracies of one run it is that of the window's prompts.
 StartAndEnd start_and_end(const Subject& subject, const std::string& metric);
 
 /// Returns the number of steps in a tenth of `count`, at least 1.

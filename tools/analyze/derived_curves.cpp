@@ -1,5 +1,6 @@
 #include "tools/analyze/derived_curves.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "learner/record/step_metrics.h"
@@ -52,14 +53,16 @@ void add_response(Means& means, const SampleColumns& s, std::size_t i, const std
   add_numbers(means, s, i, prefix);
 }
 
+std::string share_metric(std::uint8_t code) { return "verdict_" + verdict_word(code) + "_share"; }
+
 void add_rewards(Means& means, const SampleColumns& s, std::size_t i) {
   const std::int64_t step = s.step[i];
   means.add("reward_mean", step, s.reward[i]);
   for (const RewardColumn& term : s.rewards) {
     means.add("reward_" + term.name + "_mean", step, term.values[i]);
   }
-  for (std::uint8_t code = 0; code <= static_cast<std::uint8_t>(kLastVerdict); ++code) {
-    means.add("verdict_" + verdict_word(code) + "_share", step, s.verdict[i] == code ? 1 : 0);
+  for (std::uint8_t code = 0; code < kVerdictCount; ++code) {
+    means.add(share_metric(code), step, s.verdict[i] == code ? 1 : 0);
   }
 }
 
@@ -72,6 +75,16 @@ std::map<std::string, Curve> derived_curves(const SampleColumns& samples) {
     if (samples.is_training(i)) add_rewards(means, samples, i);
   }
   return means.take();
+}
+
+std::vector<VerdictLine> verdict_lines() {
+  std::vector<VerdictLine> lines;
+  for (std::uint8_t code = 0; code < kVerdictCount; ++code) {
+    std::string words = verdict_word(code);
+    std::ranges::replace(words, '_', ' ');
+    lines.push_back({share_metric(code), std::move(words)});
+  }
+  return lines;
 }
 
 std::string verdict_word(std::uint8_t code) {

@@ -15,7 +15,9 @@
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/valid_checkpoint.h"
 #include "tools/analyze/check.h"
+#include "tools/analyze/decoder.h"
 #include "tools/analyze/report/report.h"
+#include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
@@ -33,6 +35,7 @@ struct Request {
   std::vector<std::string> directories;
   std::vector<std::string> groups;  // name=dir1,dir2
   std::string csv, html;
+  std::string tail;  // run directory of the command tail
   bool no_html = false, digest = false, close = false, check = false;
   std::size_t responses = 6;
 };
@@ -49,6 +52,7 @@ constexpr const char* kFooter =
     "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
     "if\n"
     "                                                     both digests agree\n"
+    "  lie_analyze tail runs/lie                          responses of the last step, as text\n"
     "  lie_analyze --check runs/lie                       verify that all files are intact";
 
 void declare(CLI::App& app, Request& request) {
@@ -80,6 +84,25 @@ void declare(CLI::App& app, Request& request) {
   app.add_flag("--no-html", request.no_html, "write no report");
   lie::add_integer(app, "--samples", request.responses, "responses to show of each run", 0,
                    1'000'000);
+}
+
+void declare_tail(CLI::App& app, Request& request) {
+  CLI::App* command =
+      app.add_subcommand("tail",
+                         "Print responses of the last complete training step, also of a run "
+                         "in progress");
+  command->add_option("RUN_DIR", request.tail, "run directory")->required();
+  lie::add_integer(*command, "--samples", request.responses, "responses to print", 1, 1'000'000);
+}
+
+void print_tail(const Request& request) {
+  const lie::analyze::Run run = lie::analyze::load_run(request.tail);
+  for (const std::string& note : run.notes) fmt::print(stderr, "{}: {}\n", request.tail, note);
+  if (run.train_count.empty()) {
+    lie::fail("{}: no training step is logged in full yet; try again later", request.tail);
+  }
+  fmt::print("{}: {}\n\n{}", request.tail, run.state,
+             lie::analyze::last_responses(run, lie::analyze::decoder_of(run), request.responses));
 }
 
 Subject load_group(const std::string& text) {
@@ -194,6 +217,10 @@ void analyze(const Request& request) {
 
 /// Returns the exit status.
 int run(const Request& request) {
+  if (!request.tail.empty()) {
+    print_tail(request);
+    return 0;
+  }
   if (!request.digest && !request.close && !request.check) {
     analyze(request);
     return 0;
@@ -218,6 +245,7 @@ int main(int argc, char** argv) {
   lie::set_help_format(app);
   Request request;
   declare(app, request);
+  declare_tail(app, request);
   lie::add_moved_command(app, "judge", "lie_cluster.judge", "how-to/judge-behaviors.md");
   lie::add_moved_command(app, "behaviours", "lie_cluster.behaviors", "how-to/judge-behaviors.md");
   lie::add_moved_command(app, "behaviors", "lie_cluster.behaviors", "how-to/judge-behaviors.md");

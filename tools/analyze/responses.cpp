@@ -106,6 +106,25 @@ std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
   return chosen;
 }
 
+std::string last_responses(const Run& run, const Decoder& decode, std::size_t count) {
+  std::vector<std::size_t> chosen;
+  if (!run.train_count.empty()) choose(run, run.train_count.rbegin()->first, count, chosen);
+  std::string out;
+  for (const std::size_t i : chosen) {
+    const SampleColumns& s = run.samples;
+    const SampleKey& key = run.trajectories->samples()[i].key;
+    const ProblemText problem = run.trajectories->problem(i);
+    out += fmt::format(
+        "== step {}, problem {}, sample {}: {}, reward {}, {} tokens{}\n{}\n--\n{}\n-- gold {}, "
+        "extracted {}\n\n",
+        key.step, s.problem[i], key.sample, verdict_word(s.verdict[i]), short_number(s.reward[i]),
+        s.tokens[i], s.finish_reason[i] == 1 ? ", cut at the limit" : "",
+        visible(decode(problem.prompt_ids)), visible(decode(run.trajectories->response_ids(i))),
+        visible(problem.gold), visible(run.trajectories->extracted(i)));
+  }
+  return out;
+}
+
 std::string response_cards(const Run& run, const Decoder& decode, std::size_t count) {
   std::string html;
   for (const std::size_t i : chosen_responses(run, count)) html += card(run, decode, i);

@@ -1,4 +1,4 @@
-// Shows a few responses of the start and the end of a run.
+// Shows a few responses of the start and the end of a run, as HTML or plain text.
 #pragma once
 
 #include <string>
@@ -13,6 +13,10 @@ namespace lie::analyze {
 /// step, the rest from the last. They belong to different groups and alternate between correct and
 /// incorrect where possible.
 std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count);
+
+/// Returns the responses of the last training step as plain text: at most `count`, alternately
+/// correct and incorrect where possible. Empty if no training step is complete.
+std::string last_responses(const Run& run, const Decoder& decode, std::size_t count);
 
 /// Returns the prompt of response i of run.samples as HTML. Texts are cut after some thousand
 /// characters.

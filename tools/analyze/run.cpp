@@ -38,6 +38,7 @@ void load_samples(const RunReader& run, SampleColumns& s) {
       run.into(s.ngrams, c::kNgrams),
       run.into(s.tokens, c::kTokenCount),
       run.into(s.largest_repeat, c::kLargestRepeat),
+      run.into(s.mini_batch, c::kMiniBatch),
       run.into(s.reward, c::kReward),
       run.into(s.advantage, c::kAdvantage),
       run.into(s.target_length, c::kTargetLength),

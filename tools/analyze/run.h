@@ -33,6 +33,7 @@ struct NumberColumn {
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
   std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
+  std::vector<std::int32_t> mini_batch;  // -1: no update used the response
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
   std::vector<RewardColumn> rewards;  // the terms, in the order in which they are summed

@@ -23,9 +23,10 @@ struct LengthStatistics {
   std::vector<Bin> bins;  // only bins with tokens
   std::vector<std::pair<double, double>>
       tail;  // L, and the share of responses with at least L tokens
-  /// Estimated lower bound eps of the end-of-sequence probability: the smallest hazard of a bin
-  /// that at least 5 % of the responses reach. The lemma of the shallow exploration trap
-  /// (arXiv:2602.11748) bounds the share of responses of L tokens by (1 - eps)^(L - 1).
+  /// The smallest hazard of a bin that at least 5 % of the responses reach. The lemma of the
+  /// shallow exploration trap (arXiv:2602.11748) bounds the share of responses of L tokens by (1 -
+  /// eps)^(L - 1), eps being a lower bound at every position and prefix. A bin's hazard is a mean
+  /// over both, hence no such bound: eps is at most this.
   double smallest_hazard = 0;
 };
 

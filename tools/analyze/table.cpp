@@ -8,6 +8,7 @@
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/derived_curves.h"
 #include "tools/analyze/trap.h"
 
 namespace lie::analyze {
@@ -21,6 +22,7 @@ struct Line {
 constexpr const char* kRow = "  {:<35} {:>20}  {}\n";
 constexpr std::string_view kHeldOut = "eval_accuracy";  // followed by its values by source
 constexpr std::string_view kReward = "reward_mean";     // followed by its terms
+constexpr std::string_view kCut = "truncation_rate";    // followed by the shares of verdicts
 constexpr std::string_view kCoverage = "c_global_run";  // followed by further n
 
 constexpr Line kLines[] = {
@@ -36,13 +38,6 @@ constexpr Line kLines[] = {
     {"entropy_mean", "entropy, nats a token"},
     {"reward_mean", "reward"},
     {"truncation_rate", "truncated at the limit"},
-    {"verdict_equal_share", "verdict equal"},
-    {"verdict_unequal_share", "verdict unequal"},
-    {"verdict_no_answer_share", "verdict no answer"},
-    {"verdict_unparsable_answer_share", "verdict unparsable answer"},
-    {"verdict_unparsable_gold_share", "verdict unparsable gold"},
-    {"verdict_out_of_budget_share", "verdict out of budget"},
-    {"verdict_undecided_share", "verdict undecided"},
     {"groups_mixed_share", "groups of right and wrong responses"},
     {"wrong_beyond_right_share", "wrong beyond right, below L_target"},
     {"clip_fraction", "clip fraction"},
@@ -52,11 +47,11 @@ constexpr Line kLines[] = {
     {"tokens_per_second", "tokens a second"},
 };
 
-std::string estimate(const Estimate& value) {
+std::string estimate(std::string_view metric, const Estimate& value) {
+  const std::string low = value_text(metric, value.low), high = value_text(metric, value.high);
   // An interval that rounds to its middle is not shown.
-  if (short_number(value.low) == short_number(value.high)) return short_number(value.value);
-  return fmt::format("{} [{}, {}]", short_number(value.value), short_number(value.low),
-                     short_number(value.high));
+  if (low == high) return value_text(metric, value.value);
+  return fmt::format("{} [{}, {}]", value_text(metric, value.value), low, high);
 }
 
 bool always_zero(const Subject& subject, const std::string& metric) {
@@ -79,7 +74,7 @@ void add_line(std::string& out, const Subject& subject, const std::string& metri
               const std::string& words) {
   const StartAndEnd ends = start_and_end(subject, metric);
   if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) return;
-  out += fmt::format(kRow, words, estimate(ends.start), estimate(ends.end));
+  out += fmt::format(kRow, words, estimate(metric, ends.start), estimate(metric, ends.end));
 }
 
 void add_source_lines(std::string& out, const Subject& subject) {
@@ -92,6 +87,12 @@ void add_source_lines(std::string& out, const Subject& subject) {
 void add_reward_lines(std::string& out, const Subject& subject) {
   for (const auto& [name, about] : reward_names(std::span(&subject, 1))) {
     add_line(out, subject, "reward_" + name + "_mean", "  " + about);
+  }
+}
+
+void add_verdict_lines(std::string& out, const Subject& subject) {
+  for (const VerdictLine& verdict : verdict_lines()) {
+    add_line(out, subject, verdict.metric, "verdict " + verdict.words);
   }
 }
 
@@ -117,14 +118,22 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format(kRow, "smallest end-of-sequence hazard", short_number(trap.start.smallest_hazard),
-                  short_number(trap.end.smallest_hazard));
-  out += fmt::format("  {:<35} {:>20}\n", "correlation of length and C_context",
+      fmt::format(kRow, "end-of-sequence hazard, lowest bin",
+                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
+  out += fmt::format("  {:<35} {:>20}\n", "L and C_context, correlation in a step",
                      short_number(trap.correlation));
 }
 
+/// Returns a quoted CSV cell. A text that a spreadsheet would compute gets an apostrophe.
+std::string csv_text(std::string_view text) {
+  const bool is_formula = text.find_first_of("=+-@\t\r") == 0;
+  std::string cell = is_formula ? "\"'" : "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + '"';
+}
+
 std::string csv_row(const Run& run, std::int64_t step, const std::set<std::string>& metrics) {
-  std::string row = fmt::format("\"{}\",{}", run.name, step);
+  std::string row = fmt::format("{},{}", csv_text(run.name), step);
   for (const std::string& metric : metrics) {
     const Curve curve = curve_of(run, metric);
     const auto found = curve.find(step);
@@ -145,6 +154,11 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}", value, size >= 10 ? 2 : 3);
 }
 
+std::string value_text(std::string_view metric, double value) {
+  const bool is_small = value != 0 && std::abs(value) < 0.01;
+  return is_small && is_share(metric) ? fmt::format("{:.2g} %", 100 * value) : short_number(value);
+}
+
 std::string text_table(const Subject& subject) {
   std::string out = subject.name + "\n";
   for (const Run& run : subject.runs) {
@@ -162,6 +176,7 @@ std::string text_table(const Subject& subject) {
     add_line(out, subject, metric, words);
     if (metric == kHeldOut) add_source_lines(out, subject);
     if (metric == kReward) add_reward_lines(out, subject);
+    if (metric == kCut) add_verdict_lines(out, subject);
     if (metric == kCoverage) add_coverage_lines(out, subject);
   }
   add_number_lines(out, subject);
@@ -177,7 +192,10 @@ void write_csv(std::span<const Subject> subjects, const std::filesystem::path& p
     }
   }
   std::string out = "run,step";
-  for (const std::string& metric : metrics) out += "," + metric;
+  for (const std::string& metric : metrics) {
+    const bool is_plain = metric.find_first_of(",\"\n\r") == std::string::npos;
+    out += "," + (is_plain ? metric : csv_text(metric));  // a data source may hold anything
+  }
   out += "\n";
   for (const Subject& subject : subjects) {
     for (const Run& run : subject.runs) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tools/analyze/run.h"
 
@@ -19,5 +20,9 @@ void write_csv(std::span<const Subject> subjects, const std::filesystem::path& p
 
 /// Formats a number readably: 3 significant digits, no exponent between 0.001 and a million.
 std::string short_number(double value);
+
+/// Formats a value of a metric as short_number() does. Shares below 1 % become percentages: "0.033
+/// %".
+std::string value_text(std::string_view metric, double value);
 
 }  // namespace lie::analyze

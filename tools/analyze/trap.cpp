@@ -1,6 +1,10 @@
 #include "tools/analyze/trap.h"
 
+#include <cmath>
+#include <map>
+
 #include "tools/analyze/curves.h"
+#include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
 namespace {
@@ -47,12 +51,21 @@ std::vector<std::pair<double, double>> length_and_coverage(const Subject& subjec
 
 TrapStatistics trap_statistics(const Subject& subject) {
   TrapStatistics trap{over_runs(subject, false), over_runs(subject, true), 0};
-  std::vector<double> lengths, coverage;
-  for (const auto& [length, distinct] : length_and_coverage(subject, SIZE_MAX)) {
-    lengths.push_back(length);
-    coverage.push_back(distinct);
+  std::vector<double> correlations;
+  for (const Run& run : subject.runs) {
+    std::map<std::int64_t, std::pair<std::vector<double>, std::vector<double>>> steps;
+    for (std::size_t i = 0; i < run.samples.size(); ++i) {
+      if (!run.samples.is_training(i)) continue;
+      auto& [lengths, coverage] = steps[run.samples.step[i]];
+      lengths.push_back(run.samples.tokens[i]);
+      coverage.push_back(static_cast<double>(run.samples.distinct_ngrams[i]));
+    }
+    for (const auto& [step, columns] : steps) {
+      const double one = pearson(columns.first, columns.second);
+      if (std::isfinite(one)) correlations.push_back(one);
+    }
   }
-  trap.correlation = pearson(lengths, coverage);
+  trap.correlation = mean(correlations);  // 0 / 0 is NaN without a value
   return trap;
 }
 

@@ -12,7 +12,9 @@ namespace lie::analyze {
 struct TrapStatistics {
   /// Of training responses in the first and in the last tenth of the steps.
   LengthStatistics start, end;
-  /// Pearson's correlation of length and C_context over all training responses.
+  /// Pearson's correlation of length and C_context within a step, mean over the steps where it is
+  /// defined. It is near 1 by construction where R_context is: a response of L units without a
+  /// repetition has L - n + 1 distinct n-grams. NaN without such a step.
   double correlation = 0;
 };
 

@@ -51,7 +51,12 @@ inline void add_number(CLI::App& command, const char* name, auto& value, const c
 /// Adds --set, which may be repeated.
 inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides,
                           const char* help) {
-  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+  constexpr int kMost =
+      1 << 20;  // with no limit, --help would promise several values after one --set
+  command.add_option("--set", overrides, help)
+      ->type_name("KEY=VALUE")
+      ->expected(1, kMost)
+      ->allow_extra_args(false);
 }
 
 }  // namespace lie

@@ -108,6 +108,7 @@ std::string notes(const Dataset& dataset, const std::map<std::string, Source>& s
     text += fmt::format("{} prompts are longer than {} tokens and would lose their first tokens\n",
                         truncated, arguments.max_prompt_tokens);
   }
+  for (const std::string& remark : dataset.remarks) text += remark + '\n';
   for (std::size_t i = 0; i < std::min(kReasonsShown, dataset.skipped.size()); ++i) {
     text += fmt::format("bad row: {}\n", dataset.skipped[i]);
   }

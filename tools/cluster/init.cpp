@@ -142,16 +142,16 @@ void read_rows(const InitArguments& arguments, Findings& found) {
   const bool is_plain = found.rows.prompt_template == "plain";
   bool is_named = false;
   std::int64_t asking = 0, longest_when_asked = 0;
-  const auto make = [&](const JsonRow& row, std::int64_t& digit_keys) {
+  const auto make = [&](const JsonRow& row, RowCounts& counts) {
     if (!is_named) name_fields(row, found.rows);
     is_named = true;
-    Prompt prompt = prompt_of(row, found.rows, render, digit_keys);
+    Prompt prompt = prompt_of(row, found.rows, render, counts);
     found.longest_prompt = std::max(found.longest_prompt, tokens(prompt));
     if (is_plain) return prompt;
     if (prompt.text.find("\\boxed") != std::string::npos) ++asking;
     RowOptions asked = found.rows;
     asked.prompt_suffix = kBoxed;
-    std::int64_t counted_already = 0;
+    RowCounts counted_already;
     longest_when_asked =
         std::max(longest_when_asked, tokens(prompt_of(row, asked, render, counted_already)));
     return prompt;

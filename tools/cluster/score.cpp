@@ -85,6 +85,9 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
   std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';
+  for (const std::string& remark : model_remarks(arguments.model.path)) {
+    std::cerr << "warning: " << remark << '\n';
+  }
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -14,7 +14,6 @@
 
 namespace lie::evaluation {
 
-/// Which estimates the table has.
 struct TableOptions {
   std::vector<std::int64_t> budgets = {4096, 8192, 12288, 16384};
   std::vector<std::int64_t> ks = {1, 4, 8, 16, 32};

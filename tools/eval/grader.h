@@ -13,7 +13,6 @@
 
 namespace lie::evaluation {
 
-/// One graded response.
 struct GradedSample {
   bool right = false;
   VerdictCode verdict = VerdictCode::kNoAnswer;

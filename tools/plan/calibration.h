@@ -11,7 +11,6 @@
 
 namespace lie::planning {
 
-/// The work that is timed.
 struct CalibrationWork {
   const TrainConfig& config;
   std::span<const Prompt> prompts;

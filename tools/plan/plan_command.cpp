@@ -150,7 +150,6 @@ bool sets_roles(const RolesOptions& roles) {
   return roles.actors > 0 || roles.reward_workers > 0 || roles.learners > 0;
 }
 
-/// All inputs of a plan.
 struct Inputs {
   TrainConfig config;
   ModelConfig model;

@@ -38,7 +38,6 @@ struct Workload {
   std::int64_t gradient_shards = 1;
 };
 
-/// Where the ranks run.
 struct Machine {
   std::int64_t ranks_per_host = 0;  // 0: all on one host
   std::int64_t cores = 0;           // of a host, shared by its ranks; 0: no two ranks share any

@@ -16,8 +16,7 @@ namespace {
 void require_programs(const char* key) {
   fail(
       "{} differs from the run's, so the log lacks the program's answers; the command runs only "
-      "with "
-      "--programs",
+      "with --programs",
       key);
 }
 

@@ -31,7 +31,6 @@ class GroupScorer {
   /// Returns the scores [groups][G], which are those of reward workers. Throws Error as
   /// Scorer::score does.
   std::vector<std::vector<Score>> score(std::span<const ScoredGroup* const> groups);
-  /// Ends the programs.
   void finish();
 
  private:

@@ -23,8 +23,7 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
       "score",
       "Verify and score every logged response again. Without --set all values must be "
       "bit-identical to the logged ones: exit status 1 if they are not. With --set: a table, "
-      "logged "
-      "and now");
+      "logged and now");
   score->add_option("RUN_DIR", arguments.run, "Run directory of lie_cluster train")->required();
   lie::add_overrides(
       *score, arguments.overrides,

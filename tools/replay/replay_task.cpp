@@ -172,8 +172,7 @@ ReplayTask load_task(const TrainArguments& arguments) {
   if (arguments.run_programs && !task.is_whole) {
     fail(
         "--programs: programs receive the row of the data file, which only a replay of all steps "
-        "of one "
-        "run has; drop it, or --steps, --groups and the other runs");
+        "of one run has; drop it, or --steps, --groups and the other runs");
   }
   return task;
 }

@@ -23,7 +23,6 @@ struct TrainArguments {
   double least_sample_share = 0.5;  // a smaller effective sample share causes a warning
 };
 
-/// A step of one of the logs.
 struct LoggedStep {
   std::size_t run = 0;
   std::int64_t step = 0;

@@ -21,13 +21,11 @@
 
 namespace lie::replay {
 
-/// The result of scoring a log again.
 struct ScoreOutcome {
   ScoreDifferences differences;
   std::vector<StepScores> steps;  // ascending
 };
 
-/// The result of one step.
 struct StepOutcome {
   StepScores scores;
   ScoreDifferences differences = {};

@@ -43,7 +43,6 @@ void check_start_model(const LoggedRun& run, int threads) {
        run.directory.string(), sha256, hint);
 }
 
-/// The state that only rank 0 has.
 struct Replay {
   ReplayTask task;
   PreparedRun prepared;
@@ -121,7 +120,6 @@ class ReplaySource {
   std::optional<LoggedSteps> own_;
 };
 
-/// Runs learner 0.
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
   Learner0 learner(replay.task.config, replay.prepared.start,

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/io/json_literals.h"
 #include "common/process/program.h"
 
 namespace lie {
@@ -25,7 +26,7 @@ struct Line {
 };
 
 void verify_line(Line& line, const VerifierOptions& options, bool explains) {
-  Json row = Json::parse(line.text, nullptr, false);
+  Json row = Json::parse(quote_rounded_numbers(line.text), nullptr, false);
   if (row.is_discarded() || !row.is_object()) {
     line.complaint = "not a JSON object";
     return;

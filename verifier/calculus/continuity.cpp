@@ -4,11 +4,26 @@
 
 #include "verifier/calculus/derivative.h"
 #include "verifier/expr/substitute.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::calculus {
 namespace {
 
-using expr::Fn, expr::Op;
+using expr::Fn, expr::Op, scalar::Tri;
+
+// Decides whether e is 0.
+Tri is_zero(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  const Expr* zero = arena.number(0);
+  if (e == nullptr || zero == nullptr) return Tri::kUnknown;
+  return scalar::equal_scalars(*e, *zero, options, arena.budget());
+}
+
+// Returns -1, 0 or 1 for the sign of a real constant, and 2 where it is undecided.
+int sign_of(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  const Expr* zero = arena.number(0);
+  if (e == nullptr || zero == nullptr || has_names(*e)) return 2;
+  return scalar::compare_reals(*e, *zero, options, arena.budget());
+}
 
 class Prover {
  public:
@@ -67,18 +82,6 @@ class Prover {
 
 const Expr* value_at(const Expr& e, const Place& place, Arena& arena) {
   return arena.budget().spend() ? substitute(&e, place.x, place.value, arena) : nullptr;
-}
-
-Tri is_zero(const Expr* e, Arena& arena, const VerifierOptions& options) {
-  const Expr* zero = arena.number(0);
-  if (e == nullptr || zero == nullptr) return Tri::kUnknown;
-  return scalar::equal_scalars(*e, *zero, options, arena.budget());
-}
-
-int sign_of(const Expr* e, Arena& arena, const VerifierOptions& options) {
-  const Expr* zero = arena.number(0);
-  if (e == nullptr || zero == nullptr || has_names(*e)) return 2;
-  return scalar::compare_reals(*e, *zero, options, arena.budget());
 }
 
 bool is_analytic_at(const Expr& e, const Place& place, Arena& arena,

@@ -1,7 +1,8 @@
 #include "verifier/calculus/evaluate.h"
 
-#include "verifier/calculus/closed_forms.h"
+#include "verifier/calculus/continuity.h"
 #include "verifier/calculus/derivative.h"
+#include "verifier/calculus/sum.h"
 #include "verifier/expr/substitute.h"
 #include "verifier/scalar/rational_value.h"
 
@@ -17,13 +18,20 @@ const Expr* derived(const Expr& e, Arena& arena) {
   return order ? derivative(*e.args[0], e.name, *order, arena) : nullptr;
 }
 
+// Returns the limit at a finite point where the expression is analytic: its value there.
+const Expr* limit(const Expr& e, Arena& arena, const VerifierOptions& options) {
+  if (e.args.size() < 2 || e.args[1]->has(expr::trait::kInfinity)) return nullptr;
+  const Place place{e.name, e.args[1]};
+  return is_analytic_at(*e.args[0], place, arena, options) ? value_at(*e.args[0], place, arena)
+                                                           : nullptr;
+}
+
 // Definite integrals of constants have no closed form here. Balls enclose them.
 const Expr* carried_out(const Expr& e, Arena& arena, const VerifierOptions& options) {
   switch (e.fn) {
     case Fn::kDerivative: return derived(e, arena);
-    case Fn::kLimit:
-      return e.args.size() < 2 ? nullptr : limit(*e.args[0], e.name, *e.args[1], arena, options);
-    case Fn::kSum: return sum_value(e, arena, options);
+    case Fn::kLimit: return limit(e, arena, options);
+    case Fn::kSum: return sum_value(e, arena);
     default: return nullptr;
   }
 }

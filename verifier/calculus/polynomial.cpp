@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "verifier/calculus/derivative.h"
-#include "verifier/scalar/equality.h"
 
 namespace lie::calculus {
 namespace {
@@ -99,20 +98,6 @@ std::optional<Polynomial> polynomial_in(const Expr& e, std::string_view x, Arena
   return Reader(x, arena).polynomial(e);
 }
 
-std::optional<int> trim(Polynomial& p, Arena& arena, const VerifierOptions& options) {
-  const Expr* zero = arena.number(0);
-  while (!p.empty() && zero != nullptr) {
-    const scalar::Tri is_zero =
-        p.back() == nullptr ? scalar::Tri::kYes
-                            : scalar::equal_scalars(*p.back(), *zero, options, arena.budget());
-    if (is_zero == scalar::Tri::kUnknown) return std::nullopt;
-    if (is_zero == scalar::Tri::kNo) break;
-    p.pop_back();
-  }
-  if (zero == nullptr) return std::nullopt;
-  return static_cast<int>(p.size()) - 1;
-}
-
 const Expr* expression(const Polynomial& p, const Expr* x, Arena& arena) {
   std::vector<const Expr*> terms;
   for (std::size_t k = 0; k < p.size(); ++k)
@@ -121,13 +106,6 @@ const Expr* expression(const Polynomial& p, const Expr* x, Arena& arena) {
           k == 0 ? p[k]
                  : arena.mul({p[k], arena.power(x, arena.number(static_cast<std::int64_t>(k)))}));
   return terms.empty() ? arena.number(0) : arena.add(std::move(terms));
-}
-
-std::optional<Line> line_in(const Expr& e, std::string_view x, Arena& arena,
-                            const VerifierOptions& options) {
-  std::optional<Polynomial> p = polynomial_in(e, x, arena);
-  if (!p || trim(*p, arena, options) != 1) return std::nullopt;
-  return Line{(*p)[1], (*p)[0] == nullptr ? arena.number(0) : (*p)[0]};
 }
 
 }  // namespace lie::calculus

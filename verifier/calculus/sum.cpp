@@ -1,39 +1,26 @@
-#include "verifier/calculus/closed_forms.h"
+#include "verifier/calculus/sum.h"
 
 #include <flint/arith.h>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "verifier/calculus/continuity.h"
-#include "verifier/calculus/derivative.h"
 #include "verifier/calculus/polynomial.h"
 #include "verifier/scalar/rational_value.h"
 
 namespace lie::calculus {
 namespace {
 
-using exact::Rational, expr::Fn, expr::Op;
+using exact::Rational;
 
 class Sum {
  public:
-  Sum(const Expr& e, Arena& arena, const VerifierOptions& options)
-      : x_(e.name),
-        body_(*e.args[0]),
-        lower_(*e.args[1]),
-        upper_(*e.args[2]),
-        arena_(arena),
-        options_(options) {}
+  Sum(const Expr& e, Arena& arena)
+      : x_(e.name), body_(*e.args[0]), lower_(*e.args[1]), upper_(*e.args[2]), arena_(arena) {}
 
   const Expr* value() { return is_range() ? closed_form() : nullptr; }
 
  private:
-  const Expr* one() { return arena_.number(1); }
-  const Expr* shifted(const Expr* e, const Expr* value) {
-    return value == nullptr ? nullptr : value_at(*e, {x_, value}, arena_);
-  }
-
   // Returns whether bounds that are numbers are whole and in order.
   bool is_range() {
     if (infinity_sign(lower_) != 0 || infinity_sign(upper_) != 0) return false;
@@ -49,16 +36,8 @@ class Sum {
   }
 
   const Expr* closed_form() {
-    if (const std::optional<Polynomial> p = polynomial_in(body_, x_, arena_)) return power_sums(*p);
-    const Expr* ratio = common_ratio(body_);
-    if (ratio == nullptr || polynomial_factor()) return nullptr;
-    // The value is body(lower) (1 - ratio^count) / (1 - ratio).
-    const Expr* rest = arena_.add({one(), arena_.negate(ratio)});
-    if (is_zero(rest, arena_, options_) != Tri::kNo) return nullptr;
-    const Expr* count = arena_.add({&upper_, arena_.negate(&lower_), one()});
-    if (count == nullptr) return nullptr;
-    const Expr* top = arena_.add({one(), arena_.negate(arena_.power(ratio, count))});
-    return arena_.divide(arena_.mul({shifted(&body_, &lower_), top}), rest);
+    const std::optional<Polynomial> p = polynomial_in(body_, x_, arena_);
+    return p ? power_sums(*p) : nullptr;
   }
 
   const Expr* power_sums(const Polynomial& p) {
@@ -91,52 +70,18 @@ class Sum {
     return out;
   }
 
-  // Returns the product of all c^slope over the factors c^(slope k + offset). Returns nullptr where
-  // the other factors are no polynomial in k, or where there is no such factor.
-  const Expr* common_ratio(const Expr& e) {
-    if (e.op == Op::kMul) {
-      const Expr* out = nullptr;
-      for (const Expr* arg : e.args) {
-        if (polynomial_in(*arg, x_, arena_)) continue;
-        const Expr* ratio = common_ratio(*arg);
-        if (ratio == nullptr) return nullptr;
-        out = out == nullptr ? ratio : arena_.mul({out, ratio});
-      }
-      return out;
-    }
-    const bool natural = e.op == Op::kFunction && e.fn == Fn::kExp;
-    if (e.op != Op::kPow && !natural) return nullptr;
-    const Expr* exponent = natural ? e.args[0] : e.args[1];
-    if (natural || !depends(*e.args[0], x_)) {
-      const std::optional<Line> line = line_in(*exponent, x_, arena_, options_);
-      return line ? arena_.power(natural ? arena_.constant("e") : e.args[0], line->slope) : nullptr;
-    }
-    if (depends(*exponent, x_) || polynomial_in(e, x_, arena_)) return nullptr;
-    const bool plain = e.args[0]->op == Op::kPow || e.args[0]->op == Op::kFunction;
-    const Expr* inner = plain ? common_ratio(*e.args[0]) : nullptr;
-    return inner == nullptr ? nullptr : arena_.power(inner, exponent);
-  }
-
-  // Returns whether there is a polynomial in k besides the powers.
-  bool polynomial_factor() const {
-    return body_.op == Op::kMul && std::ranges::any_of(body_.args, [this](const Expr* arg) {
-             return depends(*arg, x_) && polynomial_in(*arg, x_, arena_);
-           });
-  }
-
   std::string x_;
   const Expr& body_;
   const Expr& lower_;
   const Expr& upper_;
   Arena& arena_;
-  const VerifierOptions& options_;
 };
 
 }  // namespace
 
-const Expr* sum_value(const Expr& sum, Arena& arena, const VerifierOptions& options) {
+const Expr* sum_value(const Expr& sum, Arena& arena) {
   if (sum.args.size() != 3 || sum.name.empty()) return nullptr;
-  return Sum(sum, arena, options).value();
+  return Sum(sum, arena).value();
 }
 
 }  // namespace lie::calculus

@@ -103,9 +103,9 @@ const std::vector<Comparer::Row>& Comparer::table() {
       {kList, kInequality, &Comparer::inequality_for_set},
       {kRealSet, kRealSet, &Comparer::real_sets},
       {kRealSet, kPair, &Comparer::real_sets},
-      {kPair, kRealSet, &Comparer::real_sets},
+      {kPair, kRealSet, &Comparer::inequality_for_set},
       {kRealSet, kList, &Comparer::real_sets},
-      {kList, kRealSet, &Comparer::real_sets},
+      {kList, kRealSet, &Comparer::inequality_for_set},
   };
   return kTable;
 }
@@ -177,7 +177,7 @@ Tri Comparer::set_for_inequality(const Expr* gold, const Expr* answer) {
   return options_.interval_for_relation ? real_sets(gold, answer) : Tri::kNo;
 }
 
-// A solved inequality is a set. One that is not solved may be the question.
+// A solved inequality is a set. One that is not solved, also in a set builder, may be the question.
 Tri Comparer::inequality_for_set(const Expr* gold, const Expr* answer) {
   const bool allowed = options_.relation_for_interval || is_solved(*answer);
   return allowed ? real_sets(gold, answer) : Tri::kNo;

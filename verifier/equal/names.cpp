@@ -86,6 +86,35 @@ std::string lone_name(const Expr& e, const Expr& other) {
   return lone;
 }
 
+bool is_constant_name(const std::string& name) {
+  if (name.size() == 1) return std::string_view("ABCDKck").find(name) != std::string_view::npos;
+  return name.starts_with("C_") || name.starts_with("c_");
+}
+
+std::vector<std::string> constant_names(const Expr& e) {
+  std::vector<std::string> names = free_names(e);
+  std::erase_if(names, [](const std::string& name) { return !is_constant_name(name); });
+  return names;
+}
+
+// Returns whether the right side of an equation has the constant C, C_1 or c_1.
+bool is_general_solution(const Expr& e) {
+  if (e.relations != std::vector{Rel::kEqual}) return false;
+  return std::ranges::any_of(constant_names(*e.args[1]), [](const std::string& name) {
+    return is_one_of(name[0], 'C', 'c') && name != "c";
+  });
+}
+
+// Returns the answer with the gold's constants of integration in the order of their first use,
+// where the answer has other names for all of them.
+const Expr* with_constants_of(const Expr& gold, const Expr& answer, Arena& arena) {
+  if (!is_general_solution(gold)) return &answer;
+  const std::vector<std::string> from = constant_names(answer), to = constant_names(gold);
+  const auto is_shared = [&](const auto& name) { return is_free_in(gold, name); };
+  if (from.size() != to.size() || std::ranges::any_of(from, is_shared)) return &answer;
+  return rename(&answer, from, to, arena);
+}
+
 }  // namespace
 
 Pair with_declaration_understood(Pair pair, Arena& arena) {
@@ -131,6 +160,8 @@ const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
 
 const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
                         const VerifierOptions& options) {
+  answer = with_constants_of(*gold, *answer, arena);
+  if (answer == nullptr) return nullptr;
   const std::vector<std::string> wanted = free_names(*gold);
   std::vector<std::string> from = free_names(*answer);
   if (options.rename_variables && from.size() == wanted.size())

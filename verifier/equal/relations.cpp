@@ -104,7 +104,9 @@ class Relations {
 
 bool is_solved(const Expr& e) {
   return std::ranges::all_of(e.args, [](const Expr* arg) {
-    return arg->op == Op::kRelation ? is_solved(*arg) : !has_names(*arg) || is_name(*arg);
+    const bool holds_relations =
+        is_one_of(arg->op, Op::kRelation, Op::kSetBuilder, Op::kUnion, Op::kIntersection);
+    return holds_relations ? is_solved(*arg) : !has_names(*arg) || is_name(*arg);
   });
 }
 

@@ -25,6 +25,10 @@ constexpr int kAnywhere = 300;
 constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
                                                       "\\neq", "≠",   "不是"};
 
+// Signs before a number that make more of it than a value.
+constexpr std::array<std::string_view, 13> kRelations = {
+    "<", ">", "≤", "≥", "±", "\\ge", "\\geq", "\\le", "\\leq", "\\pm", "\\mp", "\\pmod", "\\bmod"};
+
 constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
 constexpr std::size_t kAnswerWindow = 50;
 constexpr std::size_t kProseBytes = 256 * 1024;  // only the end of a text is searched
@@ -51,7 +55,6 @@ class Prose {
   // A heap orders the candidates, since usually the first or second one is accepted.
   void run(const Taker& take) {
     collect();
-    drop_denied();
     rank_by_anchors();
     add_boxes();
     std::ranges::make_heap(found_, comes_after);
@@ -59,6 +62,7 @@ class Prose {
       std::ranges::pop_heap(found_, comes_after);
       const Found best = found_.back();
       found_.pop_back();
+      if (is_denied(best) || is_fragment(best)) continue;
       if (take({text_of(best), best.kind == Found::Kind::kChoice})) return;
     }
   }
@@ -81,15 +85,38 @@ class Prose {
     return boxed_;
   }
 
-  // Drops candidates that the text denies: "not 7", "is not equal to $7$", "\\ne 7".
-  void drop_denied() {
-    std::erase_if(found_, [this](const Found& f) {
-      std::string_view before = trimmed(text_.substr(0, f.begin));
-      for (const std::string_view words : {"equal to", "equals", "simply", "just"})
-        if (before.ends_with(words))
-          before = trimmed(before.substr(0, before.size() - words.size()));
-      return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
-    });
+  // Returns the end of the text before a position, which is long enough for a denial.
+  std::string_view words_before(std::size_t at) const {
+    constexpr std::size_t kLongest = 64;
+    return trimmed(text_.substr(at - std::min(at, kLongest), std::min(at, kLongest)));
+  }
+
+  // Returns whether the text denies a candidate: "not 7", "is not equal to $7$", "\\ne 7".
+  bool is_denied(const Found& f) const {
+    std::string_view before = words_before(f.begin);
+    for (const std::string_view words : {"equal to", "equals", "simply", "just"})
+      if (before.ends_with(words)) before = trimmed(before.substr(0, before.size() - words.size()));
+    return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
+  }
+
+  // Returns whether the text continues with an exponent or an index. Degrees are a unit.
+  static bool is_raised_or_indexed(std::string_view rest) {
+    if (rest.empty() || (rest[0] != '^' && rest[0] != '_')) return false;
+    constexpr std::array<std::string_view, 4> kDegrees = {"^\\circ", "^{\\circ", "^\\degree", "^o"};
+    return std::ranges::none_of(kDegrees, [rest](auto sign) { return rest.starts_with(sign); });
+  }
+
+  // Returns whether a plain number is only a part of an expression that stands around it: the 2 of
+  // x > 2, of \\pm 2 and of 2^\\pi.
+  bool is_fragment(const Found& f) const {
+    if (f.kind != Found::Kind::kPlain) return false;
+    const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
+    if (is_raised_or_indexed(rest)) return true;
+    constexpr std::array<std::string_view, 7> kOperators = {"\\cdot", "\\times", "\\sqrt",  "\\pi",
+                                                            "\\pmod", "\\bmod",  "\\approx"};
+    const auto follows = [rest = trimmed(rest)](auto sign) { return rest.starts_with(sign); };
+    const auto precedes = [before](auto sign) { return before.ends_with(sign); };
+    return std::ranges::any_of(kOperators, follows) || std::ranges::any_of(kRelations, precedes);
   }
 
   // Collects the candidates in the order of the text.
@@ -98,6 +125,7 @@ class Prose {
     if (options_.lenient_plain) numbers_ = plain_numbers(text_);
     found_.reserve(environments_.size() + numbers_.size() + 1);
     add_environments();
+    drop_numbers_in_environments();
     merge_from(add_numbers());
     merge_from(add_choices());
   }
@@ -112,6 +140,38 @@ class Prose {
         found_.push_back({Found::Kind::kMath, here.begin, here.end, i});
       }
     }
+  }
+
+  // A number inside mathematics is no answer without the rest of it.
+  void drop_numbers_in_environments() {
+    std::size_t i = 0;
+    std::erase_if(numbers_, [&](const PlainNumber& number) {
+      while (i < environments_.size() && environments_[i].end <= number.begin) ++i;
+      return i < environments_.size() && environments_[i].begin <= number.begin &&
+             !is_prose(environments_[i]);
+    });
+  }
+
+  // Returns whether a delimiter stands in prose: the dollar signs of "$16 + $2" and of "how many $?
+  // About 1$", or brackets.
+  bool is_prose(const Environment& here) const {
+    if (text_[here.begin] == '[') return true;
+    const std::string_view inside = here.inside;
+    if (text_[here.begin] != '$' || inside.find('\\') != inside.npos) return false;
+    const bool amount = inside.back() == ' ' || is_digit(at_or_blank(here.end));
+    return (is_digit(inside.front()) && amount) || words(inside) > 1;
+  }
+
+  char at_or_blank(std::size_t at) const { return at < text_.size() ? text_[at] : ' '; }
+
+  // Returns the number of runs of at least three letters.
+  static int words(std::string_view text) {
+    int out = 0, letters = 0;
+    for (const char c : text) {
+      letters = is_letter(c) ? letters + 1 : 0;
+      out += letters == 3 ? 1 : 0;
+    }
+    return out;
   }
 
   std::size_t add_numbers() {
@@ -195,7 +255,7 @@ class Prose {
   void near(std::size_t behind, std::size_t window, int rank) {
     std::size_t index = first_from(behind);
     while (index < found_.size() && found_[index].begin - behind <= window &&
-           is_on_another_line(behind, found_[index]))
+           (is_on_another_line(behind, found_[index]) || is_denied(found_[index])))
       ++index;
     while (index + 1 < found_.size() && found_[index + 1].begin - behind <= window &&
            before_equals(found_[index]))
@@ -320,8 +380,12 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 }
 
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take) {
-  if (holds_mathematics(gold) || !options.choices.empty()) return from_prose(gold, options, take);
+  if (!options.choices.empty()) return from_prose(gold, options, take);
   std::string whole = from_gold(gold, options);
+  // A part of a gold is not the gold, but its boxes and its final answer are.
+  if (gold.find("\\boxed") != gold.npos || gold.find("final answer is") != gold.npos)
+    return from_prose(gold, options, take);
+  if (holds_mathematics(gold)) return void(take({std::move(whole)}));
   std::vector<PlainNumber> numbers =
       options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
   const bool all = numbers.size() == 1 && numbers[0].begin == 0 && numbers[0].end == whole.size() &&

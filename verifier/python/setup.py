@@ -1,4 +1,4 @@
-"""Builds the shared library with CMake (needs FLINT, Arb and Calcium, or FLINT 3) and packs it with the module.
+"""Builds the shared library with CMake (needs FLINT and Arb, or FLINT 3) and packs it with the module.
 
     pip install ./verifier/python
 """

@@ -40,7 +40,6 @@ class RankLink {
   void send(const RankNews& news);
   /// Sends as much as the connection accepts without blocking.
   void flush();
-  /// Receives the bytes that have arrived.
   void read();
   /// Returns whether the received bytes begin with this job's token.
   bool has_token() const;

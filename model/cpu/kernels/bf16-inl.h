@@ -24,7 +24,6 @@ namespace HWY_NAMESPACE {
 using Words = hn::RebindToUnsigned<Floats>;
 using Bits = hn::Vec<Words>;
 
-/// Sixteen 32-bit words.
 struct W16 {
   Bits part[kParts];
 };

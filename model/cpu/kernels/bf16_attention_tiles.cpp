@@ -32,7 +32,6 @@ void prefetch_place(const TilePages& pages, std::int64_t i) {
   if (i < 2 * pages.count) prefetch(pages.values(i - pages.count), elements);
 }
 
-/// The tile numbers of the sums.
 template <int... kSum>
 using Sums = std::integer_sequence<int, kSum...>;
 

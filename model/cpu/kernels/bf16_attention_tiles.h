@@ -32,7 +32,6 @@ struct TilePages {
   }
 };
 
-/// The rows of a left operand.
 struct TileRowsOf {
   const std::uint16_t* at = nullptr;
   std::int64_t stride = 0;

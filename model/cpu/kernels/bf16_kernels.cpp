@@ -44,7 +44,6 @@ struct Sums {
   alignas(64) float at[kStride * kStride];
 };
 
-/// A block of y.
 struct Place {
   Range rows, cols;
   bool is_whole() const { return rows.size() == 2 * kTileRows && cols.size() == 2 * kTileRows; }

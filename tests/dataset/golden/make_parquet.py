@@ -47,6 +47,12 @@ def types():
     pq.write_table(pa.table(columns), os.path.join(HERE, "types.parquet"))
 
 
+def binary():
+    columns = {"prompt": pa.array([b"q1", b"q2"], pa.binary()), "gold": pa.array(["1", "2"])}
+    pq.write_table(pa.table(columns), os.path.join(HERE, "binary.parquet"))
+
+
 if __name__ == "__main__":
     verl()
     types()
+    binary()

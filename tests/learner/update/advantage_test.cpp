@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/learner/update/golden/golden.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -76,6 +77,16 @@ TEST(Advantage, ATermThatIsEqualForAllResponsesHasNoMass) {
   const std::vector<Score> scores = {score_of(1, 0, -0.6), score_of(0, 0, -0.6),
                                      score_of(0, 0, -0.6)};
   EXPECT_EQ(group_advantages(scores, {}).mass[2], 0.0);
+}
+
+TEST(Advantage, RewardsThatAreNotFiniteAreRefused) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
+    const std::vector<Score> scores = {score_of(1, 0), score_of(0, bad)};
+    EXPECT_NE(error_of([&] { group_advantages(scores, {}); }).find("finite"), std::string::npos);
+    EXPECT_NE(error_of([&] { group_advantages(scores, {.per_term = true}); }).find("finite"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "common/base/error.h"
 #include "learner/update/batch.h"
 #include "tests/learner/update/golden/golden.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -157,12 +160,97 @@ TEST(PolicyLoss, MaskingTruncatedResponsesAgreesWithPyTorchWithoutThem) {
 
 TEST(PolicyLoss, KlEstimatorsAgreeWithPyTorch) {
   using namespace golden;
-  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK1},
-                kKlK1Loss, kKlK1LogProbSlope);
+  expect_golden(
+      {.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kWeightedK3},
+      kKlWeightedK3Loss, kKlWeightedK3LogProbSlope);
   expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK2},
                 kKlK2Loss, kKlK2LogProbSlope);
   expect_golden({.clip_low = 0.5, .clip_high = 0.5, .kl_coefficient = 0.1}, kKlK3Loss,
                 kKlK3LogProbSlope);
+}
+
+// The expected slope over the tokens of a softmax policy, by enumeration: sum_a p(a) slope(a)
+// dlog p(a)/dz_0, against a difference quotient of the divergence itself.
+struct ThreeTokens {
+  std::array<double, 3> logits = {0.3, -0.8, 0.4};
+  std::array<double, 3> reference = {0.2, 0.5, 0.3};
+
+  std::array<double, 3> policy(double shift) const {
+    std::array<double, 3> p = {std::exp(logits[0] + shift), std::exp(logits[1]),
+                               std::exp(logits[2])};
+    const double sum = p[0] + p[1] + p[2];
+    for (double& x : p) x /= sum;
+    return p;
+  }
+  static double divergence(const std::array<double, 3>& p, const std::array<double, 3>& q) {
+    double sum = 0;
+    for (std::size_t a = 0; a < 3; ++a) sum += p[a] * std::log(p[a] / q[a]);
+    return sum;
+  }
+  double expected_slope(KlEstimator estimator) const {
+    const std::array<double, 3> p = policy(0);
+    double sum = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const float log_prob[] = {static_cast<float>(std::log(p[a]))};
+      const float log_reference[] = {static_cast<float>(std::log(reference[a]))};
+      const float entropy[] = {0};
+      float slope[] = {0}, unused[] = {0};
+      PolicyLossStats stats;
+      policy_loss({.algorithm = kGrpo, .kl_coefficient = 1, .kl_estimator = estimator},
+                  {.log_probs = log_prob,
+                   .old_log_probs = log_prob,
+                   .behavior_log_probs = {},
+                   .reference_log_probs = log_reference,
+                   .entropies = entropy,
+                   .advantage = 0,
+                   .weight = 1},
+                  slope, unused, stats);
+      sum += p[a] * static_cast<double>(slope[0]) * ((a == 0 ? 1.0 : 0.0) - p[0]);
+    }
+    return sum;
+  }
+};
+
+TEST(PolicyLoss, ExpectedKlSlopesAreThoseOfTheDivergences) {
+  const ThreeTokens tokens;
+  constexpr double kStep = 1e-5;
+  const auto up = tokens.policy(kStep), down = tokens.policy(-kStep);
+  const double to_reference = (ThreeTokens::divergence(up, tokens.reference) -
+                               ThreeTokens::divergence(down, tokens.reference)) /
+                              (2 * kStep);
+  const double from_reference = (ThreeTokens::divergence(tokens.reference, up) -
+                                 ThreeTokens::divergence(tokens.reference, down)) /
+                                (2 * kStep);
+  EXPECT_NEAR(tokens.expected_slope(KlEstimator::kK2), to_reference, 1e-6);
+  EXPECT_NEAR(tokens.expected_slope(KlEstimator::kWeightedK3), to_reference, 1e-6);
+  EXPECT_NEAR(tokens.expected_slope(KlEstimator::kK3), from_reference, 1e-6);
+  EXPECT_GT(std::abs(to_reference - from_reference), 0.01);
+}
+
+TEST(PolicyLoss, RefusesK1BecauseItsExpectedGradientIsZero) {
+  const PolicyLossOptions options{.kl_coefficient = 0.01, .kl_estimator = KlEstimator::kK1};
+  EXPECT_NE(error_of([&] { check_options(options); }).find("kl_estimator is k1"),
+            std::string::npos);
+  EXPECT_EQ(error_of([] { check_options({.kl_estimator = KlEstimator::kK1}); }), "no error");
+}
+
+TEST(PolicyLoss, ANotFiniteLogProbShowsInTheExtremes) {
+  const float nan[] = {std::numeric_limits<float>::quiet_NaN(), -1}, old[] = {-1, -1};
+  const float entropies[] = {0, 0};
+  float slopes[2], d_entropies[2];
+  PolicyLossStats stats, all;
+  policy_loss({.algorithm = kGrpo},
+              {.log_probs = nan,
+               .old_log_probs = old,
+               .behavior_log_probs = {},
+               .reference_log_probs = {},
+               .entropies = entropies,
+               .advantage = 1,
+               .weight = 1},
+              slopes, d_entropies, stats);
+  all.merge(stats);
+  EXPECT_TRUE(std::isnan(all.max_deviation));
+  EXPECT_TRUE(std::isnan(all.ratio_max));
 }
 
 TEST(PolicyLoss, EntropyBonusAgreesWithPyTorch) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes estimators.json: what tests/tools/estimators_test.cpp expects of tools/eval/estimators.cpp and tools/statistics/intervals.cpp (it is in the repository).
 
-    make_estimators.py      (needs numpy)
+    make_estimators.py      (needs numpy and scipy)
 
 pass@k by counting all subsets of the samples, with exact fractions; maj@k by Python's Counter; Wilson's interval by bisection
-of the score test it inverts; normal quantiles by Python's statistics; bootstrap intervals by numpy's generator: other draws than ours, so they agree to the bootstrap's own noise only.
+of the score test it inverts; normal quantiles by Python's statistics; Student's by scipy; bootstrap intervals by numpy's generator: other draws than ours, so they agree to the bootstrap's own noise only.
 """
 import itertools
 import json
@@ -14,6 +14,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
+from scipy import stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -82,9 +83,11 @@ def main():
             value, low, high = bootstrap(groups, confidence)
             boots.append({"strata": groups, "confidence": confidence, "value": value, "low": low, "high": high})
     quantiles = [{"p": p, "value": NormalDist().inv_cdf(p)} for p in (0.5, 0.6, 0.9, 0.975, 0.9999, 0.01)]
+    students = [{"share": share, "degrees": n, "value": float(stats.t.ppf(0.5 + share / 2, n))}
+                for share in (0.5, 0.95, 0.99) for n in (1, 2, 3, 10, 30, 31, 32, 60, 127, 1000, 99999)]
     with open(os.path.join(HERE, "estimators.json"), "w") as out:
         json.dump({"pass_at_k": passes, "majority_at_k": majorities, "wilson": wilsons, "bootstrap": boots,
-                   "normal_quantile": quantiles}, out, separators=(",", ":"))
+                   "normal_quantile": quantiles, "student": students}, out, separators=(",", ":"))
 
 
 if __name__ == "__main__":

@@ -61,20 +61,6 @@ Chart thinned(Chart chart) {
 
 std::string data_run(int run) { return run < 0 ? "" : fmt::format(" data-run={}", run); }
 
-std::string legend(const Chart& chart) {
-  std::string html = "<div class=legend>";
-  for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    const Series& series = chart.series[i];
-    if (series.points.empty()) continue;
-    html += fmt::format(
-        "<button type=button class=\"{}\" data-series={}{}><i class=\"{}\"></i>{}"
-        "</button>",
-        colour_class(series.colour), i, data_run(series.run), series.dashed ? "dashed" : "",
-        escaped(series.name));
-  }
-  return html + "</div>";
-}
-
 std::string json_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "null";
 }
@@ -108,10 +94,10 @@ std::string numbers(const Chart& chart) {
   }
   return fmt::format(
       "<script "
-      "type=\"application/json\">{{\"x\":{},\"kind\":\"{}\",\"log\":{},\"low\":{},\"high\":{},"
-      "\"series\":[{}]}}</script>",
+      "type=\"application/json\">{{\"x\":{},\"kind\":\"{}\",\"log\":{},\"share\":{},\"low\":{},"
+      "\"high\":{},\"series\":[{}]}}</script>",
       script_string(chart.x_label), kKinds[static_cast<int>(chart.kind)], chart.log_y,
-      json_number(chart.y_low), json_number(chart.y_high), series);
+      chart.is_share, json_number(chart.y_low), json_number(chart.y_high), series);
 }
 
 }  // namespace
@@ -125,9 +111,9 @@ std::string render(const Chart& full) {
   std::string html =
       fmt::format("<figure{}><figcaption><b>{}</b>", data_run(chart.run), escaped(chart.title));
   if (!chart.note.empty()) html += fmt::format("<small>{}</small>", escaped(chart.note));
-  html += "</figcaption>" + legend(chart);
   return html + fmt::format(
-                    "<svg viewBox=\"0 0 440 236\" role=img aria-label=\"{}\"><g class=plot></g>"
+                    "</figcaption><svg viewBox=\"0 0 440 236\" role=img aria-label=\"{}\"><g "
+                    "class=plot></g>"
                     "<text class=label x=428 y=231 text-anchor=end>{}</text></svg>{}</figure>\n",
                     escaped(chart.title), escaped(chart.x_label), numbers(chart));
 }

@@ -33,12 +33,13 @@ struct Chart {
   std::vector<Series> series = {};
   Kind kind = Kind::kLines;
   bool log_y = false;
+  bool is_share = false;                       // small values are shown as percentages
   std::optional<double> y_low = std::nullopt;  // the y axis covers at least [y_low, y_high]
   std::optional<double> y_high = std::nullopt;
   int run = -1;  // index of its only subject, which hides it; -1: it compares several
 };
 
-/// Returns a <figure> with caption, legend, numbers and a 440 by 236 place for their picture.
+/// Returns a <figure> with caption, numbers and a 440 by 236 place for their picture.
 /// Points that are not finite, or not positive on a logarithmic axis, are omitted. Returns "" if no
 /// series has a point. The size is bounded: many points are reduced to those at which some series
 /// is smallest or largest in its stretch, for all series alike.

@@ -32,17 +32,23 @@ std::string_view entity(char c) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
+std::string visible(std::string_view text) {
   const std::string valid = repair_utf8(text);
   std::string out;
   for (std::size_t i = 0; i < valid.size();) {
     const std::size_t length = utf8_length(valid[i]);
     const std::uint32_t c = utf8_decode(valid, i);
-    const std::string_view safe = entity(valid[i]);
-    out += is_invisible(c) ? fmt::format("⟨U+{:04X}⟩", c)
-           : safe.empty()  ? valid.substr(i, length)
-                           : std::string(safe);
+    out += is_invisible(c) ? fmt::format("⟨U+{:04X}⟩", c) : valid.substr(i, length);
     i += length;
+  }
+  return out;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : visible(text)) {
+    const std::string_view safe = entity(c);
+    safe.empty() ? out += c : out += safe;
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Escapes texts of a run for a page.
+// Escapes texts of a run for a page or a terminal.
 #pragma once
 
 #include <string>
@@ -6,8 +6,11 @@
 
 namespace lie::analyze {
 
-/// Escapes text for HTML and attribute values. Invalid UTF-8 becomes U+FFFD. Control characters and
-/// marks that change the text direction become visible: "⟨U+202E⟩".
+/// Makes text safe to print. Invalid UTF-8 becomes U+FFFD. Control characters other than newline
+/// and tab, and marks that change the text direction, become visible: "⟨U+202E⟩".
+std::string visible(std::string_view text);
+
+/// Escapes visible(text) for HTML and attribute values.
 std::string escaped(std::string_view text);
 
 /// Returns a JSON string for a <script> element. The text cannot end the element.

@@ -1,6 +1,7 @@
 #include "tools/analyze/report/report.h"
 
 #include <fmt/chrono.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -24,12 +25,12 @@ namespace {
 std::string glance_cell(const Subject& subject, std::string_view metric) {
   const StartAndEnd ends = start_and_end(subject, std::string(metric));
   if (!ends.known) return "<td class=number>–</td>";
-  std::string html = fmt::format("<td class=number><span class=from>{} →</span> <b>{}</b>",
-                                 short_number(ends.start.value), short_number(ends.end.value));
-  if (short_number(ends.end.low) != short_number(ends.end.high)) {
-    html += fmt::format("<small>{} to {}</small>", short_number(ends.end.low),
-                        short_number(ends.end.high));
-  }
+  std::string html =
+      fmt::format("<td class=number><span class=from>{} →</span> <b>{}</b>",
+                  value_text(metric, ends.start.value), value_text(metric, ends.end.value));
+  const std::string low = value_text(metric, ends.end.low);
+  const std::string high = value_text(metric, ends.end.high);
+  if (low != high) html += fmt::format("<small>{} to {}</small>", low, high);
   return html + "</td>";
 }
 
@@ -193,13 +194,23 @@ std::string lead(std::span<const Subject> subjects) {
       std::ranges::any_of(subjects, [](const Subject& s) { return s.runs.size() > 1; });
   const char* intervals =
       seeds ? "Lines of several seeds are their mean, bands Student's t 95 % intervals over the "
-              "seeds; accuracies of a single run have binomial (Wilson) 95 % intervals."
-            : "Bands of accuracies are binomial (Wilson) 95 % intervals over the responses of a "
-              "step.";
+              "seeds; accuracies of a single run have 95 % intervals over its prompts."
+            : "Bands of accuracies are 95 % intervals over the prompts of a step.";
   return fmt::format(
       "Made {} by lie_analyze {}. {} Curves of more than about 600 points show the "
       "extremes of each stretch.",
       day(unix_seconds()), build_id(), intervals);
+}
+
+/// Returns "lie", "gspo and lie" or "a, b, c and 7 more".
+std::string comparison_of(std::span<const std::string> names) {
+  constexpr std::size_t kMostNamed = 4;
+  const std::size_t named = names.size() > kMostNamed ? kMostNamed - 1 : names.size() - 1;
+  std::string text =
+      fmt::format("{}", fmt::join(names.first(std::max<std::size_t>(named, 1)), ", "));
+  if (names.size() == 1) return text;
+  return text + " and " +
+         (names.size() > kMostNamed ? fmt::format("{} more", names.size() - named) : names.back());
 }
 
 }  // namespace
@@ -245,7 +256,7 @@ std::string html_report(std::span<const Subject> subjects, std::size_t responses
       {"held-out", "Held-out prompts by data source",
        "Their first responses of the last evaluation; of several seeds, of the first.",
        side_by_side(subjects, decoders, Purpose::kEvaluate, responses), "responses"}};
-  return page("LIE Cluster report", lead(subjects), names, sections);
+  return page(comparison_of(names) + ": LIE Cluster report", lead(subjects), names, sections);
 }
 
 }  // namespace lie::analyze

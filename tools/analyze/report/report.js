@@ -1,11 +1,38 @@
 // Draws a report's charts from the numbers that chart.cpp writes, and makes them interactive: values
-// at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing.
+// at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
 "use strict";
 (() => {
-  const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24;
+  const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24, mostRegular = 600;
   const hiddenRuns = new Set();  // indices
   const zoom = new Map();        // [low, high] or undefined, by x label
   let smoothing = 0;             // weight of the previous average
+
+  // Explains a term of a caption or a table head. The first term that its text begins with counts.
+  const terms = [
+    ["C_context", "Distinct n-grams of one response: how many different states it visits."],
+    ["R_context", "C_context divided by the number of n-grams of the response. 1: no n-gram repeats."],
+    ["C_global", "Distinct n-grams over all responses of a step, or of the run so far."],
+    ["Accuracy", "Share of responses whose answer the verifier found equal to the gold answer."],
+    ["accuracy", "Share of training responses whose answer the verifier found equal to the gold answer."],
+    ["held-out", "Accuracy on the evaluation prompts, which are not trained on."],
+    ["Entropy", "Uncertainty of the next token under the policy, in nats, averaged over tokens."],
+    ["entropy", "Uncertainty of the next token under the policy, in nats, averaged over tokens."],
+    ["Clip fraction", "Share of tokens whose importance ratio is outside of the clip range."],
+    ["Ratio deviation", "Largest distance from 1 of the importance ratio in the first mini-batch of a step. It is near 0 if actors and learner compute alike."],
+    ["KL", "Estimated Kullback-Leibler divergence of the updated policy from the policy that sampled."],
+    ["Gradient norm", "Euclidean norm of the gradient before clipping."],
+    ["Advantage mass", "Sum of the magnitudes that each reward term adds to the advantages."],
+    ["Advantage", "Reward of a response relative to its group."],
+    ["Groups", "A group is all responses to one prompt. A group whose responses all get the same reward has no signal."],
+    ["Verdicts", "Why the verifier accepted or rejected each response."],
+    ["Truncation rate", "Share of responses that the length limit cut."],
+    ["truncated", "Share of responses that the length limit cut."],
+    ["End-of-sequence hazard", "Probability that a response ends at a position, if it reaches the position."],
+    ["Length tail", "Share of responses of at least L tokens, on a logarithmic axis."],
+    ["pass@k", "Probability that at least one of k responses is correct."],
+    ["maj@k", "Accuracy of the most frequent answer of k responses."],
+    ["Idle share", "Share of its time in which a role waits for another."],
+  ];
 
   function tickText(value, step) {
     const size = Math.abs(value);
@@ -56,7 +83,8 @@
     if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
     const limits = [data.low, data.high].filter(n => n !== null);
     const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits).filter(n => !data.log || n > 0)), data);
-    const yTicks = ticksOf(y, data.log);
+    const isPercent = data.share && !data.log && y[1] < 0.01;
+    const yTicks = isPercent ? ticksOf(y.map(n => 100 * n), false).map(([value, text]) => [value / 100, text + " %"]) : ticksOf(y, data.log);
     const left = Math.max(44, ...yTicks.map(([, text]) => 12 + glyph * text.length));
     const share = value => ((data.log ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
     return {
@@ -68,6 +96,31 @@
   }
 
   const isShown = series => !series.hidden && !hiddenRuns.has(series.run);
+
+  // Returns the distance of neighboring points, or 0 if it is unknown: a thinned line has no regular distance.
+  function spacing(points) {
+    if (points.length < 3 || points.length > mostRegular) return 0;
+    const distances = points.slice(1).map((p, i) => p[0] - points[i][0]).sort((a, b) => a - b);
+    return distances[distances.length >> 1];
+  }
+
+  // Splits the points of a curve over steps where steps have no value.
+  function pieces(data, points) {
+    const distance = data.x === "step" && data.kind !== "scatter" ? spacing(points) : 0;
+    const all = [];
+    points.forEach((p, i) => {
+      if (i === 0 || distance > 0 && p[0] - points[i - 1][0] > 1.5 * distance) all.push([]);
+      all[all.length - 1].push(p);
+    });
+    return all;
+  }
+
+  // Removes the steps at which nothing is stacked: they have no signal, which is not a value of 0.
+  function withoutEmptySteps(series) {
+    const sums = new Map();
+    for (const s of series) for (const [x, y] of s.points) sums.set(x, (sums.get(x) ?? 0) + Math.abs(y));
+    return series.map(s => ({...s, points: s.points.filter(([x]) => sums.get(x) > 0)}));
+  }
 
   function stacked(series) {
     const height = new Map();
@@ -97,7 +150,7 @@
       points: s.points.filter(isInside),
       smooth: isSmooth ? smoothed(s.points).filter(isInside) : null,
     }));
-    return data.kind === "stacked" ? stacked(series) : series;
+    return data.kind === "stacked" ? stacked(withoutEmptySteps(series)) : series;
   }
 
   // Pictures. They contain only numbers and class names; texts of the run are set as text.
@@ -125,12 +178,19 @@
     return points.map(p => `<circle class=${kind} cx=${at(axes.x(p[0]))} cy=${at(axes.y(p[1]))} r=${radius} />`).join("");
   }
 
+  // Draws a single point of a stacked area as wide as its step.
+  function widenedPoint(points, distance) {
+    if (points.length > 1 || distance === 0) return points;
+    return [-0.3, 0.3].map(share => [points[0][0] + share * distance, ...points[0].slice(1)]);
+  }
+
   function drawn(data, series, axes) {
-    const points = series.points, dash = series.dashed ? " dashed" : "";
-    if (data.kind === "stacked") return band(axes, points);
+    const points = series.points, dash = series.dashed ? " dashed" : "", parts = pieces(data, points);
+    const draws = (all, classes) => all.map(part => part.length > 1 || all.length === 1 ? line(axes, part, classes) : dots(axes, part, "dot", 2.2)).join("");
+    if (data.kind === "stacked") return parts.map(part => band(axes, widenedPoint(part, spacing(points)))).join("");
     if (data.kind === "scatter" && !series.dashed) return dots(axes, points, "scatter", 2);
-    if (series.smooth) return line(axes, points, " raw") + line(axes, series.smooth, dash);
-    return band(axes, points) + line(axes, points, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
+    if (series.smooth) return draws(parts, " raw") + draws(pieces(data, series.smooth), dash);
+    return parts.map(part => band(axes, part)).join("") + draws(parts, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
   }
 
   function draw(chart) {
@@ -142,8 +202,10 @@
     leave(chart);
   }
 
-  function short(number) {
+  // Formats a value. Shares below 1 % are percentages.
+  function short(number, isShare) {
     const size = Math.abs(number);
+    if (isShare && size > 0 && size < 0.01) return `${Number((100 * number).toPrecision(4))} %`;
     return size !== 0 && (size < 1e-3 || size >= 1e7) ? number.toExponential(3) : String(Number(number.toPrecision(5)));
   }
 
@@ -158,11 +220,11 @@
   }
 
   function row(chart, series, point) {
-    const smooth = series.smooth?.find(p => p[0] === point[0]);
+    const smooth = series.smooth?.find(p => p[0] === point[0]), text = number => short(number, chart.data.share);
     const made = element("div", series.style, "");
-    made.append(element("i", series.dashed ? "dashed" : "", ""), element("span", "", series.name), element("b", "", short(point[1])));
-    if (smooth) made.append(element("small", "", `smoothed ${short(smooth[1])}`));
-    else if (point.length > 2 && chart.data.kind !== "stacked") made.append(element("small", "", `${short(point[2])} to ${short(point[3])}`));
+    made.append(element("i", series.dashed ? "dashed" : "", ""), element("span", "", series.name), element("b", "", text(point[1])));
+    if (smooth) made.append(element("small", "", `smoothed ${text(smooth[1])}`));
+    else if (point.length > 2 && chart.data.kind !== "stacked") made.append(element("small", "", `${text(point[2])} to ${text(point[3])}`));
     return made;
   }
 
@@ -228,21 +290,117 @@
     chart.svg.addEventListener("dblclick", () => zoomTo(chart.data.x, undefined));
   }
 
+  // Returns the chart as an SVG document: with its title, and with the styles of the page written into it.
+  function documentOf(chart) {
+    const styles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family"];
+    const copy = chart.svg.cloneNode(true), from = chart.svg.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((made, i) => {
+      const style = getComputedStyle(from[i]);
+      made.setAttribute("style", styles.map(name => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    });
+    const named = (name, attributes, text) => {
+      const made = document.createElementNS(copy.namespaceURI, name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      made.textContent = text;
+      return made;
+    };
+    const page = getComputedStyle(chart.figure), series = shownSeries(chart), height = 262 + 16 * series.length;
+    const keys = series.flatMap((s, i) => {
+      const group = from[0].ownerDocument.createElement("i");
+      group.className = s.style;
+      chart.figure.append(group);
+      const fill = getComputedStyle(group).getPropertyValue("--c");
+      group.remove();
+      return [named("rect", {x: 12, y: 252 + 16 * i, width: 14, height: 4, fill}, ""),
+              named("text", {x: 32, y: 258 + 16 * i, fill: page.color, "font-size": 11, "font-family": "sans-serif"}, s.name)];
+    });
+    copy.setAttribute("viewBox", `0 -24 440 ${height + 24}`);
+    copy.setAttribute("width", 880), copy.setAttribute("height", 2 * (height + 24));
+    copy.prepend(named("rect", {x: 0, y: -24, width: 440, height: height + 24, fill: page.backgroundColor}, ""),
+                 named("text", {x: 12, y: -8, fill: page.color, "font-size": 13, "font-weight": 600, "font-family": "sans-serif"}, chart.title));
+    copy.append(...keys);
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  function download(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  function save(chart, kind) {
+    const svg = new Blob([documentOf(chart)], {type: "image/svg+xml"});
+    const name = chart.title.replace(/[^\p{L}\p{N}@]+/gu, "-").slice(0, 80) + "." + kind;
+    if (kind === "svg") return download(svg, name);
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = image.width, canvas.height = image.height;
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      URL.revokeObjectURL(image.src);
+      canvas.toBlob(blob => download(blob, name));
+    };
+    image.src = URL.createObjectURL(svg);
+  }
+
+  // Adds a button for each series that has points. It hides the series, or its run.
+  function addLegend({figure, svg, data}) {
+    const legend = element("div", "legend", "");
+    data.series.forEach((series, i) => {
+      if (series.points.length === 0) return;
+      const button = element("button", series.style, "");
+      button.type = "button", button.dataset.series = i;
+      if (series.run >= 0) button.dataset.run = series.run;
+      button.append(element("i", series.dashed ? "dashed" : "", ""), series.name);
+      legend.append(button);
+    });
+    figure.insertBefore(legend, svg);
+  }
+
+  // Adds the buttons that save a chart, the marks of bands in its legend, and the explanation of its title.
+  function complete(chart) {
+    const {figure, data} = chart, saves = element("div", "save", "save ");
+    for (const kind of ["svg", "png"]) {
+      const button = element("button", "", kind.toUpperCase());
+      button.type = "button", button.title = `Save this chart as ${kind.toUpperCase()}`;
+      button.addEventListener("click", () => save(chart, kind));
+      saves.append(button);
+    }
+    figure.append(saves);
+    const banded = data.kind === "stacked" ? [] : data.series.filter(s => s.points.some(p => p.length > 2));
+    for (const button of figure.querySelectorAll("button[data-series]")) {
+      if (banded.includes(data.series[button.dataset.series])) button.querySelector("i").classList.add("banded");
+    }
+    if (banded.length > 0 && !banded.some(s => s.name.includes("–95 %"))) {
+      figure.querySelector(".legend").append(element("span", "", "band: 95 % interval"));
+    }
+  }
+
+  function explain(place) {
+    const term = terms.find(([name]) => place.textContent.startsWith(name));
+    if (term) place.title = term[1], place.classList.add("term");
+  }
+
   function read(figure) {
     const svg = figure.querySelector("svg"), tip = element("div", "tip", "");
     const cursor = document.createElementNS(svg.namespaceURI, "g");
     tip.hidden = true;
     svg.append(cursor);
     figure.append(tip);
-    const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null,
+    const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, title: figure.querySelector("figcaption b").textContent,
                    data: JSON.parse(figure.querySelector("script").textContent)};
     follow(chart);
+    addLegend(chart);
+    complete(chart);
     return chart;
   }
 
   const charts = [...document.querySelectorAll("figure")].map(read);
   for (const button of document.querySelectorAll("button[data-run]")) button.addEventListener("click", () => toggleRun(Number(button.dataset.run)));
   for (const button of document.querySelectorAll("button[data-series]:not([data-run])")) button.addEventListener("click", () => toggleSeries(button));
+  document.querySelectorAll("figcaption b, th").forEach(explain);
   const slider = document.querySelector(".controls input");
   slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
   document.querySelector(".controls").hidden = false;

@@ -8,6 +8,7 @@
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/derived_curves.h"
 #include "tools/analyze/report/chart.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/trap.h"
@@ -46,7 +47,8 @@ std::string compared(std::span<const Subject> subjects, const Quantity& quantity
   Chart chart{.title = std::string(quantity.title),
               .note = std::string(quantity.note),
               .series = {},
-              .log_y = quantity.log_y};
+              .log_y = quantity.log_y,
+              .is_share = is_share(quantity.metric)};
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     chart.series.push_back({subjects[i].name, static_cast<int>(i), false,
                             points_of(subjects[i], quantity.metric), static_cast<int>(i)});
@@ -62,7 +64,7 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
   return html;
 }
 
-/// One quantity of a composed chart. `colour` must not be 0 or 1, which denote the first two runs.
+/// One quantity of a composed chart. Colors 0 and 1 denote the first two runs elsewhere.
 struct Part {
   std::string_view metric, name;
   int colour;
@@ -211,6 +213,17 @@ std::string coverage_by_n(std::span<const Subject> subjects) {
   return html;
 }
 
+std::string verdict_shares(std::span<const Subject> subjects) {
+  constexpr int kColours[] = {kGreen, kRose, kGold, kPurple, kTeal, kGrey, 1, 0};
+  static_assert(std::size(kColours) == kVerdictCount);
+  const std::vector<VerdictLine> verdicts = verdict_lines();
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    parts.push_back({verdicts[i].metric, verdicts[i].words, kColours[i]});
+  }
+  return composed(subjects, "Verdicts", "share of responses", parts, Chart::Kind::kStacked);
+}
+
 std::string term_masses(std::span<const Subject> subjects, const RewardNames& rewards) {
   constexpr int kColours[] = {kGreen, kTeal, kPurple, kGold, kRose, kGrey};
   std::vector<std::string> metrics;
@@ -274,19 +287,11 @@ std::string reward_charts(std::span<const Subject> subjects) {
   constexpr Part kGroups[] = {{"groups_all_right_share", "all right", kGreen},
                               {"groups_all_wrong_share", "all wrong", kRose},
                               {"groups_mixed_share", "mixed", kGrey}};
-  constexpr Part kVerdicts[] = {{"verdict_equal_share", "equal", kGreen},
-                                {"verdict_unequal_share", "unequal", kRose},
-                                {"verdict_no_answer_share", "no answer", kGold},
-                                {"verdict_unparsable_answer_share", "unparsable answer", kPurple},
-                                {"verdict_unparsable_gold_share", "unparsable gold", kTeal},
-                                {"verdict_out_of_budget_share", "out of budget", kGrey},
-                                {"verdict_undecided_share", "undecided", kGrey}};
   const RewardNames rewards = reward_names(subjects);
   return compared(subjects, kReward, true) + term_means(subjects, rewards) +
          number_means(subjects) +
          composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
-         composed(subjects, "Verdicts", "share of responses", kVerdicts, Chart::Kind::kStacked) +
-         term_masses(subjects, rewards);
+         verdict_shares(subjects) + term_masses(subjects, rewards);
 }
 
 std::string update_charts(std::span<const Subject> subjects) {

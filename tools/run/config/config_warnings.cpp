@@ -14,12 +14,30 @@ namespace {
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
     warnings.emplace_back(
-        "rollout.samples_per_prompt is 1: a group has nothing to compare, so every advantage is 0 "
-        "and nothing is learned; 8 or 16 are usual");
-  } else if (config.rollout.sampling.temperature == 0) {
+        "rollout.samples_per_prompt is 1: a response is compared with no other, so its advantage "
+        "is "
+        "its reward itself, without a baseline; 8 or 16 are usual");
+  }
+  const SamplingOptions& sampling = config.rollout.sampling;
+  if (sampling.top_p < 1 || sampling.top_k > 0) {
     warnings.emplace_back(
-        "rollout.temperature is 0: all responses of a group are the same, so every advantage is 0 "
-        "and nothing is learned; 1 is usual");
+        "rollout.top_p below 1 and rollout.top_k sample from a truncated distribution, but the "
+        "log-probs that training uses are those of the full one: the update is off policy, and no "
+        "importance ratio corrects it; use 1 and 0");
+  }
+}
+
+void check_data(const TrainConfig& config, std::span<const Prompt> training,
+                std::vector<std::string>& warnings) {
+  if (std::ssize(training) < config.tickets.prompts_per_step) {
+    warnings.push_back(
+        fmt::format("{} has {} prompts, fewer than rollout.prompts_per_step {}: a step repeats "
+                    "prompts, each as a group of its own; is it the file that you meant?",
+                    config.data.train_file, training.size(), config.tickets.prompts_per_step));
+  }
+  if (std::ranges::count(config.data.evaluation_file, config.data.train_file) > 0) {
+    warnings.emplace_back(
+        "data.evaluation_file is the training file: evaluations show what was learned by heart");
   }
 }
 
@@ -105,6 +123,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training) {
   std::vector<std::string> warnings = config.former_keys;
   check_sampling(config, warnings);
+  check_data(config, training, warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);

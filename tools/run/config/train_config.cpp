@@ -31,6 +31,14 @@ void check_schedule(const TrainConfig& config) {
       "recorded");
 }
 
+void check_sampling(const TrainConfig& config) {
+  if (config.rollout.sampling.temperature > 0) return;
+  fail(
+      "rollout.temperature is 0: greedy responses of a group are all the same, and log-probs at "
+      "temperature 0 are not finite, so there is nothing to learn; 1 is usual "
+      "(evaluation.temperature may be 0)");
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty())
     fail("run.directory is not set: name the directory for the run");
@@ -49,6 +57,7 @@ void check(const TrainConfig& config) {
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
+  check_sampling(config);
   check_in_flight_weights(config);
   check_schedule(config);
   check_options(config.policy_loss);

@@ -19,6 +19,20 @@ void add(Ids& ids, std::int64_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
 
+/// Throws Error if the tokenizer or the config names a token that the model's embedding lacks.
+void check_fit(const ModelConfig& model, const Tokenizer& tokenizer, const fs::path& directory) {
+  if (tokenizer.vocabulary_size() > model.vocabulary) {
+    fail("{}: its largest token id is {}, but the model's vocab_size is {}; use its own tokenizer",
+         (directory / "tokenizer.json").string(), tokenizer.vocabulary_size() - 1,
+         model.vocabulary);
+  }
+  for (const std::int64_t id : model.end_of_sequence_ids) {
+    if (id < model.vocabulary) continue;
+    fail("{}: its eos_token_id {} is not a token id below the model's vocab_size {}",
+         directory.string(), id, model.vocabulary);
+  }
+}
+
 Ids configured(const RolloutOptions& options, const ModelConfig& model, const Tokenizer& tokenizer,
                const fs::path& directory) {
   Ids ids;
@@ -74,6 +88,7 @@ EndTokens end_tokens(const fs::path& model_directory, std::string_view template_
                      const RolloutOptions& options) {
   const ModelConfig model = load_model_config(model_directory);
   const Tokenizer tokenizer = Tokenizer::load(model_directory);
+  check_fit(model, tokenizer, model_directory);
   auto ids = configured(options, model, tokenizer, model_directory);
   if (ids.empty()) {
     ids = known(model, tokenizer, prompt_template(template_name, model_directory), model_directory);

@@ -1,9 +1,15 @@
 #include "tools/run/input/prompts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "common/io/json_lines.h"
 #include "model/tokenizer/template/templates.h"
+#include "model/tokenizer/tokenizer.h"
+#include "verifier/verify.h"
 
 namespace lie {
 namespace {
@@ -15,14 +21,90 @@ std::string source_of_file(std::span<const std::string> files, const std::string
   return std::ranges::count(files, name, name_of) > 1 ? file : name;
 }
 
+/// Counts prompts whose messages hold special tokens of the model. The tokenizer reads those as
+/// such, so that a row can end a turn or begin another.
+class SpecialTokenSearch {
+ public:
+  explicit SpecialTokenSearch(const std::filesystem::path& model_directory) {
+    if (!std::filesystem::exists(model_directory / "tokenizer.json")) return;
+    tokens_ = Tokenizer::load(model_directory).special_tokens();
+  }
+
+  void add(std::span<const ChatMessage> messages) {
+    bool holds_any = false;
+    for (const std::string& token : tokens_) {
+      const auto holds = [&](const ChatMessage& message) {
+        return message.content.find(token) != std::string::npos;
+      };
+      if (!std::ranges::any_of(messages, holds)) continue;
+      holds_any = true;
+      found_.insert(token);
+    }
+    prompts_ += holds_any ? 1 : 0;
+  }
+
+  void append_remark(std::vector<std::string>& remarks) const {
+    if (prompts_ == 0) return;
+    remarks.push_back(
+        fmt::format("the texts of {} prompts hold special tokens of the tokenizer ({}); they are "
+                    "read as such, as transformers does",
+                    prompts_, fmt::join(found_, ", ")));
+  }
+
+ private:
+  std::vector<std::string> tokens_;
+  std::set<std::string> found_;
+  std::int64_t prompts_ = 0;
+};
+
+void append_counts(Dataset& dataset) {
+  const RowCounts& counts = dataset.counts;
+  if (counts.digit_keys > 0) {
+    dataset.remarks.push_back(
+        fmt::format("{} of {} rows give the correct choice as a number; its letter is used",
+                    counts.digit_keys, dataset.rows));
+  }
+  if (counts.json_prompts > 0) {
+    dataset.remarks.push_back(fmt::format(
+        "{} of {} prompts are the JSON text of chat messages, and the model reads that text; write "
+        "the messages as a JSON list instead of a text",
+        counts.json_prompts, dataset.rows));
+  }
+}
+
+void append_unreadable_golds(Dataset& dataset) {
+  std::int64_t count = 0;
+  std::string first;
+  for (const Prompt& prompt : dataset.prompts) {
+    const std::string reason = unreadable_gold(prompt.gold);
+    if (reason.empty()) continue;
+    if (++count == 1) {
+      first = fmt::format("row {}, {}: {}", prompt.problem + 1, json_quoted(prompt.gold), reason);
+    }
+  }
+  if (count == 0) return;
+  dataset.remarks.push_back(
+      fmt::format("the verifier cannot read {} of {} correct answers, which reward no response; "
+                  "the first: {}",
+                  count, dataset.prompts.size(), first));
+}
+
 }  // namespace
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory) {
   const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
-  return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
+  SpecialTokenSearch specials(model_directory);
+  const auto render = [&](std::span<const ChatMessage> messages) {
+    specials.add(messages);
     return prompts.prompt(messages);
-  });
+  };
+  Dataset dataset = read_dataset(file, options, render);
+  append_counts(dataset);
+  specials.append_remark(dataset.remarks);
+  // A program that reads the rows may have correct answers of any kind.
+  if (!options.keep_rows) append_unreadable_golds(dataset);
+  return dataset;
 }
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
@@ -30,10 +112,7 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   Dataset dataset = read_run_prompts(file, options, model_directory);
   const std::string skipped = skipped_rows_text(dataset);
   if (!skipped.empty()) log.warn("{}", skipped);
-  if (dataset.digit_keys > 0) {
-    log.warn("{}: {} of {} rows give the correct choice as a number; its letter is used",
-             file.string(), dataset.digit_keys, dataset.rows);
-  }
+  for (const std::string& remark : dataset.remarks) log.warn("{}: {}", file.string(), remark);
   return dataset;
 }
 

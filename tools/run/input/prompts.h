@@ -13,12 +13,12 @@
 namespace lie {
 
 /// Reads `file` with options.prompt_template; the template "model" is the one in `model_directory`.
-/// Throws Error.
+/// Dataset::remarks names correct answers that the verifier cannot read, special tokens in texts,
+/// and the like. Throws Error.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
 
-/// Reads `file` likewise, and warns on `log` of skipped rows and of rows whose correct choice was a
-/// number.
+/// Reads `file` likewise, and warns on `log` of skipped rows and of all remarks.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log);
 

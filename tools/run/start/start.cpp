@@ -190,6 +190,9 @@ PreparedRun check_inputs(const TrainConfig& config) {
   run.start.end_of_sequence_ids = std::move(ends.ids);
   run.ends = std::move(ends.text);
   run.model = plan_weights(config.model.path);
+  for (const std::string& remark : model_remarks(config.model.path)) {
+    Log("learner", 0).warn("{}", remark);
+  }
   run.dtypes = make_operators(config.model, 1)->dtypes();
   kv_cache_pages(run.model.config, config.rollout,
                  run.dtypes.packed);  // throws if responses do not fit

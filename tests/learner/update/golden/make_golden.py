@@ -51,11 +51,10 @@ def aggregate(losses, mode, divisor, masked=()):
 
 def kl_of(lp, ref, estimator):
     x = lp - ref
-    if estimator == "k1":
-        return x
     if estimator == "k2":
         return 0.5 * x.square()
-    return torch.exp((-x).clamp(-20, 20)) + x - 1
+    k3 = torch.exp((-x).clamp(-20, 20)) + x - 1
+    return torch.exp((lp - old).clamp(-20, 20)) * k3 if estimator == "weighted-k3" else k3
 
 
 def tis_weight(cap, level, beyond="truncate"):
@@ -97,8 +96,8 @@ CASES = {
     "Constant": dict(algorithm="grpo", low=0.2, high=0.2, mode="constant"),
     "Gspo": dict(algorithm="gspo", low=3e-4, high=4e-4),
     "GspoWide": dict(algorithm="gspo", low=0.5, high=0.5),
-    "KlK1": dict(algorithm="grpo", low=0.2, high=0.2, kl=0.1, estimator="k1"),
     "KlK2": dict(algorithm="grpo", low=0.2, high=0.2, kl=0.1, estimator="k2"),
+    "KlWeightedK3": dict(algorithm="grpo", low=0.2, high=0.2, kl=0.1, estimator="weighted-k3"),
     "KlK3": dict(algorithm="gspo", low=0.5, high=0.5, kl=0.1, estimator="k3"),
     "Entropy": dict(algorithm="grpo", low=0.2, high=0.2, mode="token", entropy_coefficient=0.01),
     "Tis": dict(algorithm="grpo", low=0.2, high=0.2, tis=1.2),

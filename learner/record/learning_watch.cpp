@@ -1,0 +1,76 @@
+#include "learner/record/learning_watch.h"
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kSteps = 5;
+constexpr std::int64_t kSkippedSteps = 3;
+
+bool is(const MetricsRow& row, const char* name, double value) {
+  const auto found = row.find(name);
+  return found && *found == value;
+}
+
+std::string no_signal_text(const MetricsRow& row) {
+  const char* cause =
+      is(row, "accuracy", 0)   ? "no response is correct: fine-tune the model first (lie_cluster "
+                                 "sft), or take easier prompts"
+      : is(row, "accuracy", 1) ? "every response is correct: take harder prompts"
+                               : "raise rollout.samples_per_prompt or rollout.temperature, or set "
+                                 "dynamic_sampling.enabled";
+  return fmt::format(
+      "up to step {} the responses of each group have had equal rewards for {} steps, so nothing "
+      "is learned and at most weight decay moves the weights; {}",
+      row.step, kSteps, cause);
+}
+
+}  // namespace
+
+bool LearningWatch::Streak::reaches(std::int64_t wanted, bool holds) {
+  steps = holds ? steps + 1 : 0;
+  if (reached || steps < wanted) return false;
+  reached = true;
+  return true;
+}
+
+void LearningWatch::watch_updates(const MetricsRow& row, std::vector<std::string>& warnings) {
+  const double skipped = row.value_or_zero("skipped_updates");
+  if (skipped > 0 && !has_skipped_) {
+    has_skipped_ = true;
+    warnings.push_back(
+        fmt::format("step {}: {} updates were skipped, because their gradient is not finite; lower "
+                    "optimizer.learning_rate, or look for rewards that are too large",
+                    row.step, skipped));
+  }
+  const bool all_skipped = skipped > 0 && row.value_or_zero("updates") == 0;
+  if (!skipped_.reaches(kSkippedSteps, all_skipped)) return;
+  fail(
+      "step {}: no gradient was finite for {} steps, so the weights no longer change; lower "
+      "optimizer.learning_rate and the rewards, and start from an earlier checkpoint",
+      row.step, kSkippedSteps);
+}
+
+std::vector<std::string> LearningWatch::after(const MetricsRow& row) {
+  std::vector<std::string> warnings;
+  if (row.step == 0) return warnings;
+  watch_updates(row, warnings);
+  if (cut_.reaches(kSteps, is(row, "truncation_rate", 1))) {
+    warnings.push_back(fmt::format(
+        "up to step {} all responses have been cut at rollout.max_response_tokens for {} steps; "
+        "raise it, or fine-tune the model to end its answers",
+        row.step, kSteps));
+  }
+  const bool no_signal = is(row, "groups_zero_advantage_share", 1);
+  if (without_signal_.reaches(kSteps, no_signal)) warnings.push_back(no_signal_text(row));
+  if (without_gradient_.reaches(kSteps, is(row, "grad_norm", 0) && !no_signal)) {
+    warnings.push_back(fmt::format(
+        "up to step {} the gradient has been 0 for {} steps although rewards differ; every token "
+        "is clipped or masked: see clip_fraction and masked_responses, and policy_loss.*",
+        row.step, kSteps));
+  }
+  return warnings;
+}
+
+}  // namespace lie

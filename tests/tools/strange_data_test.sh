@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Data and models that a user did not mean: what is remarkable is named, and nothing is misread.
+# strange_data_test.sh BIN WORK
+set -uo pipefail
+source "$(dirname "$0")/begin.sh"
+model=assets/count_pairs/model
+
+# names "words" COMMAND...: the command's output must contain the words.
+names() {
+  local words="$1" output
+  shift
+  output="$("$@" 2>&1)"
+  [[ "$output" == *"$words"* ]] || { echo "$output"; fail "the output of $* lacks \"$words\""; }
+}
+rows() { printf '%s\n' "$@" >"$WORK/rows.jsonl"; }
+data() { "$BIN/lie_cluster" data "$WORK/rows.jsonl" "$@"; }
+score() { echo '{"prompt_ids":[12,40],"response_ids":[7]}' | "$BIN/lie_cluster" score "$1" -; }
+
+rows '{"prompt": "q", "gold": 18446744073709551617}'
+names 'gold: 18446744073709551617' data --show
+rows '{"prompt": "q", "gold": "\\frac{1}{"}' '{"prompt": "q", "gold": 5}'
+names 'the verifier cannot read 1 of 2 correct answers' data
+names 'the first: row 1, "\\frac{1}{"' data
+rows '{"prompt": "what is <|endoftext|>?", "gold": 5}'
+names 'the texts of 1 prompts hold special tokens of the tokenizer (<|endoftext|>)' data --model "$model"
+rows '{"prompt": "[{\"role\": \"user\", \"content\": \"q\"}]", "gold": 5}'
+names '1 of 1 prompts are the JSON text of chat messages' data
+
+# A pair file of lie_verify keeps the digits, too.
+echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551617}"}' >"$WORK/pairs.jsonl"
+names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"
+echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551616}"}' >"$WORK/pairs.jsonl"
+names '"correct":false' "$BIN/lie_verify" "$WORK/pairs.jsonl"
+
+# The data of a run.
+head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
+dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }
+names "has 3 prompts, fewer than rollout.prompts_per_step" dry
+names 'data.evaluation_file is the training file' dry --set "data.evaluation_file=$WORK/three.jsonl"
+names 'its advantage is its reward itself' dry --set rollout.samples_per_prompt=1
+
+# Model directories.
+cp -r "$model" "$WORK/model"
+echo '{"peft_type": "LORA"}' >"$WORK/model/adapter_config.json"
+names 'the adapter is not applied' score "$WORK/model"
+names 'the adapter is not applied' dry --set "model.path=$WORK/model"
+rm "$WORK/model/adapter_config.json"
+echo '{"weight_map": {}}' >"$WORK/model/model.safetensors.index.json"
+names 'holds both model.safetensors and model.safetensors.index.json' score "$WORK/model"
+sed 's/"vocab_size": *[0-9]*/"vocab_size": 260/' "$model/config.json" >"$WORK/model/config.json"
+names "its largest token id is" dry --set "model.path=$WORK/model"
+
+# --set takes several values, before and after the config.
+names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 configs/demo.yaml
+names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 rollout.samples_per_prompt=8
+echo "strange data: all named"
