@@ -2,7 +2,7 @@
 # the CUDA toolkit's folder. LIE_CUDA=1 scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 next to LibTorch, because a
 # process has one NCCL and LibTorch needs 2.28.
 find_package(CUDAToolkit REQUIRED)
-set(LIE_CUDA_ARCHITECTURES 90a-real CACHE STRING "GPUs to build kernels for, as CMAKE_CUDA_ARCHITECTURES")
+set(LIE_CUDA_ARCHITECTURES "80-real;90-real;100;120-real" CACHE STRING "GPUs to build kernels for, as CMAKE_CUDA_ARCHITECTURES")
 set(CMAKE_CUDA_ARCHITECTURES ${LIE_CUDA_ARCHITECTURES})
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints registers, spills, stack and static shared memory of every kernel, for sm_90a or the named architecture. Compiles
+# Prints registers, spills, stack and static shared memory of every kernel, for sm_90 or the named architecture. Compiles
 # only model/cuda/kernels/kernels.cu, in seconds and without a GPU. Fails if a kernel spills or has a stack frame.
 # usage: check_cuda_kernels.sh [ARCHITECTURE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-architecture=${1:-sm_90a}
+architecture=${1:-sm_90}
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 object=$(mktemp --suffix .o)
 trap 'rm -f "$object" "$object.log"' EXIT
