@@ -53,4 +53,17 @@ names "its largest token id is" dry --set "model.path=$WORK/model"
 # --set takes several values, before and after the config.
 names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 configs/demo.yaml
 names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 rollout.samples_per_prompt=8
+# A start that failed before its first step does not block its directory, and nothing of it is deleted.
+broken() { train 1 "$WORK/again" --set run.steps=1 --set reward.command=false; }
+broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is no error"
+names 'is now' train 1 "$WORK/again" --set run.steps=1
+[ -s "$WORK/again/metrics.jsonl" ] || fail "the corrected command has not run"
+[ -e "$WORK/again.failed/config.yaml" ] || fail "the failed start was deleted"
+names 'holds a run of another config' train 1 "$WORK/again" --set run.steps=1 --set run.seed=77
+
+# --help KEY explains that key only; misspelled commands and options are named.
+names 'rollout.temperature' "$BIN/lie_cluster" train --help rollout.temperature
+[ "$("$BIN/lie_cluster" train --help rollout.temperature | wc -l)" -le 6 ] || fail "--help KEY prints more than the key"
+names 'did you mean train?' "$BIN/lie_cluster" trian
+names 'There is no option --bogus' "$BIN/lie_cluster" train --bogus
 echo "strange data: all named"

@@ -18,6 +18,11 @@ namespace lie {
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change = {});
 
+/// Returns whether the directory holds a start of another config that ended before its first step
+/// and its first evaluation were complete, such as one whose reward program failed at once. Nothing
+/// in it can be continued. The command that this config belongs to must write metrics.jsonl.
+bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config);
+
 /// Checks that this config repeats the run that wrote the schedule, if the config of that run is
 /// stored next to the schedule. The paths of data and model may differ, as may keys that change no
 /// result. Throws Error naming the keys that differ.

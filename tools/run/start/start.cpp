@@ -44,6 +44,23 @@ void check_directory(TrainConfig config) {
   }
 }
 
+/// Returns whether the start puts another one out of its way.
+bool replaces_failed_start(TrainConfig config) {
+  return config.run.resume == Resume::kAuto &&
+         holds_failed_start(config.run.directory, fields_of(config));
+}
+
+/// Renames a directory in which another config failed before its first step, so that the corrected
+/// command can be started in it. Nothing is deleted. Throws Error if that start is still running.
+void set_failed_start_aside(const TrainConfig& config) {
+  if (!replaces_failed_start(config)) return;
+  check_unlocked(config.run.directory);
+  const fs::path aside = set_aside(config.run.directory, ".failed");
+  Log("learner", 0)
+      .warn("{} held a start of another config that failed before its first step; it is now {}",
+            config.run.directory, aside.string());
+}
+
 /// Returns the names of the run's evaluation metrics, or none if it does not evaluate. Numbers of
 /// reward programs are missing, since their names are known only from their replies.
 std::vector<std::string> evaluation_metrics(const TrainConfig& config,
@@ -210,8 +227,9 @@ void set_start(PreparedRun& run, RunStart start) {
 }  // namespace
 
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
-  check_directory(config);
   PreparedRun run = check_inputs(config);
+  set_failed_start_aside(config);
+  check_directory(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
@@ -237,7 +255,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
 }
 
 PreparedRun plan_run(const TrainConfig& config) {
-  check_directory(config);
+  if (!replaces_failed_start(config)) check_directory(config);
   PreparedRun run = check_inputs(config);
   try_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
