@@ -73,7 +73,7 @@ class Study(unittest.TestCase):
         difference = study.difference(full)
         self.assertEqual((difference.pairs, difference.above), (2, 2))
         self.assertAlmostEqual(difference.mean.value, 0.375, 12)  # the mean of .25 and .5; s / sqrt(2) is .125
-        self.assertAlmostEqual(difference.mean.low, 0.375 - 12.706 * 0.125, 12)
+        self.assertAlmostEqual(difference.mean.low, 0.375 - 12.706204736174698 * 0.125, 12)
         self.assertIsNone(study.difference(study.find("plain")))
         self.assertEqual(full.final_mean("wrong_beyond_right_share").value, 0.75)
         self.assertIsNone(full.final_mean("update_seconds"))  # step 0 trains nothing
@@ -96,7 +96,7 @@ class Study(unittest.TestCase):
             self.add_run("plain", seed, accuracy, PLAIN)
         found = load_study(WORK).find("plain").final_mean("eval_accuracy")
         self.assertEqual(found.high, 1)
-        self.assertAlmostEqual(found.low, 0.95 - 12.706 * 0.05, 12)
+        self.assertAlmostEqual(found.low, 0.95 - 12.706204736174698 * 0.05, 12)
 
     def test_a_run_that_lacks_the_settings_of_its_row_is_refused(self):
         self.add_run("plain", 1, 0.5, FULL)

@@ -22,7 +22,7 @@ def interval(a, b):
 
     There is one degree of freedom, and s / sqrt(2) = |a - b| / 2.
     """
-    half = 12.706 * abs(a - b) / 2
+    half = 12.706204736174698 * abs(a - b) / 2
     return {"mean": (a + b) / 2, "low": (a + b) / 2 - half, "high": (a + b) / 2 + half}
 
 

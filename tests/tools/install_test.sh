@@ -55,9 +55,4 @@ as_user lie_cluster train configs/demo.yaml "${short[@]}" >"$WORK/run.log" 2>&1 
 [ "$(as_user lie_analyze --digest runs/demo/lie)" = "$(digest "$WORK/run")" ] || fail "the installed run is not bit-identical to that of the source tree"
 as_user lie_replay score runs/demo/lie >"$WORK/score.log" 2>&1 || { cat "$WORK/score.log"; fail "lie_replay score failed"; }
 as_user lie_verify '\frac12' '\boxed{0.5}' >"$WORK/verify.log" 2>&1 || { cat "$WORK/verify.log"; fail "lie_verify failed"; }
-# An empty entry of a library search path means the working directory.
-for program in "$BIN"/lie_*; do
-  path="$(readelf -d "$program" | sed -n 's/.*R[UN]*PATH.*\[\(.*\)\]/\1/p')"
-  [[ -z "$path" || ":$path:" != *::* ]] || fail "$program: an empty entry in the library search path $path"
-done
 echo "installed, moved, run $([ "$(id -u)" = 0 ] && echo "as nobody ")in $outside/home"

@@ -37,7 +37,7 @@ class FoldedHelp : public CLI::Formatter {
 inline std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  const auto rest = app->remaining();
+  const auto rest = app->remaining(/*recurse=*/true);
   if (!is_extra && !rest.empty() && rest[0].starts_with('-')) {
     return fmt::format("There is no option {}\nRun with --help for more information.\n", rest[0]);
   }
