@@ -50,8 +50,11 @@ std::string advice(const char* key, const std::string& guess) {
 
 /// Returns whether a text looks like chat messages that were written as JSON.
 bool is_json_messages(std::string_view text) {
-  return text.starts_with("[{") && text.find("\"role\"") != std::string_view::npos &&
-         text.find("\"content\"") != std::string_view::npos;
+  const auto holds = [text](std::string_view key) {  // in JSON or as Python prints it
+    return text.find(fmt::format("\"{}\"", key)) != std::string_view::npos ||
+           text.find(fmt::format("'{}'", key)) != std::string_view::npos;
+  };
+  return text.starts_with("[{") && holds("role") && holds("content");
 }
 
 std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field,
@@ -94,7 +97,7 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options,
                         const std::vector<std::string>& choices, const RenderPrompt& render,
                         RowCounts& counts) {
   std::vector<ChatMessage> messages = messages_of(row, options.prompt_field, counts);
-  if (joined_contents(messages).empty()) {
+  if (is_blank(joined_contents(messages))) {
     fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
          options.prompt_field);
   }
@@ -149,7 +152,7 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
 }
 
 double checked_length(const JsonRow& row, const std::string& field, double length) {
-  constexpr double kMostTokens = 1e9;  // beyond the context of any model
+  constexpr double kMostTokens = 1e8;  // beyond the context of any model
   if (length > kMostTokens) {
     fail("{}: field {}: {:.6g} tokens is no length of a response; correct the row", row.place(),
          field, length);

@@ -60,7 +60,7 @@ struct Dataset {
 /// - choices: with choices_field, a list of texts, added below the question as lines "A. ...". The
 ///   correct answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC,
 ///   which is converted to the letter.
-/// - gold, a text, a number or a list of one of them: gold_field, or else the first of gold, answer,
+/// - gold, a text, a number or a list of one: gold_field, or else the first of gold, answer,
 ///   reward_model.ground_truth.
 /// - data source: optional, "" if absent.
 /// - with keep_rows, the whole row as one line of JSON. Parquet lists and structs become JSON lists

@@ -6,6 +6,7 @@
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
+#include <cmath>
 #include <utility>
 
 #include "common/base/error.h"
@@ -67,6 +68,13 @@ Json as_text(const arrow::Array& array, std::int64_t i) {
   return scalar.ok() ? Json((*scalar)->ToString()) : Json();
 }
 
+/// Returns the double of the shortest decimal text that a float reads back from: 0.1 for 0.1F.
+Json shortest(const arrow::Array& array, std::int64_t i) {
+  const float value = static_cast<const arrow::FloatArray&>(array).Value(i);
+  return std::isfinite(value) ? Json(std::stod(fmt::format("{}", value)))
+                              : Json(static_cast<double>(value));
+}
+
 Json to_json(const arrow::Array& array, std::int64_t i) {
   using arrow::Type;
   if (array.IsNull(i)) return nullptr;
@@ -85,7 +93,7 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
     case Type::UINT16: return element<arrow::UInt16Array, std::uint64_t>(array, i);
     case Type::UINT32: return element<arrow::UInt32Array, std::uint64_t>(array, i);
     case Type::UINT64: return element<arrow::UInt64Array, std::uint64_t>(array, i);
-    case Type::FLOAT: return element<arrow::FloatArray, double>(array, i);
+    case Type::FLOAT: return shortest(array, i);
     case Type::DOUBLE: return element<arrow::DoubleArray, double>(array, i);
     case Type::LIST: return list<arrow::ListArray>(array, i);
     case Type::LARGE_LIST: return list<arrow::LargeListArray>(array, i);

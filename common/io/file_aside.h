@@ -9,8 +9,8 @@ namespace lie {
 /// exist. Call this before long computations whose result is written there.
 void check_place(const std::filesystem::path& place);
 
-/// The constructor creates the temporary file anew. Callers write to at(), then publish() renames the complete file to its final path, durably.
-/// Without publish() the destructor removes the temporary file. For a symbolic link the target is
+/// The constructor creates the temporary file anew. Callers write to at(), then publish() renames
+/// the complete file to its final path, durably. Without publish() the destructor removes the temporary file. For a symbolic link the target is
 /// replaced. A device or pipe is written directly. Throws Error like check_place().
 class FileAside {
  public:

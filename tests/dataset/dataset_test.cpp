@@ -172,7 +172,7 @@ TEST_F(DatasetFile, AListOfOneGoldIsThatGold) {
 }
 
 TEST_F(DatasetFile, RefusesReferenceLengthsBeyondAnyContext) {
-  for (const char* length : {"1e20", "100000000000000000000", "2e9"}) {
+  for (const char* length : {"1e20", "100000000000000000000", "2e8"}) {
     const std::string row =
         R"({"prompt": "q", "gold": 1, "reference_length": )" + std::string(length) + "}";
     EXPECT_NE(error(row).find("is no length of a response"), std::string::npos) << error(row);

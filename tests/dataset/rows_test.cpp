@@ -51,5 +51,17 @@ TEST_F(Rows, RefusesFilesWithoutRows) {
             std::string::npos);
 }
 
+TEST_F(Rows, FilesOfOtherFormatsAreRefusedWithTheRemedy) {
+  const auto error = [&](const std::string& name, const std::string& content) {
+    const auto path = scratch.write(name, content);
+    return error_of([&] { for_each_row(path, [](const JsonRow&, std::int64_t) {}); });
+  };
+  EXPECT_NE(error("a.json", "[{\"prompt\": 1}]").find("jq -c '.[]'"), std::string::npos);
+  EXPECT_NE(error("a.csv", "prompt,gold\nq,1\n").find("pandas.read_csv"), std::string::npos);
+  EXPECT_NE(error("a.jsonl.gz", "\x1F\x8B\x08 x").find("gunzip"), std::string::npos);
+  EXPECT_NE(error("a.jsonl", "\xFF\xFE{ x").find("iconv"), std::string::npos);
+  EXPECT_NE(error("a.xlsx", "PK\x03\x04 x").find("export it as JSONL"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lie

@@ -146,7 +146,7 @@ done
 
 # Files that are not JSONL, and output paths, which are checked before a measurement of hours.
 printf '[\n {\n  "prompt": "1 2",\n  "gold": "3"\n }\n]\n' >pretty.json
-ends bad 'pretty.json:1: expected a JSON object such as {"prompt": "..."} in a line (JSONL), found a line that begins with "["' \
+ends bad 'pretty.json: is a JSON array, but rows are read from JSONL or Parquet; write one object a line' \
   'lie_cluster data pretty.json'
 ends bad 'neither "response_ids" nor "response" is there; the row has data_source, gold, prompt, reference_length' \
   "lie_cluster score $model $data"
