@@ -10,8 +10,9 @@ namespace lie {
 void check_place(const std::filesystem::path& place);
 
 /// The constructor creates the temporary file anew. Callers write to at(), then publish() renames
-/// the complete file to its final path, durably. Without publish() the destructor removes the temporary file. For a symbolic link the target is
-/// replaced. A device or pipe is written directly. Throws Error like check_place().
+/// the complete file to its final path, durably. Without publish() the destructor removes the
+/// temporary file. For a symbolic link the target is replaced. A device or pipe is written
+/// directly. Throws Error like check_place().
 class FileAside {
  public:
   explicit FileAside(std::filesystem::path place);

@@ -153,6 +153,46 @@ void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
     fail("policy loss: the spans of a sequence differ in length or are empty");
 }
 
+void add_kl_fields(FieldList& fields, PolicyLossOptions& options) {
+  fields.add("kl_coefficient", options.kl_coefficient,
+             {"Weight of KL(policy || initial policy) in the loss. 0: off, and the initial policy "
+              "takes no "
+              "memory.",
+              "", 0});
+  fields.add(
+      "kl_estimator", options.kl_estimator,
+      {{"k1", KlEstimator::kK1},
+       {"k2", KlEstimator::kK2},
+       {"k3", KlEstimator::kK3},
+       {"weighted-k3", KlEstimator::kWeightedK3}},
+      {"Estimator of that KL from x = log policy - log initial policy at the sampled tokens: k2 is "
+       "x^2/2, k3 is exp(-x) - 1 + x, weighted-k3 is k3 times the token's importance ratio "
+       "(DeepSeek-V3.2). k2 and weighted-k3 have the gradient of KL(policy || initial policy), k3 "
+       "that of KL(initial policy || policy). k1, which is x, is refused: its expected gradient is "
+       "0. Ignored with kl_coefficient 0."});
+}
+
+void add_correction_fields(FieldList& fields, PolicyLossOptions& options) {
+  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
+             {"Compute the old log-probs by a forward pass of the learner before the step's first "
+              "update. Off: use those of the sampler."});
+  fields.add(
+      "tis_cap", options.tis_cap,
+      {"Truncated importance sampling, for responses of an older policy than the learner's: a "
+       "token's loss has weight min(exp(old - behavior log-prob), tis_cap). It requires "
+       "recompute_old_log_probs. 0: off.",
+       "", 0});
+  fields.add("tis_level", options.tis_level,
+             {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
+             {"Log-probs in the weight of tis_cap: those of the token, or the sums over the "
+              "response, which "
+              "then apply to each of its tokens. Ignored with tis_cap 0."});
+  fields.add("tis_beyond", options.tis_beyond,
+             {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
+             {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
+              "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
+}
+
 }  // namespace
 
 void describe(FieldList& fields, PolicyLossOptions& options) {
@@ -184,42 +224,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
       {"With aggregation constant: the loss is the sum of token losses / (sequences x this). "
        "Ignored otherwise.",
        "tokens", 1});
-  fields.add("kl_coefficient", options.kl_coefficient,
-             {"Weight of KL(policy || initial policy) in the loss. 0: off, and the initial policy "
-              "takes no "
-              "memory.",
-              "", 0});
-  fields.add(
-      "kl_estimator", options.kl_estimator,
-      {{"k1", KlEstimator::kK1},
-       {"k2", KlEstimator::kK2},
-       {"k3", KlEstimator::kK3},
-       {"weighted-k3", KlEstimator::kWeightedK3}},
-      {"Estimator of that KL from x = log policy - log initial policy at the sampled tokens: k2 is "
-       "x^2/2, k3 is exp(-x) - 1 + x, weighted-k3 is k3 times the token's importance ratio "
-       "(DeepSeek-V3.2). k2 and weighted-k3 have the gradient of KL(policy || initial policy), k3 "
-       "that of KL(initial policy || policy). k1, which is x, is refused: its expected gradient is "
-       "0. Ignored with kl_coefficient 0."});
+  add_kl_fields(fields, options);
   fields.add("entropy_coefficient", options.entropy_coefficient,
              {"Weight of the mean token entropy, which is maximized. 0: off."});
-  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
-             {"Compute the old log-probs by a forward pass of the learner before the step's first "
-              "update. Off: use those of the sampler."});
-  fields.add(
-      "tis_cap", options.tis_cap,
-      {"Truncated importance sampling, for responses of an older policy than the learner's: a "
-       "token's loss has weight min(exp(old - behavior log-prob), tis_cap). It requires "
-       "recompute_old_log_probs. 0: off.",
-       "", 0});
-  fields.add("tis_level", options.tis_level,
-             {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
-             {"Log-probs in the weight of tis_cap: those of the token, or the sums over the "
-              "response, which "
-              "then apply to each of its tokens. Ignored with tis_cap 0."});
-  fields.add("tis_beyond", options.tis_beyond,
-             {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
-             {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
-              "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
+  add_correction_fields(fields, options);
   fields.add("mask_truncated", options.mask_truncated,
              {"Responses cut at the response limit have no loss (filtering of truncated responses, "
               "DAPO). Their "
