@@ -51,20 +51,36 @@ WeightMap read_index(const std::filesystem::path& path) {
   return map;
 }
 
+/// Returns the files that the index names, in any order.
+std::set<std::filesystem::path> shards_of(const std::filesystem::path& directory) {
+  std::set<std::filesystem::path> files;
+  for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
+    files.insert(directory / shard);
+  }
+  return files;
+}
+
+/// Returns whether the shards of the index are read. They win over a single file if all are there,
+/// as with vLLM; transformers reads the single file.
+bool reads_shards(const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory / kIndexFile)) return false;
+  if (!std::filesystem::exists(directory / kWeightsFile)) return true;
+  const auto shards = shards_of(directory);
+  const auto exists = [](const auto& file) { return std::filesystem::exists(file); };
+  return !shards.empty() && std::ranges::all_of(shards, exists);
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
-  if (std::filesystem::exists(directory / kWeightsFile)) {  // precedence as in transformers
+  if (!reads_shards(directory) && std::filesystem::exists(directory / kWeightsFile)) {
     return {directory / kWeightsFile};
   }
   if (!std::filesystem::exists(directory / kIndexFile)) {
     fail("{}: contains neither {} nor {}; is this a Hugging Face model directory?",
          directory.string(), kWeightsFile, kIndexFile);
   }
-  std::set<std::filesystem::path> files;
-  for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
-    files.insert(directory / shard);
-  }
+  const std::set<std::filesystem::path> files = shards_of(directory);
   if (files.empty()) fail("{}: \"weight_map\" is empty", (directory / kIndexFile).string());
   return {files.begin(), files.end()};
 }
@@ -74,9 +90,11 @@ std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
   std::vector<std::string> remarks;
   if (has(kWeightsFile) && has(kIndexFile)) {
     remarks.push_back(
-        fmt::format("{} holds both {} and {}: the first is read, as by transformers, and the "
-                    "shards are not; remove the one that is out of date",
-                    directory.string(), kWeightsFile, kIndexFile));
+        fmt::format("{} holds both {} and {}: {}; remove what is out of date", directory.string(),
+                    kWeightsFile, kIndexFile,
+                    reads_shards(directory)
+                        ? "the shards of the index are read (transformers reads the single file)"
+                        : "the single file is read, because shards are missing"));
   }
   if (has("adapter_config.json")) {
     remarks.push_back(
@@ -94,7 +112,7 @@ class TensorFiles {
  public:
   explicit TensorFiles(const std::filesystem::path& directory) {
     for (const auto& path : weights_files(directory)) open(path);
-    if (!std::filesystem::exists(directory / kWeightsFile)) check_index(directory);
+    if (reads_shards(directory)) check_index(directory);
   }
 
   struct Found {
