@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "common/base/larger.h"
+
 namespace lie {
 namespace {
 
@@ -60,8 +62,7 @@ LogProbDifference log_prob_difference(std::span<const ScoredGroup> groups,
       sum += std::abs(difference(response, updated, t));
     }
     tokens += count;
-    const double mean = std::abs(log_weight(response, updated)) / count;
-    if (!(mean <= largest)) largest = mean;  // keeps NaN, too
+    largest = larger(largest, std::abs(log_weight(response, updated)) / count);
   });
   return {sum / tokens, tokens > 0 ? largest : std::numeric_limits<double>::quiet_NaN()};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/larger.h"
 
 namespace lie {
 namespace {
@@ -77,16 +78,13 @@ void count(Clip clip, PolicyLossStats& stats) {
   stats.dual_clipped += clip == Clip::kDual ? 1 : 0;
 }
 
-/// Returns the larger number, or NaN if one is NaN. std::max would drop it.
-double largest(double a, double b) { return a > b || std::isnan(a) ? a : b; }
-
 void observe_token(double d, const Ratio& used, float entropy, PolicyLossStats& stats) {
   const double ratio = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
   stats.tokens += 1;
   stats.ratio_sum += used.value;
   stats.ratio_min = std::min(stats.ratio_min, used.value);
-  stats.ratio_max = largest(stats.ratio_max, used.value);
-  stats.max_deviation = largest(stats.max_deviation, std::abs(ratio - 1.0));
+  stats.ratio_max = larger(stats.ratio_max, used.value);
+  stats.max_deviation = larger(stats.max_deviation, std::abs(ratio - 1.0));
   stats.kl_k1_sum += -d;
   stats.kl_k3_sum += ratio - 1.0 - d;
   stats.entropy_sum += static_cast<double>(entropy);
@@ -298,8 +296,8 @@ void PolicyLossStats::merge(const PolicyLossStats& other) {
   const auto theirs = added.sums();
   for (std::size_t i = 0; i < kSums; ++i) *mine[i] += *theirs[i];
   ratio_min = std::min(ratio_min, other.ratio_min);
-  ratio_max = largest(ratio_max, other.ratio_max);
-  max_deviation = largest(max_deviation, other.max_deviation);
+  ratio_max = larger(ratio_max, other.ratio_max);
+  max_deviation = larger(max_deviation, other.max_deviation);
 }
 
 SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace lie {
 namespace {
@@ -57,6 +58,12 @@ TEST(LogProbDifference, HasTheMeanOverTokensAndTheLargestMeanOfAResponse) {
   const LogProbDifference difference = log_prob_difference(step.groups, step.update);
   EXPECT_EQ(difference.mean, (0.5 + 0.5 + 1.5 + 1.5) / 4);
   EXPECT_EQ(difference.sequence_max, 1.5);
+}
+
+TEST(LogProbDifference, KeepsAResponseThatIsNotANumber) {
+  Step step({1, -3, 8});
+  step.update.responses[0][0].learner_log_probs[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(log_prob_difference(step.groups, step.update).sequence_max));
 }
 
 TEST(LogProbDifference, IsNanWithoutResponses) {
