@@ -131,7 +131,8 @@ double peak_mebibytes() {
 /// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  const Dataset dataset = read_run_prompts(arguments.file, row_options(arguments), arguments.model);
+  const Dataset dataset =
+      read_remarked_prompts(arguments.file, row_options(arguments), arguments.model);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto sources = by_source(dataset, arguments);

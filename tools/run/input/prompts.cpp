@@ -94,6 +94,14 @@ void append_unreadable_golds(Dataset& dataset) {
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory) {
   const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
+    return prompts.prompt(messages);
+  });
+}
+
+Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
+                              const std::filesystem::path& model_directory) {
+  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
   SpecialTokenSearch specials(model_directory);
   const auto render = [&](std::span<const ChatMessage> messages) {
     specials.add(messages);
@@ -109,7 +117,7 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log) {
-  Dataset dataset = read_run_prompts(file, options, model_directory);
+  Dataset dataset = read_remarked_prompts(file, options, model_directory);
   const std::string skipped = skipped_rows_text(dataset);
   if (!skipped.empty()) log.warn("{}", skipped);
   for (const std::string& remark : dataset.remarks) log.warn("{}: {}", file.string(), remark);

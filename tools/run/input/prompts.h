@@ -13,10 +13,14 @@
 namespace lie {
 
 /// Reads `file` with options.prompt_template; the template "model" is the one in `model_directory`.
-/// Dataset::remarks names correct answers that the verifier cannot read, special tokens in texts,
-/// and the like. Throws Error.
+/// Throws Error.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
+
+/// Reads `file` likewise. Dataset::remarks names correct answers that the verifier cannot read,
+/// special tokens in texts, and the like.
+Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
+                              const std::filesystem::path& model_directory);
 
 /// Reads `file` likewise, and warns on `log` of skipped rows and of all remarks.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
