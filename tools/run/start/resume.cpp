@@ -65,9 +65,8 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
 
 bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config) {
   const auto is_empty = [&](const char* name) {
-    std::error_code none;  // a file that cannot be examined counts as one with content
     const auto file = directory / name;
-    return !std::filesystem::exists(file, none) || std::filesystem::is_empty(file, none);
+    return !std::filesystem::exists(file) || std::filesystem::is_empty(file);
   };
   return std::filesystem::exists(directory / "config.yaml") && is_empty("metrics.jsonl") &&
          is_empty("checkpoints") && !differences_text(directory, config, {}).empty();

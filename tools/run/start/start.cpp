@@ -50,6 +50,11 @@ bool replaces_failed_start(TrainConfig config) {
          holds_failed_start(config.run.directory, fields_of(config));
 }
 
+/// Throws Error like check_directory(), unless the start will put the directory out of its way.
+void check_free_directory(const TrainConfig& config) {
+  if (!replaces_failed_start(config)) check_directory(config);
+}
+
 /// Renames a directory in which another config failed before its first step, so that the corrected
 /// command can be started in it. Nothing is deleted. Throws Error if that start is still running.
 void set_failed_start_aside(const TrainConfig& config) {
@@ -227,9 +232,9 @@ void set_start(PreparedRun& run, RunStart start) {
 }  // namespace
 
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
+  check_free_directory(config);
   PreparedRun run = check_inputs(config);
   set_failed_start_aside(config);
-  check_directory(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
@@ -255,7 +260,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
 }
 
 PreparedRun plan_run(const TrainConfig& config) {
-  if (!replaces_failed_start(config)) check_directory(config);
+  check_free_directory(config);
   PreparedRun run = check_inputs(config);
   try_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
