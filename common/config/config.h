@@ -36,9 +36,13 @@ using ConfigComments = std::map<std::string, std::string>;
 std::string dump_changes(const FieldList& fields, const ConfigComments& comments);
 
 /// Returns the text of --help: keys with default, unit, range and help text, by section. Prints the
-/// keys whose names contain `part`. If there are none it prints all keys, and says so unless `part`
-/// is the name of a YAML file.
+/// keys whose names contain `part`; if there are none, it names the nearest one. A text that is not
+/// part of a key, such as the path of a config, means all keys.
 std::string explain_config(const FieldList& fields, std::string_view part = "");
+
+/// Returns whether the argument of a command is part of a key, as in --help KEY, and not the path
+/// of a config.
+bool is_part_of_key(std::string_view argument);
 
 /// Returns the keys whose values differ between the fields and a config written by dump_config, as
 /// "key: there 0.2, here 0.3". Skips `ignored` keys and sections. A config of an older version may

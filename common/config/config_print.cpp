@@ -111,11 +111,15 @@ std::string dump_changes(const FieldList& fields, const ConfigComments& comments
   return dump(changed, comments);
 }
 
+bool is_part_of_key(std::string_view argument) {
+  return !argument.empty() && !argument.ends_with(".yaml");
+}
+
 std::string explain_config(const FieldList& fields, std::string_view part) {
   const auto is_meant = [&](const Field& field) {
     return field.key.find(part) != std::string::npos;
   };
-  const bool all = part.empty() || part.ends_with(".yaml");  // `part` may be a config's path
+  const bool all = !is_part_of_key(part);
   if (!all && std::ranges::none_of(fields.fields(), is_meant)) {
     std::vector<std::string> keys;
     for (const Field& field : fields.fields()) keys.push_back(field.key);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "common/config/config.h"
 #include "tools/arguments/number_arguments.h"
 
 namespace lie {
@@ -26,8 +27,7 @@ void add_config_command(CLI::App& program, JobCommand& chosen, const char* name,
       "to standard output; start and write nothing");
   command->footer([=] {
     const std::string keys = explain(arguments->config);
-    const bool is_about_a_key = !arguments->config.empty() && !arguments->config.ends_with(".yaml");
-    if (is_about_a_key) return keys;
+    if (is_part_of_key(arguments->config)) return keys;
     return "\n--help KEY explains the keys whose names contain KEY. Keys of the config:\n" + keys;
   });
   command->callback(

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "common/config/config.h"
 #include "common/process/terminal.h"
 
 namespace lie {
@@ -27,13 +28,12 @@ class FoldedHelp : public CLI::Formatter {
   /// Returns whether --help KEY was called, whose footer explains that key.
   static bool is_about_a_key(const CLI::App& app) {
     const CLI::Option* config = app.get_option_no_throw("CONFIG");
-    return config != nullptr && !config->empty() && !config->results()[0].ends_with(".yaml");
+    return config != nullptr && !config->empty() && is_part_of_key(config->results()[0]);
   }
 };
 
 /// Returns the message of a command-line error. An unknown option is named before what is missing.
-/// For an argument KEY=VALUE, as verl takes it, it
-/// names --set.
+/// For an argument KEY=VALUE, as verl takes it, it names --set.
 inline std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
