@@ -88,7 +88,8 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
 std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
   const auto has = [&](const char* name) { return std::filesystem::exists(directory / name); };
   std::vector<std::string> remarks;
-  if (has(kWeightsFile) && has(kIndexFile)) {
+  const bool has_both = has(kWeightsFile) && has(kIndexFile);
+  if (has_both && shards_of(directory) != std::set{directory / kWeightsFile}) {
     remarks.push_back(
         fmt::format("{} holds both {} and {}: {}; remove what is out of date", directory.string(),
                     kWeightsFile, kIndexFile,
@@ -112,7 +113,8 @@ class TensorFiles {
  public:
   explicit TensorFiles(const std::filesystem::path& directory) {
     for (const auto& path : weights_files(directory)) open(path);
-    if (reads_shards(directory)) check_index(directory);
+    const bool is_single = files_.size() == 1 && files_[0].path().filename() == kWeightsFile;
+    if (!is_single) check_index(directory);
   }
 
   struct Found {

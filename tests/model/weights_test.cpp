@@ -238,6 +238,15 @@ TEST(Weights, TiedModelsMayContainACopyOfTheEmbeddingAsHead) {
   EXPECT_THAT(error_with(tensors, small_config()), HasSubstr("differs"));
 }
 
+TEST(Weights, AnIndexOfTheSingleFileAloneIsNotRemarkable) {
+  const TemporaryDirectory directory;
+  save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
+  directory.write("model.safetensors.index.json",
+                  R"({"weight_map":{"model.norm.weight":"model.safetensors"}})");
+  EXPECT_EQ(model_remarks(directory.path()), std::vector<std::string>{});
+  EXPECT_EQ(error_of([&] { load_weights(directory.path(), cpu()); }), "no error");
+}
+
 TEST(Weights, ChecksTheIndexOfShards) {
   const TemporaryDirectory directory;
   const Weights weights = initial_weights(small_config(), 7, cpu());

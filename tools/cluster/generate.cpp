@@ -131,10 +131,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   check_lengths(rows, options.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
-  std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';
-  for (const std::string& remark : model_remarks(arguments.model.path)) {
-    std::cerr << "warning: " << remark << '\n';
-  }
+  describe_policy(arguments.model, policy.packed_size(), std::cerr);
   const auto prompt_ids = [&](const Prompt& prompt) {
     return rows[static_cast<std::size_t>(prompt.problem)].prompt_ids;
   };

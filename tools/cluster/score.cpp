@@ -84,10 +84,7 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
-  std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';
-  for (const std::string& remark : model_remarks(arguments.model.path)) {
-    std::cerr << "warning: " << remark << '\n';
-  }
+  describe_policy(arguments.model, policy.packed_size(), std::cerr);
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

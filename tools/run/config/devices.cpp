@@ -72,6 +72,12 @@ std::string describe_held(const ModelOptions& options, const PackedSize& size) {
   return fmt::format("{}, {:.1f} M not exact in bf16", held, millions(size.fp32_elements));
 }
 
+void describe_policy(const ModelOptions& options, const PackedSize& size, std::ostream& out) {
+  out << describe_held(options, size) << '\n';
+  for (const std::string& remark : model_remarks(options.path))
+    out << "warning: " << remark << '\n';
+}
+
 int threads_of_equal_ranks(Job& job, bool keep_binding) {
   if (!keep_binding) widen_binding();
   RoleLayout layout;

@@ -1,6 +1,7 @@
 // Creates the operators for the device that model.device names.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,9 @@ DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType p
 
 /// Returns a readable description of the memory that the matrices of a fixed policy take.
 std::string describe_held(const ModelOptions& options, const PackedSize& size);
+
+/// Writes describe_held() and what loading the model ignored, a line each.
+void describe_policy(const ModelOptions& options, const PackedSize& size, std::ostream& out);
 
 /// Returns this rank's share of its host's cores if all ranks have the same role. Widens the core
 /// binding set by mpirun unless `keep_binding`. Collective over the world.
