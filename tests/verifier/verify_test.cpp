@@ -75,9 +75,11 @@ TEST(Verify, ALenientBareNumberMayBeInDegrees) {
   VerifierOptions lenient;
   lenient.mode = ExtractionMode::kLenient;
   for (const char* response :
-       {"90^\\circ", "The answer is 90^{\\circ}", "the angle is 90^\\circ.", "90\\degree", "90°"})
+       {"90^\\circ", "The answer is 90^{\\circ}", "the angle is 90^\\circ.", "90\\degree", "90°",
+        "90^{\\degree}", "90^ \\circ", "90^\\textdegree", "90^\\circ C"})
     EXPECT_TRUE(verify("90", response, lenient).correct()) << response;
-  for (const char* response : {"90^2", "90^x", "The answer is 90^{\\pi}", "90_2"})
+  for (const char* response : {"90^2", "90^x", "The answer is 90^{\\pi}", "90_2", "90^other",
+                               "90^\\circle", "90^{\\circ x}"})
     EXPECT_FALSE(verify("90", response, lenient).correct()) << response;
 }
 

@@ -25,6 +25,10 @@ constexpr int kAnywhere = 300;
 constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
                                                       "\\neq", "≠",   "不是"};
 
+// Exponents that are a unit.
+constexpr std::array<std::string_view, 5> kDegrees = {"\\circ", "\\degree", "\\textcirc",
+                                                      "\\textdegree", "o"};
+
 // Signs before a number that make more of it than a value.
 constexpr std::array<std::string_view, 13> kRelations = {
     "<", ">", "≤", "≥", "±", "\\ge", "\\geq", "\\le", "\\leq", "\\pm", "\\mp", "\\pmod", "\\bmod"};
@@ -99,11 +103,20 @@ class Prose {
     return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
   }
 
+  // Returns the exponent at the begin of a text: a group without its braces, a command, or letters.
+  static std::string_view exponent(std::string_view text) {
+    text = trimmed(text);
+    if (text.starts_with('{')) return trimmed(text.substr(1, text.substr(1).find('}')));
+    const std::size_t command = text.starts_with('\\') ? 1 : 0;
+    const auto end = std::ranges::find_if_not(text.substr(command), is_letter);
+    return text.substr(0, command + static_cast<std::size_t>(end - text.substr(command).begin()));
+  }
+
   // Returns whether the text continues with an exponent or an index. Degrees are a unit.
   static bool is_raised_or_indexed(std::string_view rest) {
     if (rest.empty() || (rest[0] != '^' && rest[0] != '_')) return false;
-    constexpr std::array<std::string_view, 4> kDegrees = {"^\\circ", "^{\\circ", "^\\degree", "^o"};
-    return std::ranges::none_of(kDegrees, [rest](auto sign) { return rest.starts_with(sign); });
+    return rest[0] == '_' ||
+           std::ranges::find(kDegrees, exponent(rest.substr(1))) == kDegrees.end();
   }
 
   // Returns whether a plain number is only a part of an expression that stands around it: the 2 of
