@@ -6,29 +6,17 @@ usage: export_test.py BIN WORK [unittest arguments]        (exit status 77: h5py
 """
 import json
 import os
-import pathlib
 import shutil
 import sys
 import types
 import unittest
 
-try:
-    import h5py  # noqa: F401
-    import yaml  # noqa: F401
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
-    sys.path.insert(0, str(ROOT / "python"))
-from lie_cluster import Error  # noqa: E402
-from lie_cluster.export.chat_turns import ChatTurns  # noqa: E402
-from lie_cluster.export.row_file import write_rows  # noqa: E402
-from lie_cluster.export.shapes import best_right, worst_wrong  # noqa: E402
-from lie_cluster.rows import read_rows  # noqa: E402
-
-WORK = pathlib.Path(sys.argv[2]).resolve()
+from environment import WORK
+from lie_cluster import Error
+from lie_cluster.export.chat_turns import ChatTurns
+from lie_cluster.export.row_file import write_rows
+from lie_cluster.export.shapes import best_right, worst_wrong
+from lie_cluster.rows import read_rows
 
 
 class Choice(unittest.TestCase):

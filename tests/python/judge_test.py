@@ -6,36 +6,24 @@ import hashlib
 import json
 import math
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 import types
 import unittest
 
-try:
-    import h5py  # noqa: F401
-    import numpy as np
-    import yaml  # noqa: F401
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
-    sys.path.insert(0, str(ROOT / "python"))
-from lie_cluster import Error  # noqa: E402
-from lie_cluster.command_line import number_range, without_open_end  # noqa: E402
-from lie_cluster.judge.answer_cache import AnswerCache, AnswerCode, Completion  # noqa: E402
-from lie_cluster.judge.endpoint import endpoint_url  # noqa: E402
-from lie_cluster.judge.measures import MEASURES, TOPICS, graph_shape, prompt_text, read_answer  # noqa: E402
-from lie_cluster.judge.phrases import count_phrases, parse_phrases  # noqa: E402
-from lie_cluster.judge.questions import Asking, key_of, questions_about  # noqa: E402
-from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, without_middle  # noqa: E402
-from lie_cluster.judge.summary import agreement, cohen_kappa, summarize  # noqa: E402
-from lie_cluster.random_bits import random_bits  # noqa: E402
-
-BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+from environment import BIN, ROOT, WORK
+import numpy as np
+from lie_cluster import Error
+from lie_cluster.command_line import number_range, without_open_end
+from lie_cluster.judge.answer_cache import AnswerCache, AnswerCode, Completion
+from lie_cluster.judge.endpoint import endpoint_url
+from lie_cluster.judge.measures import MEASURES, TOPICS, graph_shape, prompt_text, read_answer
+from lie_cluster.judge.phrases import count_phrases, parse_phrases
+from lie_cluster.judge.questions import Asking, key_of, questions_about
+from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, without_middle
+from lie_cluster.judge.summary import agreement, cohen_kappa, summarize
+from lie_cluster.random_bits import random_bits
 
 
 class RandomBits(unittest.TestCase):

@@ -16,20 +16,10 @@ import subprocess
 import sys
 import unittest
 
-try:
-    import h5py  # noqa: F401
-    import numpy as np
-    import yaml  # noqa: F401
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
+from environment import BIN, ROOT, WORK
+import numpy as np
+import lie_cluster
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
-    sys.path.insert(0, str(ROOT / "python"))
-import lie_cluster  # noqa: E402
-
-BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

@@ -2,31 +2,19 @@
 
 usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
-import os
-import pathlib
 import re
 import shutil
 import sys
 import unittest
 
-try:
-    import h5py  # noqa: F401
-    import yaml  # noqa: F401
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
+from environment import WORK
+from lie_cluster import Error
+from lie_cluster.estimates import bootstrap_means, mean_interval, wilson
+from lie_cluster.study.page import study_page
+from lie_cluster.study.report import study_json, study_text
+from lie_cluster.study.results import load_study
+from lie_cluster.study.rows import load_rows, overrides_text
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
-    sys.path.insert(0, str(ROOT / "python"))
-from lie_cluster import Error  # noqa: E402
-from lie_cluster.estimates import bootstrap_means, mean_interval, wilson  # noqa: E402
-from lie_cluster.study.page import study_page  # noqa: E402
-from lie_cluster.study.report import study_json, study_text  # noqa: E402
-from lie_cluster.study.results import load_study  # noqa: E402
-from lie_cluster.study.rows import load_rows, overrides_text  # noqa: E402
-
-WORK = pathlib.Path(sys.argv[2]).resolve()
 ROWS = """plain:
   table: First
   reward: {length: {enabled: false}}

@@ -6,27 +6,15 @@ import contextlib
 import importlib.util
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 import unittest
 
-try:
-    import h5py  # noqa: F401
-    import numpy as np
-    import yaml  # noqa: F401
-except ImportError as error:
-    print("skipped:", error)
-    sys.exit(77)
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the installed package
-    sys.path.insert(0, str(ROOT / "python"))
-from lie_cluster import Error, Run  # noqa: E402
-from lie_cluster.track import MetricsFile, State, send_metrics, send_texts  # noqa: E402
-
-BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+from environment import BIN, ROOT, WORK
+import numpy as np
+from lie_cluster import Error, Run
+from lie_cluster.track import MetricsFile, State, send_metrics, send_texts
 
 
 def example(name, steps=40):
