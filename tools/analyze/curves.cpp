@@ -6,11 +6,14 @@
 namespace lie::analyze {
 namespace {
 
-/// Returns whether the metric is the mean correctness of responses, of which sample i is one.
-bool counts_in(const std::string& metric, const SampleColumns& samples, std::size_t i) {
-  if (metric == "eval_accuracy") return !samples.is_training(i);
-  if (metric == "generated_accuracy") return samples.is_training(i);
-  return metric == "accuracy" && samples.is_training(i) && samples.mini_batch[i] >= 0;
+bool is_accuracy(const std::string& metric) {
+  return metric == "accuracy" || metric == "generated_accuracy" || metric == "eval_accuracy";
+}
+
+/// Returns whether sample i is one of the responses whose mean correctness the accuracy is.
+bool counts_in(const std::string& accuracy, const SampleColumns& samples, std::size_t i) {
+  if (accuracy == "eval_accuracy") return !samples.is_training(i);
+  return samples.is_training(i) && (accuracy != "accuracy" || samples.mini_batch[i] >= 0);
 }
 
 /// Correct and all responses to the prompts of a step, by prompt.
@@ -19,6 +22,7 @@ using Tallies = std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 /// Returns the tallies of an accuracy by step; empty for other metrics.
 std::map<std::int64_t, Tallies> tallies_of(const Run& run, const std::string& metric) {
   std::map<std::int64_t, Tallies> steps;
+  if (!is_accuracy(metric)) return steps;
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     if (!counts_in(metric, run.samples, i)) continue;
     auto& [correct, all] = steps[run.samples.step[i]][run.samples.problem[i]];
