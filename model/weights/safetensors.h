@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -69,8 +70,7 @@ class SafetensorsWriter {
   void close();
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  OutputFile file_;
   std::uint64_t missing_;  // bytes not yet appended
 };
 
