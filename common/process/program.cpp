@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/process/terminal.h"
+#include "common/text/printable.h"
 
 namespace lie {
 namespace {
@@ -49,7 +50,8 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
   open_closed_streams();
   const auto report = [&](std::string_view what) {
     if (!options.reports_errors) return;
-    std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, what).c_str(), stderr);
+    std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, printable(what)).c_str(),
+               stderr);
   };
   int status = options.failed, code = 0;
   try {
