@@ -10,12 +10,6 @@ namespace {
 
 using Work = KernelBench::Work;
 
-double number(std::int64_t count) { return static_cast<double>(count); }
-
-AttentionShape heads_of(const ModelConfig& model) {
-  return {model.heads, model.kv_heads, model.head_width};
-}
-
 Work norm(const ModelConfig& model, std::int64_t rows, Inputs in) {
   const Tensor x = in.memory.activations(rows, model.width),
                y = in.memory.activations(rows, model.width),

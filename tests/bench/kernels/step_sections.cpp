@@ -16,8 +16,6 @@ using Work = KernelBench::Work;
 
 constexpr double kLaunchesPerLayer = 12;  // of a decode step
 
-double number(std::int64_t count) { return static_cast<double>(count); }
-
 struct Policy {
   Weights weights;
   Transformer transformer;
