@@ -41,12 +41,13 @@ std::filesystem::path parent_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  const Descriptor file = opened(path, O_RDONLY, "open it");
+  // Without O_NONBLOCK, the call would wait for the writer of a pipe.
+  const Descriptor file = opened(path, O_RDONLY | O_NONBLOCK, "open it");
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) fail_on(path, "read its size", "check the path");
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
-    fail("{}: is a device; write its content to a file and name that", path.string());
+  if (!S_ISREG(status.st_mode)) {
+    fail("{}: is a pipe or a device; write its content to a file and name that", path.string());
   }
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;

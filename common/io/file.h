@@ -12,8 +12,8 @@ namespace lie {
 
 namespace fs = std::filesystem;
 
-/// Returns the file's content. Throws Error if `path` is missing, unreadable, a directory or a
-/// device, such as /dev/zero, which could be read for ever.
+/// Returns the file's content. Throws Error if `path` is missing, unreadable or no regular file: a
+/// pipe or a device such as /dev/zero could be read for ever, deaf to signals.
 std::string read_file(const fs::path& path);
 
 /// Replaces the content of `path`: writes a temporary file, syncs it, renames it to `path`, and
