@@ -77,8 +77,11 @@ ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info)
 
 void ColumnFile::appear_as(const fs::path& path) {
   flush();
-  h5::check(H5Fstart_swmr_write(file_.id()), "start writing with concurrent readers");
-  fs::rename(path_, path);
+  if (H5Fstart_swmr_write(file_.id()) < 0) {
+    fail("{}: cannot be opened to readers: {}; check the disk and its quota", path_.string(),
+         h5::last_reason());
+  }
+  rename_durably(path_, path);
   path_ = path;
 }
 
