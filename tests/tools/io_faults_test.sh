@@ -27,10 +27,12 @@ reason="Input/output error" full="No space left on device"
 strike 1 "/writer.lock: .*$full" link:1:28 writer.lock
 strike 1 "/config.yaml.*: .*$reason" fsync:1:5 config.yaml.partial
 strike 1 "/journal: .*$full" mkdir:1:28 journal
+strike 1 "/journal/step-000000.groups: .*$reason" write:2:5 journal/step-000000.groups
+strike 1 "segment-000000.h5.new: .*$full" write:9:28 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5.new: .*$reason" truncate:2:5 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5.new: .*$reason" rename:1:5 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5: .*$full" write:40:28 trajectories/learner-000-segment-000000.h5
-strike 1 "/checkpoints/.step-000002.partial/optimizer.safetensors: cannot" write:1:28 checkpoints/.step-000002.partial/optimizer.safetensors
+strike 1 "/checkpoints/.step-000002.partial/optimizer.safetensors: .*$full" write:1:28 checkpoints/.step-000002.partial/optimizer.safetensors
 strike 1 "/checkpoints/.step-000002.partial.*: .*$reason" rename:1:5:lasting checkpoints/.step-000002.partial
 strike 0 "journal/step-000000.groups: cannot remove it: $reason" unlink:1:5:lasting journal/step-000000.groups
 strike 0 "" short:1:0:lasting ""
