@@ -106,13 +106,13 @@ class Program {
     keep("attended", y);
   }
 
-  /// 4100 tokens are three parts, and flat, so that top_p keeps more than one window of tokens.
+  /// 2100 tokens are two parts, and flat, so that top_p keeps more than one window of tokens.
   void head() {
-    constexpr std::int64_t kVocabulary = 4100;
+    constexpr std::int64_t kVocabulary = 2100;
     const Tensor logits = s_.put_floats("logits", 2, kVocabulary, 1.0),
                  log_probs = s_.float_output(1, 2), entropies = s_.float_output(1, 2),
                  log_sum = s_.float_output(1, 2);
-    call(&Operators::log_probs, cuda::log_probs, logits, s_.indices({7, 4099}), 0.7f, log_probs,
+    call(&Operators::log_probs, cuda::log_probs, logits, s_.indices({7, 2099}), 0.7f, log_probs,
          entropies, log_sum);
     keep("log_probs", log_probs);
     keep("entropies", entropies);

@@ -25,7 +25,7 @@
 namespace lie::cuda {
 
 constexpr bool kEmulated = true;
-constexpr int kThreads = 3 * kLanes;  // threads of a block
+constexpr int kThreads = 2 * kLanes;  // threads of a block
 constexpr int kGroups = kThreads / kLanes;
 
 /// A barrier that is left out. Line 0 is none.
