@@ -125,6 +125,12 @@ ncclResult_t nccl(std::string_view function) {
   return static_cast<ncclResult_t>(failure_of(function));
 }
 
+const char* name_of(int code) {
+  static char name[16];
+  std::snprintf(name, sizeof name, "code %d", code);
+  return name;
+}
+
 CUstream_st& stream_of(cudaStream_t stream) {
   return stream == nullptr ? world().default_streams[world().device] : *stream;
 }
@@ -220,7 +226,7 @@ extern "C" {
 
 // ---- CUDA
 
-const char* cudaGetErrorString(cudaError_t) { return "an error of the fake"; }
+const char* cudaGetErrorString(cudaError_t code) { return name_of(code); }
 cudaError_t cudaGetLastError() { return std::exchange(world().last_error, cudaSuccess); }
 cudaError_t cudaSetDevice(int device) {
   if (const auto code = cuda(__func__)) return code;
@@ -308,7 +314,7 @@ cudaError_t cudaIpcCloseMemHandle(void* data) {
 
 // ---- NCCL
 
-const char* ncclGetErrorString(ncclResult_t) { return "an error of the fake"; }
+const char* ncclGetErrorString(ncclResult_t code) { return name_of(code); }
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   if (const auto code = nccl(__func__)) return code;
   std::snprintf(id->internal, sizeof id->internal, "identifier");

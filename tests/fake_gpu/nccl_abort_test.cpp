@@ -32,7 +32,7 @@ TEST(NcclAbort, ARankFailsWhileOthersLeave) {
   expect_ends("while_others_leave", "the model broke");
 }
 TEST(NcclAbort, ADeviceFailsWhileOthersWaitForIt) {
-  expect_ends("on_its_device", "CUDA, broadcast: an error of the fake");
+  expect_ends("on_its_device", "CUDA, broadcast: code 700");
 }
 
 }  // namespace
