@@ -1,37 +1,73 @@
 #!/usr/bin/env bash
-# Prints registers, spills, stack and static shared memory of every kernel, for sm_90 or the named architecture. Compiles
-# only model/cuda/kernels/kernels.cu, in seconds and without a GPU. Fails if a kernel spills or has a stack frame.
-# usage: check_cuda_kernels.sh [ARCHITECTURE]
+# Prints the registers of every kernel by architecture, and fails if its machine code breaks a rule: no spill and no stack
+# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. Compiles only model/cuda/kernels/kernels.cu,
+# in a minute and without a GPU.
+# usage: check_cuda_kernels.sh [ARCHITECTURE...]   default: sm_80 sm_90 sm_100 sm_120
 set -euo pipefail
 cd "$(dirname "$0")/.."
-architecture=${1:-sm_90}
+[ $# -gt 0 ] || set -- sm_80 sm_90 sm_100 sm_120
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-object=$(mktemp --suffix .o)
-trap 'rm -f "$object" "$object.log"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-start=$(date +%s.%N)
-"$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$architecture" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. \
-  -c model/cuda/kernels/kernels.cu -o "$object" 2>"$object.log" || { cat "$object.log"; exit 1; }
-seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
+# Each architecture's folder gets the log of ptxas and the PTX, where loads and divisions have their names.
+compile() {  # architecture
+  mkdir "$work/$1"
+  "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$1" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. --keep \
+    --keep-dir "$work/$1" -c model/cuda/kernels/kernels.cu -o "$work/$1/kernels.o" >"$work/$1/log" 2>&1 ||
+    { cat "$work/$1/log"; return 1; }
+}
 
-c++filt <"$object.log" | awk -v seconds="$seconds" -v architecture="$architecture" '
-  /Function properties for/ {
-    name = $0
-    sub(/.*for (void )?/, "", name); sub(/\(.*/, "", name); gsub(/lie::cuda::|over_(elements|rows|blocks)/, "", name)
-    sub(/^</, "", name); sub(/>$/, "", name)
+start=$(date +%s)
+jobs=()
+for architecture; do compile "$architecture" & jobs+=($!); done
+for job in "${jobs[@]}"; do wait "$job"; done
+
+for architecture; do
+  { cat "$work/$architecture/log"; echo PTX; cat "$work/$architecture/kernels.ptx"; } | c++filt |
+    sed "s/^/$architecture /"
+done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
+  function kernel(text) {  # the name in "void lie::cuda::over_rows<lie::cuda::Embed<float> >(...)"
+    sub(/\(.*/, "", text); sub(/.*void /, "", text)
+    gsub(/lie::cuda::|over_(elements|rows|blocks)/, "", text)
+    sub(/^</, "", text); sub(/ ?>$/, "", text)
+    return text
   }
-  /bytes stack frame/ { stack = $1; spills = $5 + $9 }
-  /Used [0-9]+ registers/ {
-    shared = match($0, /[0-9]+ bytes smem/) ? substr($0, RSTART, RLENGTH) + 0 : 0
-    match($0, /Used [0-9]+/)
-    registers = substr($0, RSTART + 5, RLENGTH - 5)
-    printf "%-40s %9d %6d %6d %6d\n", name, registers, spills, stack, shared | "sort"
-    kernels++
-    if (spills > 0 || stack > 0) bad++
+  function report(problem) { problems[++bad] = name " on " $1 ": " problem }
+  function end_of_kernel() {
+    if (entry && name ~ /^PagedScores/ && !wide["global"]) report("loads no 16 bytes of a key at once")
+    if (entry && name ~ /^Paged(Scores|Values)/ && !wide["shared"]) report("loads no 16 bytes of shared memory at once")
+    if (looped > 0) report(looped " divisions of 64 bits in loops")
+    entry = divisions = looped = 0; delete wide; delete label; delete division
   }
-  BEGIN { printf "%-40s %9s %6s %6s %6s\n", "kernel", "registers", "spills", "stack", "shared" }
+  $2 == "PTX" { end_of_kernel() }
+  /Function properties for/ { sub(/Function properties for/, "void"); name = kernel($0) }
+  /bytes stack frame/ && $2 + $6 + $10 > 0 { report("stack of " $2 " bytes, spills of " $6 + $10) }
+  /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); registers[name, $1] = substr($0, RSTART + 5, RLENGTH - 5); names[name] }
+  /\.entry/ { end_of_kernel(); name = kernel($0); entry = 1 }
+  /(div|rem)\.[su]64/ { division[++divisions] = NR }
+  /ld\.(global|shared)(\.nc)?\.v4\.[a-z]32/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
+  $2 ~ /^\$L.*:$/ { label[substr($2, 1, length($2) - 1)] = NR }
+  /bra/ {  # to a label above: a loop from there to here
+    to = $NF; sub(/;/, "", to)
+    for (i = 1; i <= divisions; i++) {
+      if (to in label && division[i] > label[to]) { looped++; division[i] = 0 }
+    }
+  }
   END {
+    end_of_kernel()
+    count = split(architectures, columns, " ")
+    printf "%-44s", "registers of kernel"
+    for (c = 1; c <= count; c++) printf " %8s", columns[c]
+    print ""
+    for (name in names) {
+      kernels++
+      line = sprintf("%-44s", name)
+      for (c = 1; c <= count; c++) line = line sprintf(" %8s", registers[name, columns[c]])
+      print line | "sort"
+    }
     close("sort")
-    printf "[check_cuda_kernels] %d kernels for %s in %s s, %d with spills or a stack frame\n", kernels, architecture, seconds, bad
+    for (i = 1; i <= bad; i++) print "[check_cuda_kernels] " problems[i]
+    printf "[check_cuda_kernels] %d kernels for %s in %d s, %d problems\n", kernels, architectures, seconds, bad
     exit kernels == 0 || bad > 0
   }'

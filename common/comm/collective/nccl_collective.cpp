@@ -20,9 +20,9 @@ void check(cudaError_t code, std::string_view what) {
   if (code != cudaSuccess) fail("CUDA, {}: {}", what, cudaGetErrorString(code));
 }
 
+bool failed(ncclResult_t code) { return code != ncclSuccess && code != ncclInProgress; }
 void check(ncclResult_t code, std::string_view what) {
-  if (code != ncclSuccess && code != ncclInProgress)
-    fail("NCCL, {}: {}", what, ncclGetErrorString(code));
+  if (failed(code)) fail("NCCL, {}: {}", what, ncclGetErrorString(code));
 }
 
 /// A stream of the current device that can wait for the work of another stream.
@@ -182,17 +182,19 @@ class NcclCollective : public Collective {
           "copying a member's own part");
   }
   /// Starts all pairs as one NCCL group. Started one after another, sends and receives would wait
-  /// for each other.
+  /// for each other. After an error the group is ended, too, so that NCCL can abort its members.
   ncclResult_t start_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
     check(ncclGroupStart(), "exchange");
+    ncclResult_t state = ncclSuccess;
     for (int member = 0; member < size(); ++member) {
       if (member == rank()) continue;
       const DeviceSpan to = out[static_cast<std::size_t>(member)];
       const DeviceSpan from = in[static_cast<std::size_t>(member)];
-      if (to.count > 0) check(send(to, member), "exchange");
-      if (from.count > 0) check(receive(from, member), "exchange");
+      if (to.count > 0 && !failed(state)) state = send(to, member);
+      if (from.count > 0 && !failed(state)) state = receive(from, member);
     }
-    return ncclGroupEnd();
+    const ncclResult_t end = ncclGroupEnd();
+    return failed(state) ? state : end;
   }
   ncclResult_t send(DeviceSpan span, int member) {
     return ncclSend(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,

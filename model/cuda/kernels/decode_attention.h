@@ -149,8 +149,9 @@ struct PagedSoftmax {
   std::int64_t shared_bytes() const { return attention.splits * (1 + kLanes) * 4; }
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
-    float* const x = attention.scores_of(item / attention.heads, item % attention.heads);
-    const std::int64_t count = Attention::splits_of(attention.length(item / attention.heads));
+    const std::int64_t row = item / attention.heads, head = item % attention.heads;
+    float* const x = attention.scores_of(row, head);
+    const std::int64_t count = Attention::splits_of(attention.length(row));
     float* const best = static_cast<float*>(block.memory);
     float* const parts = best + attention.splits;  // [splits, lanes]
     block.rows(count, [&](const auto& lanes, std::int64_t split) {
@@ -185,9 +186,7 @@ struct PagedSoftmax {
       const float all = lanes.fold(sum, plus);
       lanes.once([&] {
         attention.inverse[item] = 1.0f / all;
-        if (attention.log_sums.data != nullptr) {
-          attention.log_sums[item / attention.heads][item % attention.heads] = top + log_of(all);
-        }
+        if (attention.log_sums.data != nullptr) attention.log_sums[row][head] = top + log_of(all);
       });
     });
   }
@@ -223,8 +222,8 @@ struct PagedValues {
     });
     block.sync();
     block.each(kSplits * attention.width, [&](std::int64_t i) {
-      sum_column(share, weights, i / attention.width * Attention::kPositions, left,
-                 i % attention.width);
+      const std::int64_t split = i < attention.width ? 0 : 1;  // of kSplits
+      sum_column(share, weights, split * Attention::kPositions, left, i - split * attention.width);
     });
   }
 

@@ -5,6 +5,8 @@
 
 namespace lie::cuda {
 
+constexpr unsigned kThreads = 256;  // threads of a block
+
 /// A value of the calling lane. The index is ignored.
 template <typename T>
 struct DeviceLane {
@@ -57,11 +59,11 @@ struct DeviceBlock {
 
   template <typename F>
   __device__ void each(std::int64_t count, const F& f) const {
-    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) f(i);
+    for (std::int64_t i = threadIdx.x; i < count; i += kThreads) f(i);
   }
   template <typename F>
   __device__ void rows(std::int64_t count, const F& f) const {
-    for (std::int64_t i = threadIdx.x / kLanes; i < count; i += blockDim.x / kLanes) {
+    for (std::int64_t i = threadIdx.x / kLanes; i < count; i += kThreads / kLanes) {
       f(DeviceLanes(), i);
     }
   }

@@ -201,8 +201,8 @@ void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
 void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, dy.rows, dy.cols,
-                               rows<float>(dtable)};
+    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, static_cast<std::int32_t>(dy.rows),
+                               dy.cols, rows<float>(dtable)};
     for_rows(queue, add.items(), add);
   });
 }

@@ -22,7 +22,6 @@ namespace lie::cuda {
 #ifdef __CUDACC__
 
 constexpr bool kEmulated = false;
-constexpr unsigned kThreads = 256;  // threads of a block
 
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_to(what, cudaGetErrorString(status));

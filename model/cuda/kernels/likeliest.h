@@ -160,7 +160,7 @@ class Likeliest {
     for (int run = 2; run <= size; run *= 2) {
       for (int step = run / 2; step > 0; step /= 2) {
         block_.each(size / 2, [&](std::int64_t i) {
-          const std::int64_t a = 2 * i - (i & (step - 1)), b = a + step;
+          const int item = static_cast<int>(i), a = 2 * item - (item & (step - 1)), b = a + step;
           const TokenKey of_a = keys[a], of_b = keys[b];
           if ((of_a < of_b) != ((a & run) == 0)) return;
           keys[a] = of_b;

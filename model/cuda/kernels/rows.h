@@ -134,13 +134,14 @@ struct NormWeightTerms {
 };
 
 /// The terms of a sum over heads. A row has `heads` adjacent heads from `x` on: head h of row t is
-/// row t * heads + h.
+/// row t * heads + h. Numbers of rows fit into 32 bits, whose division is short.
 template <typename T>
 struct HeadTerms {
   Rows<const T> x;
   std::int64_t heads, head_width;
   LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
-    return sum + widen(x[row / heads][row % heads * head_width + column]);
+    const auto at = static_cast<std::uint32_t>(row), all = static_cast<std::uint32_t>(heads);
+    return sum + widen(x[at / all][at % all * head_width + column]);
   }
 };
 
@@ -365,19 +366,21 @@ struct EmbedBackward {
 
   Rows<const T> dy;
   const std::int32_t* tokens;
-  std::int64_t rows, width;
+  std::int32_t rows;
+  std::int64_t width;
   Rows<float> dtable;
 
   LIE_ROW std::int64_t items() const { return (width + kColumns - 1) / kColumns * rows; }
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t row = item % rows, column = item / rows * kColumns;
+    const std::int64_t column = item / rows * kColumns;
+    const auto row = static_cast<std::int32_t>(item % rows);
     float* const table = dtable[tokens[row]];
     typename Lanes::template PerLane<Sums> sums;
-    for (std::int64_t first = 0; first < rows; first += kLanes) {
+    for (std::int32_t first = 0; first < rows; first += kLanes) {
       std::uint32_t same = lanes.where(
           [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
-      for (std::int64_t other = first; same != 0; same >>= 1, ++other) {
+      for (std::int32_t other = first; same != 0; same >>= 1, ++other) {
         if ((same & 1u) == 0) continue;
         if (other < row) return;  // the item of row `other` adds this row
         each(lanes, column, [&](int lane, int c, std::int64_t i) {
@@ -393,9 +396,10 @@ struct EmbedBackward {
   template <typename Lanes, typename F>
   LIE_ROW void each(const Lanes& lanes, std::int64_t column, const F& f) const {
     lanes.each([&](int lane) {
+      const std::int64_t first = column + lane;
+      const int left = static_cast<int>(width - first);
       for (int c = 0; c < kColumnsPerLane; ++c) {
-        const std::int64_t i = column + c * kLanes + lane;
-        if (i < width) f(lane, c, i);
+        if (c * kLanes < left) f(lane, c, first + c * kLanes);
       }
     });
   }

@@ -1,0 +1,181 @@
+// The order of NCCL's, CUDA's and the host's work in NcclCollective, and its error checks, over a
+// fake of both libraries (fake_gpu.h).
+#include <cuda_runtime.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/collective/nccl_collective.h"
+#include "tests/comm/mpi_main.h"
+#include "tests/fake_gpu/fake_gpu.h"
+
+namespace lie {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr MemoryPlace kGpu{.device = 2};
+
+/// Memory of the GPU that a kernel fills late: other devices and streams do not wait for it.
+class Values {
+ public:
+  explicit Values(std::size_t count, double value = 0)
+      : memory_(std::make_shared<std::vector<double>>(count, -1000)) {
+    fake_gpu::enqueue(kGpu.device, 5,
+                      [memory = memory_, value] { std::ranges::fill(*memory, value); });
+  }
+  DeviceSpan span() const { return {memory_->data(), std::ssize(*memory_), DType::kFloat64, kGpu}; }
+  const std::vector<double>& get() const { return *memory_; }
+
+ private:
+  std::shared_ptr<std::vector<double>> memory_;
+};
+
+std::unique_ptr<Collective> nccl_group() {
+  return nccl_collective(test_job(), world_collective(test_job()), kGpu.device);
+}
+
+/// Exchanges 10 elements and one more per member. Returns what the members sent.
+std::vector<std::vector<double>> exchange(Collective& group) {
+  std::vector<Values> sent, received;
+  std::vector<DeviceSpan> out, in;
+  for (int member = 0; member < group.size(); ++member) {
+    const auto to = static_cast<std::size_t>(10 + member),
+               here = static_cast<std::size_t>(10 + group.rank());
+    out.push_back(sent.emplace_back(to, group.rank() + 1).span());
+    in.push_back(received.emplace_back(here).span());
+  }
+  group.exchange(out, in);
+  std::vector<std::vector<double>> all;
+  for (const Values& values : received) all.push_back(values.get());
+  return all;
+}
+
+/// The tests run with communicators that accept a call at once, and later.
+class NcclOrder : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    fake_gpu::set_polls_in_progress(GetParam());
+    before_ = fake_gpu::usage();
+  }
+  void TearDown() override { fake_gpu::set_polls_in_progress(0); }
+  fake_gpu::Usage before_;
+};
+INSTANTIATE_TEST_SUITE_P(Polls, NcclOrder, testing::Values(0, 3));
+
+TEST_P(NcclOrder, OperationsSeeWhatTheComputeStreamWroteAndReturnWhenTheyAreDone) {
+  const auto group = nccl_group();
+  for (int root = 0; root < group->size(); ++root) {
+    Values values(100, group->rank() + 1);
+    group->broadcast(values.span(), root);
+    EXPECT_EQ(values.get(), std::vector<double>(100, root + 1));
+  }
+  Values values(100, 1 << group->rank());
+  group->all_reduce_sum(values.span());
+  EXPECT_EQ(values.get(), std::vector<double>(100, (1 << group->size()) - 1));
+  const auto exchanged = exchange(*group);
+  for (std::size_t member = 0; member < exchanged.size(); ++member) {
+    EXPECT_EQ(exchanged[member], std::vector<double>(static_cast<std::size_t>(10 + group->rank()),
+                                                     static_cast<double>(member + 1)));
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the next kernel would report it";
+}
+
+TEST_P(NcclOrder, AGroupThatEndsIsFinalizedAndThenDestroyed) {
+  nccl_group()->broadcast(Values(100).span(), 0);
+  EXPECT_EQ(fake_gpu::usage().destroyed, before_.destroyed + 1);
+  EXPECT_EQ(fake_gpu::usage().aborted, before_.aborted);
+  fake_gpu::fail_next("ncclCommFinalize", ncclSystemError);
+  nccl_group();
+  EXPECT_EQ(fake_gpu::usage().destroyed, before_.destroyed + 1);
+  EXPECT_EQ(fake_gpu::usage().aborted, before_.aborted + 1);
+}
+
+TEST_P(NcclOrder, SpansInHostMemoryTravelThroughTheHost) {
+  const auto group = nccl_group();
+  std::vector<double> values(10, 1);
+  group->all_reduce_sum(std::span(values));
+  EXPECT_EQ(values, std::vector<double>(10, group->size()));
+  EXPECT_EQ(fake_gpu::usage().operations, before_.operations);
+  DeviceSpan elsewhere(std::span<double>{values});
+  elsewhere.place.device = kGpu.device + 1;
+  EXPECT_THROW(group->broadcast(elsewhere, 0), Error);
+}
+
+void use_all(Collective& group) {
+  group.broadcast(Values(10).span(), 0);
+  group.all_reduce_sum(Values(10).span());
+  exchange(group);
+}
+
+/// A call that fails on all members, while the group is made or while it is used.
+struct Failing {
+  const char* function;
+  int code;
+  const char* report;
+  bool while_made = false;
+};
+
+TEST(NcclErrors, EveryFailedCallIsReportedAndTheGroupAborted) {
+  for (const Failing& failing : std::vector<Failing>{
+           {"cudaSetDevice", 1, "CUDA, choosing the device", true},
+           {"cudaStreamCreateWithFlags", 1, "CUDA, creating a stream", true},
+           {"cudaEventCreateWithFlags", 1, "CUDA, creating an event", true},
+           {"ncclGetUniqueId", 2, "NCCL, making an identifier", true},
+           {"ncclCommInitRankConfig", 2, "NCCL, joining the group", true},
+           {"ncclCommGetAsyncError", 2, "NCCL, joining the group", true},
+           {"asynchronous", 6, "NCCL, joining the group", true},
+           {"cudaSetDevice", 1, "CUDA, choosing the device"},
+           {"cudaEventRecord", 1, "CUDA, recording an event"},
+           {"cudaStreamWaitEvent", 1, "CUDA, waiting for the compute stream"},
+           {"ncclBroadcast", 2, "NCCL, broadcast"},
+           {"ncclCommGetAsyncError", 2, "NCCL, broadcast"},
+           {"asynchronous", 6, "NCCL, broadcast"},
+           {"cudaStreamQuery", 700, "CUDA, broadcast"},
+           {"ncclAllReduce", 2, "NCCL, all-reduce"},
+           {"cudaMemcpyAsync", 1, "CUDA, copying a member's own part"},
+           {"ncclGroupStart", 2, "NCCL, exchange"},
+           {"ncclSend", 2, "NCCL, exchange"},
+           {"ncclRecv", 2, "NCCL, exchange"},
+           {"ncclGroupEnd", 2, "NCCL, exchange"},
+       }) {
+    SCOPED_TRACE(failing.function);
+    const fake_gpu::Usage before = fake_gpu::usage();
+    try {
+      // Only member 0 makes an identifier, so each rank is a group of its own then.
+      const bool alone = failing.report == std::string("NCCL, making an identifier");
+      if (failing.while_made) fake_gpu::fail_next(failing.function, failing.code);
+      const auto group =
+          alone ? nccl_collective(test_job(), solo_collective(), kGpu.device) : nccl_group();
+      // A group of one neither sends nor receives.
+      if (group->size() == 1 && std::string_view(failing.report) == "NCCL, exchange") continue;
+      if (!failing.while_made) fake_gpu::fail_next(failing.function, failing.code);
+      use_all(*group);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(failing.report));
+      EXPECT_THAT(error.what(), HasSubstr("code " + std::to_string(failing.code)));
+      EXPECT_TRUE(fake_gpu::has_failed());
+    }
+    const fake_gpu::Usage after = fake_gpu::usage();
+    EXPECT_EQ(after.aborted - before.aborted, after.communicators - before.communicators);
+    EXPECT_EQ(after.destroyed, before.destroyed);
+  }
+}
+
+TEST(NcclErrors, AGpuWithoutAnAddressIsReported) {
+  fake_gpu::set_bus_address("0000:3B:00.0");
+  EXPECT_EQ(gpu_bus_address(0), "0000:3B:00.0");
+  fake_gpu::fail_next("cudaDeviceGetPCIBusId", cudaErrorInvalidValue);
+  EXPECT_THROW(gpu_bus_address(0), Error);
+}
+
+}  // namespace
+}  // namespace lie
