@@ -1,89 +1,183 @@
 #!/usr/bin/env bash
-# Checks and measures this program on one GPU, in at most ten minutes and with binaries built elsewhere. Prints a table with
-# PASS, FAIL, SKIP or MEASURED, the figure and its share of the measured hardware limit, and writes the same as JSON. Without
-# a GPU it runs small shapes on an emulated device in host memory, marked in each line. That tests only the script.
-# usage: check_gpu.sh [BIN_DIR [JSON_FILE]]; BIN_DIR has test_aten, device_bench and lie_cluster (default: build/cuda/bin if
-# nvidia-smi lists a GPU, else build/release/bin). Exits with 1 if a check failed.
-set -euo pipefail
-cd "$(dirname "$0")/.."
-device=cuda place=gpu
-nvidia-smi -L >/dev/null 2>&1 || { device=emulated place=emulated; }
-bin=${1:-build/$([ "$place" = gpu ] && echo cuda || echo release)/bin}
-json=${2:-$bin/../check_gpu.json}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-lines=$work/lines
-: >"$lines"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Checks and measures this program on one GPU, with binaries built elsewhere (scripts/pack_gpu.sh). Each result goes at once to
+# a file of JSON lines and as a table row to stdout, so a check that is killed leaves what it had. Without a GPU it runs small
+# shapes on an emulated device in host memory, which each line says. That tests only the script.
+# usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [BIN_DIR]
+#   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, which run in this order [all]
+#   --budget   a check starts only if the seconds that it is expected to take are left [540]
+#   --results  the JSON lines; the output of the programs goes to FILE.log [build/check_gpu.jsonl]
+#   BIN_DIR    the folder of the programs [build/cuda/bin if nvidia-smi lists a GPU, else build/release/bin]
+# Exits with 1 if a check failed.
+set -uo pipefail
+all=load,tests,ceilings,decode,train,step,multi,sanitize
+budget=540 only=$all results=build/check_gpu.jsonl bin=${LIE_BIN_DIR:-}
 
-note() { printf '%s|%s|%s|%s|%s\n' "$@" >>"$lines"; }
+usage() {
+  while IFS= read -r line; do case $line in "# usage"* | "#   "*) echo "${line#\# }" ;; esac; done <"$0" >&2
+  exit 2
+}
 
-check() {  # name seconds command...: notes PASS or FAIL with the seconds; prints the log's end after a failure
-  local name=$1 limit=$2 start=$SECONDS result=PASS
-  shift 2
-  timeout "$limit" "$@" >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
-  note "$name" "$result" $((SECONDS - start)) s -
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) only=${2:-} && shift 2 ;;
+    --budget) budget=${2:-} && shift 2 ;;
+    --results) results=${2:-} && shift 2 ;;
+    -*) usage ;;
+    *) bin=$1 && shift ;;
+  esac
+done
+for section in ${only//,/ }; do
+  case ,$all, in *",$section,"*) ;; *) echo "check_gpu.sh: unknown section \"$section\"" >&2 && usage ;; esac
+done
+
+# --- Results
+
+# Writes a result to the file, then to stdout.
+note() {  # name PASS|FAIL|SKIP|MEASURED|EXPECTED figure unit share
+  local figure=\"${3//\"/\\\"}\" share=null number='^-?[0-9.]+(e[-+]?[0-9]+)?$'
+  [[ ! $3 =~ $number ]] || figure=$3
+  [[ ! $5 =~ $number || $place = emulated ]] || share=$5  # an emulated device has no ceiling
+  printf '{"section": "%s", "check": "%s", "where": "%s", "result": "%s", "figure": %s, "unit": "%s", "share": %s, "at": %d}\n' \
+    "$section" "${1//\"/\\\"}" "$place" "$2" "$figure" "${4//\"/\\\"}" "$share" "$SECONDS" >>"$results"
+  printf '%-58s %-8s %-8s %12s %-30s %s\n' "$1" "$place" "$2" "$3" "$4" "${share/null/-}"
 }
 
 skip() { note "$1" SKIP - "$2" -; }
 
-bench() {  # notes the lines of device_bench, and a failure if it ended early
-  timeout 240 "$bin/device_bench" --device "$device" >>"$lines" 2>"$work/log" && return
-  tail -n 5 "$work/log" >&2
-  note "device bench to its end" FAIL - - -
+say() { echo "[check_gpu] $*"; }
+
+# --- Running programs within the budget
+
+has() {  # check program: whether the program was built; notes the check as skipped otherwise
+  [ -x "$bin/$2" ] || { skip "$1" "no $2 in $bin" && return 1; }
 }
 
-step() {  # device: runs one RL step of the demo's model
-  local on=$1
-  rm -rf "$work/run"
-  timeout 180 "$bin/lie_cluster" train configs/demo.yaml --set run.steps=1 --set rollout.prompts_per_step=8 \
-    --set update.mini_batch_prompts=4 --set model.device="$on" --set run.directory="$work/run" || return 1
-  difference=$(sed -n 's/.*"log_prob_difference_sequence_max": *\([^,}]*\).*/\1/p' "$work/run/metrics.jsonl" | head -n 1)
+fits() {  # check seconds: whether the budget has the seconds left; notes the check as skipped otherwise
+  local left=$((budget - SECONDS))
+  [ $left -ge "$2" ] || { skip "$1" "takes about $2 s, $left are left" && return 1; }
 }
 
-for program in test_aten device_bench lie_cluster; do
-  # shellcheck disable=SC2016
-  check "$program finds its libraries" 20 bash -c '! ldd "$1" | grep "not found"' - "$bin/$program"
-done
-check "operators and rows against the CPU" 120 "$bin/test_aten" --gtest_brief=1
-bench
-timed_step() {  # name device
-  local start=$SECONDS result=PASS
-  difference=
-  step "$2" >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
-  note "$1" "$result" $((SECONDS - start)) s -
+# Runs a command for at most four times the seconds that are expected, and no longer than the budget.
+limited() {  # seconds command...
+  local most=$((4 * $1)) left=$((budget - SECONDS))
+  shift
+  timeout --foreground --kill-after 5 $((most < left ? most : left)) "$@"
 }
-timed_step "one RL step" "$([ "$place" = gpu ] && echo cuda || echo aten-cpu)"
-note "its log-probs, learner less sampler" "$([ -n "$difference" ] && echo MEASURED || echo FAIL)" "${difference:--}" "nats, worst response's mean" -
-if [ "$place" = gpu ]; then
-  timed_step "one RL step, exact mode" cuda-exact
-  note "its log-probs, learner less sampler" "$([ "$difference" = 0.0 ] && echo PASS || echo FAIL)" "${difference:--}" "nats, worst response's mean" -
-else
-  skip "one RL step, exact mode" "kernels of a GPU"
-fi
-if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
-  # Each tensor has its own allocation, so that memcheck finds accesses beyond its end. API errors are not reported: the code
-  # checks what calls return, and some calls of LibTorch may fail. racecheck finds missing barriers, which emulation cannot.
-  kernels='*Sampling.Top*/cuda:*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
-  for tool in "memcheck --report-api-errors no" racecheck; do
-    # shellcheck disable=SC2086
-    check "compute-sanitizer, ${tool%% *}" 90 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 \
-      --tool $tool "$bin/test_aten" --gtest_brief=1 --gtest_filter="$kernels:*InvertsTheCumulative*/cuda"
+
+check() {  # name seconds command...: notes PASS or FAIL with the seconds taken
+  local name=$1 expected=$2 start=$SECONDS result=PASS
+  shift 2
+  fits "$name" "$expected" || return 1
+  limited "$expected" "$@" >>"$log" 2>&1 || { result=FAIL && tail -n 15 "$log" >&2; }
+  note "$name" $result $((SECONDS - start)) s -
+  [ $result = PASS ]
+}
+
+measure() {  # seconds program arguments...: notes each line of the program as soon as it is printed
+  local expected=$1 program=$2 name="$2 ${*:3}"
+  shift 2
+  has "$name" "$program" && fits "$name" "$expected" || return 0
+  limited "$expected" "$bin/$program" "$@" 2>>"$log" | while IFS='|' read -r what result figure unit share; do
+    note "$what" "$result" "$figure" "$unit" "$share"
+  done || { tail -n 5 "$log" >&2 && note "$name to its end" FAIL - - -; }
+}
+
+# --- The sections
+
+load() {
+  local program
+  [ "$place" = emulated ] || note GPU PASS "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)" - -
+  for program in lie_cluster lie_analyze test_aten device_bench kernel_bench; do
+    # shellcheck disable=SC2016
+    ! has "$program finds its libraries" $program ||
+      check "$program finds its libraries" 5 bash -c 'libraries=$(ldd "$1") && [[ ! $libraries =~ "not found" ]]' - "$bin/$program"
   done
-else
-  skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
-fi
-skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
+  ! has "lie_cluster starts" lie_cluster || check "lie_cluster starts" 20 "$bin/lie_cluster" --version
+}
 
-[ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # an emulated device has no limit to compare with
-printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"
-awk -F'|' -v place="$place" '{ printf "%-48s %-9s %-9s %12s %-30s %s\n", $1, place, $2, $3, $4, $5 }' "$lines"
-awk -F'|' -v place="$place" '
-  function value(x) { return x ~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/ ? x : "null" }
-  BEGIN { print "[" }
-  { printf "%s  {\"check\": \"%s\", \"where\": \"%s\", \"result\": \"%s\", \"figure\": %s, \"unit\": \"%s\", \"share\": %s}",
-           (NR > 1 ? ",\n" : ""), $1, place, $2, value($3), $4, value($5) }
-  END { print "\n]" }' "$lines" >"$json"
-echo "[check_gpu] $place, $SECONDS s; JSON: $json"
-[ "$place" = gpu ] || echo "[check_gpu] no GPU here: emulated device in host memory; no figure says anything about a GPU"
-! grep -q '|FAIL|' "$lines"
+tests() {
+  ! has "operators and rows against the CPU" test_aten || check "operators and rows against the CPU" 60 "$bin/test_aten"
+}
+
+ceilings() { :; }
+
+decode() { measure 60 device_bench --device "$device"; }
+
+train() { :; }
+
+train_demo() {  # name run steps device [command...]: trains the demo's model for some steps in folder `run`, resuming what is there
+  local name=$1 run=$work/$2 steps=$3 on=$4
+  shift 4
+  check "$name" 30 "$@" "$bin/lie_cluster" train configs/demo.yaml --set run.steps="$steps" --set rollout.prompts_per_step=8 \
+    --set update.mini_batch_prompts=4 --set evaluation.every=0 --set model.device="$on" --set run.directory="$run"
+}
+
+note_difference() {  # run PASS-if: notes the largest difference of log-probs between learner and sampler
+  local metrics pattern='"log_prob_difference_sequence_max": *([^,}]*)' result=MEASURED
+  metrics=$(head -n 1 "$work/$1/metrics.jsonl") && [[ $metrics =~ $pattern ]] || return 0
+  [ -z "${2:-}" ] || { [ "${BASH_REMATCH[1]}" = "$2" ] && result=PASS || result=FAIL; }
+  note "its log-probs, learner less sampler" $result "${BASH_REMATCH[1]}" "nats, worst response's mean" -
+}
+
+note_digests() {  # name run run: notes whether the runs have the same bits; CUDA does not promise it
+  has "$1" lie_analyze || return 0
+  local first second
+  first=$("$bin/lie_analyze" --digest "$work/$2") && second=$("$bin/lie_analyze" --digest "$work/$3") || return 0
+  note "$1" MEASURED "$([ "$first" = "$second" ] && echo 0 || echo 1)" "digests that differ" -
+}
+
+step() {
+  has "RL steps" lie_cluster || return 0
+  train_demo "one RL step" once 1 "$trains_on" && note_difference once
+  if [ "$place" = gpu ]; then train_demo "one RL step, exact mode" exact 1 cuda-exact && note_difference exact 0.0
+  else skip "one RL step, exact mode" "kernels of a GPU"; fi
+  train_demo "two RL steps" twice 2 "$trains_on"
+  train_demo "a resumed second step" once 2 "$trains_on" && note_digests "resumed, compared with uninterrupted" once twice
+}
+
+multi() {
+  has "RL steps on 3 ranks" lie_cluster || return 0
+  if ! command -v mpirun >/dev/null; then skip "RL steps on 3 ranks" "no mpirun"
+  else train_demo "two RL steps on 3 ranks" ranks 2 "$trains_on" mpirun --oversubscribe -n 3 && note_digests "3 ranks, compared with 1" ranks twice; fi
+  skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
+}
+
+# Each tensor has its own allocation, so that memcheck finds accesses beyond its end. API errors are not reported: the code
+# checks what calls return, and some calls of LibTorch may fail. racecheck finds missing barriers.
+sanitize_with() {  # tool options...
+  local kernels='*Sampling.Top*/cuda:*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
+  check "compute-sanitizer, $1" 45 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 --tool "$@" \
+    "$bin/test_aten" --gtest_filter="$kernels:*InvertsTheCumulative*/cuda"
+}
+
+sanitize() {
+  if [ "$place" = emulated ] || ! command -v compute-sanitizer >/dev/null; then
+    skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer" && return
+  fi
+  has "compute-sanitizer" test_aten || return 0
+  sanitize_with memcheck --report-api-errors no
+  sanitize_with racecheck
+}
+
+# --- The check
+
+results=$(realpath -m "$results") log=$results.log
+[ -z "$bin" ] || bin=$(realpath "$bin")
+cd "$(dirname "$0")/.." || exit 1
+place=emulated device=emulated trains_on=cpu
+if nvidia-smi -L >/dev/null 2>&1; then place=gpu device=cuda trains_on=cuda; fi
+bin=${bin:-$PWD/build/$([ $place = gpu ] && echo cuda || echo release)/bin}
+[ -d "${results%/*}" ] || mkdir -p "${results%/*}"
+: >"$results"
+: >"$log"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+printf '%-58s %-8s %-8s %12s %-30s %s\n' check where result figure unit "share of ceiling"
+for section in ${all//,/ }; do
+  case ,$only, in *",$section,"*) "$section" ;; esac
+done
+say "$place, $SECONDS s; results: $results"
+[ "$place" = gpu ] || say "no GPU here: emulated device in host memory; no figure says anything about a GPU"
+[[ ! $(<"$results") =~ '"result": "FAIL"' ]]
