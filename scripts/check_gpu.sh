@@ -2,15 +2,16 @@
 # Checks and measures this program on one GPU, with binaries built elsewhere (scripts/pack_gpu.sh). Each result goes at once to
 # a file of JSON lines and as a table row to stdout, so a check that is killed leaves what it had. Without a GPU it runs small
 # shapes on an emulated device in host memory, which each line says. That tests only the script.
-# usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [BIN_DIR]
+# usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [--model 1.7b|4b] [BIN_DIR]
 #   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, which run in this order [all]
 #   --budget   a check starts only if the seconds that it is expected to take are left [540]
 #   --results  the JSON lines; the output of the programs goes to FILE.log [build/check_gpu.jsonl]
+#   --model    the shapes of Qwen3 that kernel_bench measures [1.7b]
 #   BIN_DIR    the folder of the programs [build/cuda/bin if nvidia-smi lists a GPU, else build/release/bin]
 # Exits with 1 if a check failed.
 set -uo pipefail
 all=load,tests,ceilings,decode,train,step,multi,sanitize
-budget=540 only=$all results=build/check_gpu.jsonl bin=${LIE_BIN_DIR:-}
+budget=540 only=$all results=build/check_gpu.jsonl model=1.7b bin=${LIE_BIN_DIR:-}
 
 usage() {
   while IFS= read -r line; do case $line in "# usage"* | "#   "*) echo "${line#\# }" ;; esac; done <"$0" >&2
@@ -21,6 +22,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --only) only=${2:-} && shift 2 ;;
     --budget) budget=${2:-} && shift 2 ;;
+    --model) model=${2:-} && shift 2 ;;
     --results) results=${2:-} && shift 2 ;;
     -*) usage ;;
     *) bin=$1 && shift ;;
@@ -32,17 +34,25 @@ done
 
 # --- Results
 
+print_row() { printf '%-66s %-8s %-8s %10s %-28s %6s %9s\n' "$@"; }
+
 # Writes a result to the file, then to stdout.
-note() {  # name PASS|FAIL|SKIP|MEASURED|EXPECTED figure unit share
-  local figure=\"${3//\"/\\\"}\" share=null number='^-?[0-9.]+(e[-+]?[0-9]+)?$'
-  [[ ! $3 =~ $number ]] || figure=$3
-  [[ ! $5 =~ $number || $place = emulated ]] || share=$5  # an emulated device has no ceiling
-  printf '{"section": "%s", "check": "%s", "where": "%s", "result": "%s", "figure": %s, "unit": "%s", "share": %s, "at": %d}\n' \
-    "$section" "${1//\"/\\\"}" "$place" "$2" "$figure" "${4//\"/\\\"}" "$share" "$SECONDS" >>"$results"
-  printf '%-58s %-8s %-8s %12s %-30s %s\n' "$1" "$place" "$2" "$3" "$4" "${share/null/-}"
+note() {  # name PASS|FAIL|SKIP|MEASURED|EXPECTED figure unit [share expected us]
+  local share=${5:--}
+  [ $place = gpu ] || share=-  # an emulated device has no ceiling
+  printf '{"section": "%s", "check": %s, "where": "%s", "result": "%s", "figure": %s, "unit": %s, "share": %s, "expected": %s, "us": %s, "at": %d}\n' \
+    "$section" "$(json "$1")" $place "$2" "$(json "$3")" "$(json "$4")" "$(json "$share")" "$(json "${6:--}")" "$(json "${7:--}")" $SECONDS >>"$results"
+  print_row "$1" $place "$2" "$3" "$4" "$share" "${6:--}"
 }
 
-skip() { note "$1" SKIP - "$2" -; }
+json() {  # text: prints it as a number, a string, or null for "-"
+  local number='^-?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?$'
+  if [ "$1" = - ]; then printf null
+  elif [[ $1 =~ $number ]]; then printf '%s' "$1"
+  else printf '"%s"' "${1//[\\\"]/\'}"; fi
+}
+
+skip() { note "$1" SKIP - "$2"; }
 
 say() { echo "[check_gpu] $*"; }
 
@@ -69,7 +79,7 @@ check() {  # name seconds command...: notes PASS or FAIL with the seconds taken
   shift 2
   fits "$name" "$expected" || return 1
   limited "$expected" "$@" >>"$log" 2>&1 || { result=FAIL && tail -n 15 "$log" >&2; }
-  note "$name" $result $((SECONDS - start)) s -
+  note "$name" $result $((SECONDS - start)) s
   [ $result = PASS ]
 }
 
@@ -77,16 +87,14 @@ measure() {  # seconds program arguments...: notes each line of the program as s
   local expected=$1 program=$2 name="$2 ${*:3}"
   shift 2
   has "$name" "$program" && fits "$name" "$expected" || return 0
-  limited "$expected" "$bin/$program" "$@" 2>>"$log" | while IFS='|' read -r what result figure unit share; do
-    note "$what" "$result" "$figure" "$unit" "$share"
-  done || { tail -n 5 "$log" >&2 && note "$name to its end" FAIL - - -; }
+  limited "$expected" "$bin/$program" "$@" 2>>"$log" | while IFS='|' read -ra fields; do note "${fields[@]}"; done || { tail -n 5 "$log" >&2 && note "$name to its end" FAIL - -; }
 }
 
 # --- The sections
 
 load() {
   local program
-  [ "$place" = emulated ] || note GPU PASS "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)" - -
+  [ "$place" = emulated ] || note GPU PASS "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)" -
   for program in lie_cluster lie_analyze test_aten device_bench kernel_bench; do
     # shellcheck disable=SC2016
     ! has "$program finds its libraries" $program ||
@@ -97,13 +105,18 @@ load() {
 
 tests() {
   ! has "operators and rows against the CPU" test_aten || check "operators and rows against the CPU" 60 "$bin/test_aten"
+  measure 30 device_bench --device $device
 }
 
-ceilings() { :; }
+kernels() {  # seconds sections: measures them at the shapes of the model
+  measure "$1" kernel_bench --device $device --model "$model" --section "$2"
+}
 
-decode() { measure 60 device_bench --device "$device"; }
+ceilings() { kernels 40 rows,matmul,head,optimizer; }
 
-train() { :; }
+decode() { kernels 60 decode-attention,prefill,decode; }
+
+train() { kernels 30 training-attention,train,exact; }
 
 train_demo() {  # name run steps device [command...]: trains the demo's model for some steps in folder `run`, resuming what is there
   local name=$1 run=$work/$2 steps=$3 on=$4
@@ -116,14 +129,14 @@ note_difference() {  # run PASS-if: notes the largest difference of log-probs be
   local metrics pattern='"log_prob_difference_sequence_max": *([^,}]*)' result=MEASURED
   metrics=$(head -n 1 "$work/$1/metrics.jsonl") && [[ $metrics =~ $pattern ]] || return 0
   [ -z "${2:-}" ] || { [ "${BASH_REMATCH[1]}" = "$2" ] && result=PASS || result=FAIL; }
-  note "its log-probs, learner less sampler" $result "${BASH_REMATCH[1]}" "nats, worst response's mean" -
+  note "its log-probs, learner less sampler" $result "${BASH_REMATCH[1]}" "nats, worst response's mean"
 }
 
 note_digests() {  # name run run: notes whether the runs have the same bits; CUDA does not promise it
   has "$1" lie_analyze || return 0
   local first second
   first=$("$bin/lie_analyze" --digest "$work/$2") && second=$("$bin/lie_analyze" --digest "$work/$3") || return 0
-  note "$1" MEASURED "$([ "$first" = "$second" ] && echo 0 || echo 1)" "digests that differ" -
+  note "$1" MEASURED "$([ "$first" = "$second" ] && echo 0 || echo 1)" "digests that differ"
 }
 
 step() {
@@ -165,7 +178,7 @@ results=$(realpath -m "$results") log=$results.log
 [ -z "$bin" ] || bin=$(realpath "$bin")
 cd "$(dirname "$0")/.." || exit 1
 place=emulated device=emulated trains_on=cpu
-if nvidia-smi -L >/dev/null 2>&1; then place=gpu device=cuda trains_on=cuda; fi
+if [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && nvidia-smi -L >/dev/null 2>&1; then place=gpu device=cuda trains_on=cuda; fi
 bin=${bin:-$PWD/build/$([ $place = gpu ] && echo cuda || echo release)/bin}
 [ -d "${results%/*}" ] || mkdir -p "${results%/*}"
 : >"$results"
@@ -174,7 +187,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-printf '%-58s %-8s %-8s %12s %-30s %s\n' check where result figure unit "share of ceiling"
+print_row check where result figure unit share expected
 for section in ${all//,/ }; do
   case ,$only, in *",$section,"*) "$section" ;; esac
 done
