@@ -55,20 +55,24 @@ SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first, 
 struct TensorShape {
   std::string name;
   std::vector<std::int64_t> shape;
+  std::string dtype = "F32";  // or "BF16"
 };
 
-/// Writes fp32 tensors in the given order. Their bytes begin at a multiple of 64. The file has the
+/// Writes tensors in the given order. Their bytes begin at a multiple of 64. The file has the
 /// metadata {"format": "pt"}, which transformers requires.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
   /// Appends values. All calls together must give the values of all tensors, end to end. Throws
   /// Error if there are too many.
-  void append(std::span<const float> values);
+  void append(std::span<const float> values) { append_bytes(std::as_bytes(values)); }
+  void append(std::span<const std::uint16_t> halves) { append_bytes(std::as_bytes(halves)); }
   /// Throws Error if the file could not be written or if values are missing.
   void close();
 
  private:
+  void append_bytes(std::span<const std::byte> values);
+
   std::filesystem::path path_;
   std::ofstream file_;
   std::uint64_t missing_;  // bytes not yet appended
