@@ -95,7 +95,7 @@ measure() {  # seconds program arguments...: notes each line of the program as s
 load() {
   local program
   [ "$place" = emulated ] || note GPU PASS "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader | head -n 1)" -
-  for program in lie_cluster lie_analyze test_aten device_bench kernel_bench; do
+  for program in lie_cluster lie_analyze test_aten device_bench kernel_bench random_model; do
     # shellcheck disable=SC2016
     ! has "$program finds its libraries" $program ||
       check "$program finds its libraries" 5 bash -c 'libraries=$(ldd "$1") && [[ ! $libraries =~ "not found" ]]' - "$bin/$program"
@@ -118,40 +118,77 @@ decode() { kernels 60 decode-attention,prefill,decode; }
 
 train() { kernels 30 training-attention,train,exact; }
 
-train_demo() {  # name run steps device [command...]: trains the demo's model for some steps in folder `run`, resuming what is there
-  local name=$1 run=$work/$2 steps=$3 on=$4
+train_run() {  # name seconds run device [--set KEY=VALUE...]: trains in folder `run` of the work folder, or resumes what is there
+  local name=$1 seconds=$2 run=$work/$3 on=$4
   shift 4
-  check "$name" 30 "$@" "$bin/lie_cluster" train configs/demo.yaml --set run.steps="$steps" --set rollout.prompts_per_step=8 \
-    --set update.mini_batch_prompts=4 --set evaluation.every=0 --set model.device="$on" --set run.directory="$run"
+  check "$name" "$seconds" "${launch[@]}" "$bin/lie_cluster" train configs/demo.yaml --set evaluation.every=0 \
+    --set model.device="$on" --set run.directory="$run" "$@"
 }
 
-note_difference() {  # run PASS-if: notes the largest difference of log-probs between learner and sampler
-  local metrics pattern='"log_prob_difference_sequence_max": *([^,}]*)' result=MEASURED
-  metrics=$(head -n 1 "$work/$1/metrics.jsonl") && [[ $metrics =~ $pattern ]] || return 0
-  [ -z "${2:-}" ] || { [ "${BASH_REMATCH[1]}" = "$2" ] && result=PASS || result=FAIL; }
-  note "its log-probs, learner less sampler" $result "${BASH_REMATCH[1]}" "nats, worst response's mean"
+train_demo() {  # name run device steps: some steps of the demo's model
+  train_run "$1" 30 "$2" "$3" --set run.steps="$4" --set rollout.prompts_per_step=8 --set update.mini_batch_prompts=4
+}
+
+# Three steps of 128 responses with the shape of a real model. The checkpoint at the end is three times the size of the weights
+# in fp32.
+train_real() {
+  local model_directory=$work/model shape=qwen3-$model tokens=1024 micro_batch=16384
+  has "RL steps of $shape" random_model || return 0
+  if [ $place = emulated ]; then shape=assets/count_pairs/model tokens=16 micro_batch=1024; fi
+  check "random weights of $shape" 20 "$bin/random_model" "$shape" "$model_directory" --response-tokens $((tokens / 2)) || return 0
+  train_run "three RL steps of $shape" 90 real "$trains_on" --set run.steps=3 --set model.path="$model_directory" \
+    --set rollout.prompts_per_step=16 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
+    --set rollout.cache_mebibytes=16384 --set update.mini_batch_prompts=16 --set update.gradient_shards=1 \
+    --set update.max_micro_batch_tokens=$micro_batch --set policy_loss.kl_coefficient=0 --set checkpoint.every=0
+  note_steps real
+}
+
+metric() {  # line key: prints the value of the key, or "-"
+  [[ $1 =~ \"$2\":\ *([^,}]*) ]] && echo "${BASH_REMATCH[1]}" || echo -
+}
+
+note_steps() {  # run: notes the speed and the difference of log-probs of each step that was completed
+  local line
+  [ -e "$work/$1/metrics.jsonl" ] || return 0
+  while read -r line; do
+    note "step $(metric "$line" step): all" MEASURED "$(metric "$line" tokens_per_second)" "response tokens/s"
+    note "step $(metric "$line" step): generation" MEASURED "$(metric "$line" generate_seconds)" s
+    note "step $(metric "$line" step): update" MEASURED "$(metric "$line" update_seconds)" s
+    note "step $(metric "$line" step): log-probs, learner less sampler" MEASURED \
+      "$(metric "$line" log_prob_difference_mean)" "nats, mean magnitude over tokens"
+    note "step $(metric "$line" step): log-probs, learner less sampler" MEASURED \
+      "$(metric "$line" log_prob_difference_sequence_max)" "nats, worst response's mean"
+  done <"$work/$1/metrics.jsonl"
+}
+
+note_exact() {  # run: notes whether learner and sampler have the same log-probs
+  local difference
+  difference=$(metric "$(<"$work/$1/metrics.jsonl")" log_prob_difference_sequence_max)
+  note "log-probs of learner and sampler agree" "$([ "$difference" = 0.0 ] && echo PASS || echo FAIL)" "$difference" nats
 }
 
 note_digests() {  # name run run: notes whether the runs have the same bits; CUDA does not promise it
   has "$1" lie_analyze || return 0
   local first second
-  first=$("$bin/lie_analyze" --digest "$work/$2") && second=$("$bin/lie_analyze" --digest "$work/$3") || return 0
+  first=$("$bin/lie_analyze" --digest "$work/$2" 2>>"$log") && second=$("$bin/lie_analyze" --digest "$work/$3" 2>>"$log") || return 0
   note "$1" MEASURED "$([ "$first" = "$second" ] && echo 0 || echo 1)" "digests that differ"
 }
 
 step() {
   has "RL steps" lie_cluster || return 0
-  train_demo "one RL step" once 1 "$trains_on" && note_difference once
-  if [ "$place" = gpu ]; then train_demo "one RL step, exact mode" exact 1 cuda-exact && note_difference exact 0.0
+  train_demo "one RL step" once "$trains_on" 1 && note_steps once
+  if [ $place = gpu ]; then train_demo "one RL step, exact mode" exact cuda-exact 1 && note_exact exact
   else skip "one RL step, exact mode" "kernels of a GPU"; fi
-  train_demo "two RL steps" twice 2 "$trains_on"
-  train_demo "a resumed second step" once 2 "$trains_on" && note_digests "resumed, compared with uninterrupted" once twice
+  train_demo "two RL steps" twice "$trains_on" 2
+  train_demo "a resumed second step" once "$trains_on" 2 && note_digests "resumed, compared with uninterrupted" once twice
+  train_real
 }
 
 multi() {
   has "RL steps on 3 ranks" lie_cluster || return 0
+  local launch=(mpirun --oversubscribe -n 3)
   if ! command -v mpirun >/dev/null; then skip "RL steps on 3 ranks" "no mpirun"
-  else train_demo "two RL steps on 3 ranks" ranks 2 "$trains_on" mpirun --oversubscribe -n 3 && note_digests "3 ranks, compared with 1" ranks twice; fi
+  else train_demo "two RL steps on 3 ranks" ranks "$trains_on" 2 && note_steps ranks && note_digests "3 ranks, compared with 1" ranks twice; fi
   skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
 }
 
@@ -185,6 +222,7 @@ bin=${bin:-$PWD/build/$([ $place = gpu ] && echo cuda || echo release)/bin}
 : >"$log"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+launch=()  # what starts the ranks of a run
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 print_row check where result figure unit share expected
