@@ -20,28 +20,29 @@ usage() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-    --only) only=${2:-} && shift 2 ;;
-    --budget) budget=${2:-} && shift 2 ;;
-    --model) model=${2:-} && shift 2 ;;
-    --results) results=${2:-} && shift 2 ;;
+    --only | --budget | --model | --results)
+      [ $# -ge 2 ] || usage
+      declare "${1#--}=$2" && shift 2
+      ;;
     -*) usage ;;
     *) bin=$1 && shift ;;
   esac
 done
 for section in ${only//,/ }; do
-  case ,$all, in *",$section,"*) ;; *) echo "check_gpu.sh: unknown section \"$section\"" >&2 && usage ;; esac
+  [[ ,$all, = *,$section,* ]] || { echo "check_gpu.sh: unknown section \"$section\"" >&2 && usage; }
 done
 
 # --- Results
 
 print_row() { printf '%-66s %-8s %-8s %10s %-28s %6s %9s\n' "$@"; }
 
-# Writes a result to the file, then to stdout.
+# Writes a result to the file, then to stdout. One printf writes a whole line, so that none is torn.
 note() {  # name PASS|FAIL|SKIP|MEASURED|EXPECTED figure unit [share expected us]
-  local share=${5:--}
+  local share=${5:--} what figures
   [ $place = gpu ] || share=-  # an emulated device has no ceiling
-  printf '{"section": "%s", "check": %s, "where": "%s", "result": "%s", "figure": %s, "unit": %s, "share": %s, "expected": %s, "us": %s, "at": %d}\n' \
-    "$section" "$(json "$1")" $place "$2" "$(json "$3")" "$(json "$4")" "$(json "$share")" "$(json "${6:--}")" "$(json "${7:--}")" $SECONDS >>"$results"
+  printf -v what '"at": %d, "section": "%s", "where": "%s", "result": "%s", "check": %s' $SECONDS "$section" $place "$2" "$(json "$1")"
+  printf -v figures '"figure": %s, "unit": %s, "share": %s' "$(json "$3")" "$(json "$4")" "$(json "$share")"
+  printf '{%s, %s, "expected": %s, "us": %s}\n' "$what" "$figures" "$(json "${6:--}")" "$(json "${7:--}")" >>"$results"
   print_row "$1" $place "$2" "$3" "$4" "$share" "${6:--}"
 }
 
@@ -83,11 +84,18 @@ check() {  # name seconds command...: notes PASS or FAIL with the seconds taken
   [ $result = PASS ]
 }
 
+note_lines() {  # notes results from stdin, with their fields separated by "|"
+  local fields
+  while IFS='|' read -ra fields; do note "${fields[@]}"; done
+}
+
 measure() {  # seconds program arguments...: notes each line of the program as soon as it is printed
   local expected=$1 program=$2 name="$2 ${*:3}"
   shift 2
   has "$name" "$program" && fits "$name" "$expected" || return 0
-  limited "$expected" "$bin/$program" "$@" 2>>"$log" | while IFS='|' read -ra fields; do note "${fields[@]}"; done || { tail -n 5 "$log" >&2 && note "$name to its end" FAIL - -; }
+  limited "$expected" "$bin/$program" "$@" 2>>"$log" | note_lines && return
+  tail -n 5 "$log" >&2
+  note "$name to its end" FAIL - -
 }
 
 # --- The sections
@@ -177,8 +185,11 @@ note_digests() {  # name run run: notes whether the runs have the same bits; CUD
 step() {
   has "RL steps" lie_cluster || return 0
   train_demo "one RL step" once "$trains_on" 1 && note_steps once
-  if [ $place = gpu ]; then train_demo "one RL step, exact mode" exact cuda-exact 1 && note_exact exact
-  else skip "one RL step, exact mode" "kernels of a GPU"; fi
+  if [ $place = emulated ]; then
+    skip "one RL step, exact mode" "kernels of a GPU"
+  elif train_demo "one RL step, exact mode" exact cuda-exact 1; then
+    note_exact exact
+  fi
   train_demo "two RL steps" twice "$trains_on" 2
   train_demo "a resumed second step" once "$trains_on" 2 && note_digests "resumed, compared with uninterrupted" once twice
   train_real
@@ -187,8 +198,12 @@ step() {
 multi() {
   has "RL steps on 3 ranks" lie_cluster || return 0
   local launch=(mpirun --oversubscribe -n 3)
-  if ! command -v mpirun >/dev/null; then skip "RL steps on 3 ranks" "no mpirun"
-  else train_demo "two RL steps on 3 ranks" ranks "$trains_on" 2 && note_steps ranks && note_digests "3 ranks, compared with 1" ranks twice; fi
+  if ! command -v mpirun >/dev/null; then
+    skip "RL steps on 3 ranks" "no mpirun"
+  elif train_demo "two RL steps on 3 ranks" ranks "$trains_on" 2; then
+    note_steps ranks
+    note_digests "3 ranks, compared with 1" ranks twice
+  fi
   skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
 }
 
@@ -227,7 +242,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 print_row check where result figure unit share expected
 for section in ${all//,/ }; do
-  case ,$only, in *",$section,"*) "$section" ;; esac
+  [[ ,$only, != *,$section,* ]] || "$section"
 done
 say "$place, $SECONDS s; results: $results"
 [ "$place" = gpu ] || say "no GPU here: emulated device in host memory; no figure says anything about a GPU"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tests the archive of scripts/pack_gpu.sh without a GPU, in a chroot that holds glibc, libstdc++, bash, coreutils and a Python
-# with torch, as the machine with the GPU would. Programs of coreutils that need more libraries are left out, so that no
-# library of this system stands in for a missing one. Needs root.
+# Tests the archive of scripts/pack_gpu.sh without a GPU and without a network, in a chroot that holds glibc, libstdc++, bash,
+# coreutils and a Python with torch, as the machine with the GPU would. Programs of coreutils that need more libraries are left
+# out, so that no library of this system stands in for a missing one. Needs root.
 # usage: test_gpu_pack.sh [PYTHON [DIRECTORY]]; PYTHON has torch [python3]; DIRECTORY has the archive [build/gpu_pack]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,9 @@ fail() { say "FAILED: $*"; exit 1; }
 [ -e "$archive" ] || skip "no $archive: bash scripts/pack_gpu.sh"
 "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' || skip "$python has no torch"
 [ "$(id -u)" = 0 ] || skip "a chroot takes root"
-if [ -z "${LIE_IN_NAMESPACE:-}" ]; then LIE_IN_NAMESPACE=1 exec unshare --mount "$0" "$@"; fi  # mounts end with the script
+command -v ip >/dev/null || skip "ip is missing: apt install iproute2"
+if [ -z "${LIE_IN_NAMESPACE:-}" ]; then LIE_IN_NAMESPACE=1 exec unshare --mount --net "scripts/test_gpu_pack.sh" "$@"; fi  # mounts end with the script
+ip link set lo up  # the only network
 root=$(mktemp -d)
 mount -t tmpfs tmpfs "$root"
 
