@@ -148,31 +148,30 @@ train_real() {
     --set rollout.prompts_per_step=16 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
     --set rollout.cache_mebibytes=16384 --set update.mini_batch_prompts=16 --set update.gradient_shards=1 \
     --set update.max_micro_batch_tokens=$micro_batch --set policy_loss.kl_coefficient=0 --set checkpoint.every=0
-  note_steps real
+  note_steps real $shape
 }
 
-metric() {  # line key: prints the value of the key, or "-"
-  [[ $1 =~ \"$2\":\ *([^,}]*) ]] && echo "${BASH_REMATCH[1]}" || echo -
+metric() {  # line key: prints the number that the key has, or "-"
+  [[ $1 =~ \"$2\":\ *([-+.0-9e]+) ]] && printf '%.4g' "${BASH_REMATCH[1]}" || echo -
 }
 
-note_steps() {  # run: notes the speed and the difference of log-probs of each step that was completed
-  local line
+note_steps() {  # run name: notes the speed and the difference of log-probs of each step that was completed
+  local line step
   [ -e "$work/$1/metrics.jsonl" ] || return 0
   while read -r line; do
-    note "step $(metric "$line" step): all" MEASURED "$(metric "$line" tokens_per_second)" "response tokens/s"
-    note "step $(metric "$line" step): generation" MEASURED "$(metric "$line" generate_seconds)" s
-    note "step $(metric "$line" step): update" MEASURED "$(metric "$line" update_seconds)" s
-    note "step $(metric "$line" step): log-probs, learner less sampler" MEASURED \
-      "$(metric "$line" log_prob_difference_mean)" "nats, mean magnitude over tokens"
-    note "step $(metric "$line" step): log-probs, learner less sampler" MEASURED \
-      "$(metric "$line" log_prob_difference_sequence_max)" "nats, worst response's mean"
+    step="$2, step $(metric "$line" step)"
+    note "$step" MEASURED "$(metric "$line" tokens_per_second)" "response tokens/s"
+    note "$step: generation" MEASURED "$(metric "$line" generate_seconds)" s
+    note "$step: update" MEASURED "$(metric "$line" update_seconds)" s
+    note "$step: log-probs, learner less sampler" MEASURED "$(metric "$line" log_prob_difference_mean)" "nats, mean magnitude"
+    note "$step: the same, worst response" MEASURED "$(metric "$line" log_prob_difference_sequence_max)" "nats, its mean"
   done <"$work/$1/metrics.jsonl"
 }
 
 note_exact() {  # run: notes whether learner and sampler have the same log-probs
   local difference
   difference=$(metric "$(<"$work/$1/metrics.jsonl")" log_prob_difference_sequence_max)
-  note "log-probs of learner and sampler agree" "$([ "$difference" = 0.0 ] && echo PASS || echo FAIL)" "$difference" nats
+  note "log-probs of learner and sampler agree" "$([ "$difference" = 0 ] && echo PASS || echo FAIL)" "$difference" nats
 }
 
 note_digests() {  # name run run: notes whether the runs have the same bits; CUDA does not promise it
@@ -184,7 +183,7 @@ note_digests() {  # name run run: notes whether the runs have the same bits; CUD
 
 step() {
   has "RL steps" lie_cluster || return 0
-  train_demo "one RL step" once "$trains_on" 1 && note_steps once
+  train_demo "one RL step" once "$trains_on" 1 && note_steps once demo
   if [ $place = emulated ]; then
     skip "one RL step, exact mode" "kernels of a GPU"
   elif train_demo "one RL step, exact mode" exact cuda-exact 1; then
@@ -201,7 +200,7 @@ multi() {
   if ! command -v mpirun >/dev/null; then
     skip "RL steps on 3 ranks" "no mpirun"
   elif train_demo "two RL steps on 3 ranks" ranks "$trains_on" 2; then
-    note_steps ranks
+    note_steps ranks "3 ranks"
     note_digests "3 ranks, compared with 1" ranks twice
   fi
   skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
