@@ -147,7 +147,7 @@ train_real() {
   train_run "three RL steps of $shape" 90 real "$trains_on" --set run.steps=3 --set model.path="$model_directory" \
     --set rollout.prompts_per_step=16 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
     --set rollout.cache_mebibytes=16384 --set update.mini_batch_prompts=16 --set update.gradient_shards=1 \
-    --set update.max_micro_batch_tokens=$micro_batch --set policy_loss.kl_coefficient=0 --set checkpoint.every=0
+    --set update.max_micro_batch_tokens=$micro_batch --set policy_loss.kl_coefficient=0 --set checkpoint.every=0 --set optimizer.learning_rate=1e-6
   note_steps real $shape
 }
 
