@@ -91,7 +91,7 @@ disk_full() {
 }
 after_disk_full() {
   mount -o remount,size=1g "$WORK/disk"
-  [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log.last" || fault_fails "the full disk is not named"
+  [ "$status" = 0 ] || grep -qE 'No space left|File too large' "$log.last" || fault_fails "the full disk is not named"
   [ "$status" -le 1 ] || fault_fails "status $status on a full disk"
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/fault.h"
 #include "common/io/descriptor.h"
 #include "common/io/file_aside.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 namespace {
@@ -31,15 +32,6 @@ Descriptor opened(const std::filesystem::path& path, int flags, std::string_view
 void sync(const std::filesystem::path& path, int flags, std::string_view what) {
   const Descriptor file = opened(path, flags, what);
   if (::fsync(file.number()) != 0) fail_on(path, "sync it to the disk", "check the disk");
-}
-
-void write_all(const Descriptor& file, const std::filesystem::path& path, std::string_view rest) {
-  while (!rest.empty()) {
-    const ssize_t n = ::write(file.number(), rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_on(path, "write it", "check that the disk has free space");
-    rest.remove_prefix(static_cast<std::size_t>(n));
-  }
 }
 
 std::filesystem::path parent_of(const std::filesystem::path& path) {
@@ -72,10 +64,9 @@ std::string read_file(const std::filesystem::path& path) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   FileAside aside(path);
-  Descriptor file = opened(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
-  write_past_fault_point("file", content,
-                         [&](std::string_view bytes) { write_all(file, aside.at(), bytes); });
-  if (file.close() != 0) fail_on(aside.at(), "close it", "check the disk");
+  OutputFile file(aside.at(), OutputFile::Begin::kEmpty);
+  write_past_fault_point("file", content, [&](std::string_view bytes) { file.write(bytes); });
+  file.close();
   aside.publish();
 }
 
@@ -108,12 +99,17 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
   sync_directory(parent_of(to));
 }
 
-std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+std::filesystem::path free_name(const std::filesystem::path& path, std::string_view suffix) {
   const std::string name = path.string() + std::string(suffix);
   std::filesystem::path aside = name;
   for (int copy = 2; std::filesystem::exists(aside); ++copy) {
     aside = fmt::format("{}-{}", name, copy);
   }
+  return aside;
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+  const std::filesystem::path aside = free_name(path, suffix);
   rename_durably(path, aside);
   return aside;
 }

@@ -38,8 +38,11 @@ void sync_directory(const fs::path& path);
 /// checkpoint.
 void rename_durably(const fs::path& from, const fs::path& to);
 
-/// Renames `path` durably to its name with `suffix` appended, or "`suffix`-2" and so on if that
-/// name exists. Returns the new name.
+/// Returns the name of `path` with `suffix` appended, or "`suffix`-2" and so on if that name
+/// exists.
+fs::path free_name(const fs::path& path, std::string_view suffix);
+
+/// Renames `path` durably to free_name(). Returns the new name.
 fs::path set_aside(const fs::path& path, std::string_view suffix);
 
 /// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the

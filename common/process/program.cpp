@@ -32,7 +32,7 @@ void open_closed_streams() {
 }
 
 std::string output_failure(int code) {
-  return fmt::format("standard output cannot be written{}; is the disk full?",
+  return fmt::format("standard output cannot be written{}; check where it is redirected to",
                      code == 0 ? "" : ": " + std::generic_category().message(code));
 }
 

@@ -101,7 +101,8 @@ void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> 
   const h5::Handle source(h5::checked_id(H5Screate_simple(1, &size, nullptr), path), H5Sclose);
   if (H5Dwrite(open.dataset.id(), open.type, source.id(), target.id(), H5P_DEFAULT, bytes.data()) <
       0) {
-    fail("{}: cannot write {}: {}; is the disk full?", path_.string(), path, h5::last_reason());
+    fail("{}: cannot write {}: {}; check the disk and its quota", path_.string(), path,
+         h5::last_reason());
   }
 }
 
@@ -111,7 +112,8 @@ void ColumnFile::append_rows(const SegmentReader& from, const ColumnInfo& column
 
 void ColumnFile::flush() {
   if (H5Fflush(file_.id(), H5F_SCOPE_LOCAL) < 0) {
-    fail("{}: cannot be written: {}; is the disk full?", path_.string(), h5::last_reason());
+    fail("{}: cannot be written: {}; check the disk and its quota", path_.string(),
+         h5::last_reason());
   }
 }
 

@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -73,8 +74,7 @@ class SafetensorsWriter {
  private:
   void append_bytes(std::span<const std::byte> values);
 
-  std::filesystem::path path_;
-  std::ofstream file_;
+  OutputFile file_;
   std::uint64_t missing_;  // bytes not yet appended
 };
 

@@ -12,12 +12,6 @@ namespace {
 
 using Work = KernelBench::Work;
 
-double number(std::int64_t count) { return static_cast<double>(count); }
-
-AttentionShape heads_of(const ModelConfig& model) {
-  return {model.heads, model.kv_heads, model.head_width};
-}
-
 Cost decode_cost(const AttentionShape& shape, std::int64_t batch, std::int64_t context) {
   const double keys_and_values = 4 * number(shape.kv_cols()) * number(batch * context);
   return {.bytes = keys_and_values + 4 * number(batch * shape.q_cols()),

@@ -18,6 +18,15 @@ Weights random_weights(const ModelConfig& config, Operators& operators) {
   return weights;
 }
 
+std::int64_t DeviceMemory::bytes() const {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : buffers_) {
+    bytes += buffer.view().elements() * dtype_bytes(buffer.view().dtype);
+  }
+  for (const auto& weight : weights_) bytes += weight->bytes();
+  return bytes;
+}
+
 Tensor DeviceMemory::output(std::int64_t rows, std::int64_t cols, DType dtype) {
   return buffers_.emplace_back(operators_.allocate(rows, cols, dtype)).view();
 }

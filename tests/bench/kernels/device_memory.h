@@ -24,6 +24,8 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
+  /// Returns the bytes of all tensors and weights.
+  std::int64_t bytes() const;
   Tensor output(std::int64_t rows, std::int64_t cols, DType dtype);
   Tensor normal(std::int64_t rows, std::int64_t cols, DType dtype, double deviation = 1);
   /// Returns activations, normal with deviation 1.

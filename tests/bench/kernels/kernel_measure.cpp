@@ -14,7 +14,10 @@ namespace {
 
 constexpr double kColdBytes = 256e6;  // several times the cache of a GPU
 constexpr double kRunSeconds = 2e-3;  // of one timed run, so that launching overlaps computing
-constexpr int kRuns = 9, kLongRuns = 3, kMostCopies = 64;
+constexpr double kLongSeconds = 1;    // what takes longer is timed once
+constexpr double kHeldBytes = 4e9;    // of all copies of the inputs
+constexpr int kRuns = 7;
+constexpr std::size_t kMostCopies = 64;
 
 template <typename... Fields>
 void print_line(fmt::format_string<Fields...> format, Fields&&... fields) {
@@ -134,22 +137,20 @@ bool KernelBench::measure_on(Operators* operators, const std::string& name, cons
 
 double KernelBench::measured_seconds(Operators& operators, const Cost& cost,
                                      const Make& make) const {
-  const bool is_timed = !operators.place().is_host();  // an emulated device only runs the program
-  const double sets = kColdBytes / std::max(cost.bytes, 1.0);
-  const auto copies =
-      static_cast<std::size_t>(is_timed ? std::clamp(sets, 1.0, double{kMostCopies}) : 1);
   std::deque<DeviceMemory> memories;
   std::vector<Work> works;
-  while (works.size() < copies) {
+  double moved = 0, held = 0;
+  do {
     works.push_back(make({operators, memories.emplace_back(operators)}));
     works.back()();  // loads the kernels and allocates temporaries
-  }
+    moved += cost.bytes;
+    held += static_cast<double>(memories.back().bytes());
+  } while (!is_emulated() && works.size() < kMostCopies && moved < kColdBytes && held < kHeldBytes);
   const double once = device_seconds(operators, works[0]);
-  if (!is_timed) return once;
+  if (is_emulated() || once > kLongSeconds) return once;
   const int repeats = static_cast<int>(std::clamp(kRunSeconds / once, 1.0, 200.0));
-  const int runs = once > kRunSeconds * 50 ? kLongRuns : kRuns;
   std::vector<double> seconds;
-  for (std::size_t at = 0; std::ssize(seconds) < runs;) {
+  for (std::size_t at = 0; std::ssize(seconds) < kRuns;) {
     seconds.push_back(device_seconds(operators, [&] {
       for (int i = 0; i < repeats; ++i) works[at++ % works.size()]();
     }));

@@ -9,6 +9,11 @@ std::function<void()> fused_norm(Operators& operators, Tensor x, Tensor weight) 
   return [=] { at::_fused_rms_norm(in, {w.numel()}, w, 1e-6); };
 }
 
+std::function<void()> multinomial(Operators& operators, Tensor logits) {
+  const at::Tensor z = wrapped(operators, logits);
+  return [=] { at::multinomial(at::softmax(z, 1), 1); };
+}
+
 std::function<void()> fused_adamw(Operators& operators, const AdamWTensors& x) {
   const auto vector = [&](Tensor t) { return wrapped(operators, t).view(-1); };
   const at::Tensor weights = vector(x.weights), gradient = vector(x.gradient),

@@ -12,6 +12,9 @@ namespace lie::bench {
 /// RMSNorm of x [T, D] with a weight [1, D], all of one dtype.
 std::function<void()> fused_norm(Operators& operators, Tensor x, Tensor weight);
 
+/// A draw from the softmax of each row of logits.
+std::function<void()> multinomial(Operators& operators, Tensor logits);
+
 std::function<void()> fused_adamw(Operators& operators, const AdamWTensors& x);
 
 /// Attention of one query per sequence to `context` keys and values that lie one after another. It

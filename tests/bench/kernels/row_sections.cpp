@@ -10,12 +10,6 @@ namespace {
 
 using Work = KernelBench::Work;
 
-double number(std::int64_t count) { return static_cast<double>(count); }
-
-AttentionShape heads_of(const ModelConfig& model) {
-  return {model.heads, model.kv_heads, model.head_width};
-}
-
 Work norm(const ModelConfig& model, std::int64_t rows, Inputs in) {
   const Tensor x = in.memory.activations(rows, model.width),
                y = in.memory.activations(rows, model.width),
@@ -188,14 +182,17 @@ Work draw(const ModelConfig& model, std::int64_t rows, double power, const Draw&
 
 void measure_draws(KernelBench& bench, std::int64_t rows) {
   const ModelConfig& model = bench.sizes().model;
+  const Cost cost{.bytes = 4 * number(rows * model.vocabulary)};
   for (const double power : {2.0, 1.0}) {
     for (const Draw& how : {Draw{}, Draw{.top_k = 50}, Draw{.top_p = 0.95}}) {
-      bench.measure_both(
+      bench.measure(
           fmt::format("{} draws, power {}, top_p {}, top_k {}", rows, power, how.top_p, how.top_k),
-          {.bytes = 4 * number(rows * model.vocabulary)},
-          [&](Inputs in) { return draw(model, rows, power, how, in); });
+          cost, [&](Inputs in) { return draw(model, rows, power, how, in); });
     }
   }
+  bench.measure_library(fmt::format("{} draws, ATen's multinomial", rows), cost, [&](Inputs in) {
+    return multinomial(in.operators, in.memory.ranked_logits(rows, model.vocabulary, 1));
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The measurements of kernel_bench by section.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "tests/bench/kernels/kernel_bench.h"
@@ -12,6 +13,12 @@ struct Section {
   const char* help;
   void (*run)(KernelBench&);
 };
+
+inline double number(std::int64_t count) { return static_cast<double>(count); }
+
+inline AttentionShape heads_of(const ModelConfig& model) {
+  return {model.heads, model.kv_heads, model.head_width};
+}
 
 /// Returns all sections in the order in which they run.
 std::span<const Section> all_sections();

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <iostream>
 #include <iterator>
 #include <set>
 #include <sstream>
@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/process/log.h"
+#include "common/process/program.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "model/aten/operators.h"
@@ -118,9 +119,8 @@ void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
 }
 
 void print_dry_run(const std::string& config, std::string_view role, const std::string& start) {
-  if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    fail("standard output cannot be written; is the disk full?");
-  }
+  std::cout << config;
+  flush_output(std::cout);
   const Log log(role, 0);
   log.info("{}", start);
   log.info("dry run: all checks passed; nothing was started or written");
