@@ -78,5 +78,7 @@ grep -o 'no usable NVIDIA GPU on this machine' "$root/tmp/log" | head -n 1 | gre
 passes "one RL step" "${step[@]}" --set model.device=aten-cpu --set run.directory=/tmp/one
 passes "one RL step on 3 ranks" mpirun -n 3 "${step[@]}" --set model.device=aten-cpu --set model.threads=1 --set run.directory=/tmp/three
 passes "tests of LibTorch's operators" test_aten --gtest_filter='-*Cuda*'
+passes "expectations of kernel_bench" kernel_bench --section head
+passes "random weights" random_model assets/count_pairs/model /tmp/model
 passes "check_gpu.sh" scripts/check_gpu.sh --only load --results /tmp/check_gpu.jsonl
 say "passed"
