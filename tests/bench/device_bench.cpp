@@ -123,6 +123,7 @@ class DeviceBench {
     const bool is_host = ops_.place().is_host();
     fmt::print("{}|{}|-|{}|-\n", name, is_host ? "SKIP" : "FAIL",
                is_host ? "nothing to capture on a CPU" : "CUDA refuses: " + refusal);
+    std::fflush(stdout);
   }
   /// Returns the logits of the next position of each sequence, which stays as long as it was.
   std::vector<float> logits_again(const std::vector<DecodeRow>& rows, KvCache& cache) {
