@@ -210,8 +210,9 @@ multi() {
 # checks what calls return, and some calls of LibTorch may fail. racecheck finds missing barriers.
 sanitize_with() {  # tool options...
   local kernels='*Sampling.Top*/cuda:*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
-  check "compute-sanitizer, $1" 45 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 --tool "$@" \
-    "$bin/test_aten" --gtest_filter="$kernels:*InvertsTheCumulative*/cuda"
+  local filter="--gtest_filter=$kernels:*InvertsTheCumulative*/cuda" name="compute-sanitizer, $1"
+  if [[ $("$bin/test_aten" --gtest_list_tests "$filter" 2>>"$log") != */cuda* ]]; then note "$name" FAIL - "no test runs a kernel" && return; fi
+  check "$name" 45 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 --tool "$@" "$bin/test_aten" "$filter"
 }
 
 sanitize() {
