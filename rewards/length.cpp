@@ -1,6 +1,7 @@
 #include "rewards/length.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/error.h"
 
@@ -29,13 +30,23 @@ void check_reference_length(const Ticket& ticket) {
       ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
 }
 
+double two_digits(double x) { return std::stod(fmt::format("{:.2g}", x)); }
+
 }  // namespace
 
 void LengthRewardOptions::fit_to_limit(std::int64_t max_response_tokens) {
   const double scale = static_cast<double>(max_response_tokens) / 8192;
-  const auto two_digits = [](double x) { return std::stod(fmt::format("{:.2g}", x)); };
   delta_tokens = two_digits(500 * scale);
   eta = two_digits(0.3 / (9000 * scale));
+}
+
+void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
+                                       bool has_reference_lengths) {
+  delta_tokens = more_tokens;
+  eta = two_digits(0.75 / more_tokens);
+  if (has_reference_lengths) return;
+  target = LengthTarget::kAbsolute;
+  target_tokens = std::round(mean_tokens + more_tokens);
 }
 
 void describe(FieldList& fields, LengthRewardOptions& options) {

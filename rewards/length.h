@@ -33,6 +33,9 @@ struct LengthRewardOptions {
   /// Scales delta_tokens and eta from the paper's values at its limit of 8,192 tokens: delta 500,
   /// and a penalty of 0.3 for 9,000 missing tokens. Rounds both to two digits.
   void fit_to_limit(std::int64_t max_response_tokens);
+  /// Sets the target `more_tokens` above the start policy's mean length, or above each prompt's
+  /// L_ref if the data has one, and eta such that a wrong answer that lacks them all loses 0.75.
+  void fit_to_start(double mean_tokens, double more_tokens, bool has_reference_lengths);
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);

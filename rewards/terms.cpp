@@ -84,6 +84,18 @@ void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens) {
   std::apply([&](auto&... term) { (fit(term), ...); }, options.terms);
 }
 
+void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens,
+                  bool has_reference_lengths) {
+  const auto fit = [&](auto& term) {
+    if constexpr (requires {
+                    term.fit_to_start(mean_tokens, more_tokens, has_reference_lengths);
+                  }) {
+      term.fit_to_start(mean_tokens, more_tokens, has_reference_lengths);
+    }
+  };
+  std::apply([&](auto&... term) { (fit(term), ...); }, options.terms);
+}
+
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket) {
   std::vector<std::string> errors;
   const auto check = [&](auto& term) {

@@ -64,6 +64,10 @@ std::vector<RewardTerm> reward_terms(const RewardOptions& options,
 /// Scales options that the paper chose for its limit of 8,192 tokens to another limit.
 void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens);
 
+/// Fits options to the response lengths of the start policy (LengthRewardOptions::fit_to_start).
+void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens,
+                  bool has_reference_lengths);
+
 /// Switches off every term for which a training prompt lacks data. Returns their error messages.
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket);
 

@@ -4,6 +4,7 @@ threads, and a run trains with them.
 
     random_model_test.py BIN_DIR WORK_DIR SOURCE_DIR
 """
+import argparse
 import json
 import math
 import os
@@ -109,4 +110,7 @@ def main(binaries, work, source):
 
 
 if __name__ == "__main__":
-    main(*(os.path.abspath(path) for path in sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for folder in ("BIN_DIR", "WORK_DIR", "SOURCE_DIR"):
+        parser.add_argument(folder, type=os.path.abspath)
+    main(*vars(parser.parse_args()).values())

@@ -138,8 +138,7 @@ TEST(Check, FilesBeingWrittenAreNoFault) {
 }
 
 TEST(Check, NotesLinesOfOlderBuildsWithoutChecksums) {
-  const fs::path run = run_of_many_files("check-older");
-  write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\n");
+  const fs::path run = example("check-older");
   const Validity found = check_run(run);
   EXPECT_TRUE(found.faults.empty()) << text_of(found);
   EXPECT_TRUE(holds(text_of(found), "metrics.jsonl: has no checksums"));
@@ -268,11 +267,11 @@ TEST(LieAnalyze, ComputesCurvesFromTrajectoriesWithoutMetricsFile) {
   }
 }
 
-TEST(LieAnalyze, NamesTheDamagedLineOfAMetricsFile) {
+TEST(LieAnalyze, NamesTheDamagedLineOfAMetricsFileAndReportsTheOthers) {
   const fs::path run = example("damaged");
   write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\nnot json\n");
   const Outcome outcome = lie_analyze(run.string());
-  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.output, "metrics.jsonl:2")) << outcome.output;
 }
 

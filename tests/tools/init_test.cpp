@@ -92,7 +92,8 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
   EXPECT_EQ(length.delta_tokens, 64);  // the responses have some 16 tokens
   EXPECT_GE(config.rollout.sampling.max_response_tokens, 16 + 2 * 64);
   EXPECT_LT(config.rollout.sampling.max_response_tokens, 224) << "what the model's positions leave";
-  EXPECT_EQ(config.data.evaluation_file, (scratch.path() / "eval.jsonl").string());
+  EXPECT_EQ(config.data.evaluation_file,
+            std::vector<std::string>{(scratch.path() / "eval.jsonl").string()});
   EXPECT_EQ(config.rollout.evaluation.max_response_tokens,
             config.rollout.sampling.max_response_tokens);
 }
@@ -100,7 +101,8 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
 TEST_F(Init, WithoutReferenceLengthsTheTargetIsMeasured) {
   samples = 4;
   config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"1\"}\n");
-  const auto& length = loaded().reward.of<LengthRewardOptions>();
+  const TrainConfig config = loaded();
+  const auto& length = config.reward.of<LengthRewardOptions>();
   EXPECT_TRUE(length.enabled);
   EXPECT_EQ(length.target, LengthTarget::kAbsolute);
   EXPECT_GT(length.target_tokens, 64);

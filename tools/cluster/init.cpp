@@ -193,7 +193,7 @@ fs::path evaluation_file(const fs::path& data) {
   return {};
 }
 
-double rounded(double x) { return std::stod(fmt::format("{:.1g}", x)); }
+double rounded(double x) { return std::stod(fmt::format("{:.2g}", x)); }
 
 /// Returns a setting of GSPO for a model of this size: `small` at the demo's 0.4 M parameters,
 /// `large` at 1.7 B, where published runs have it, and the straight line in logarithms between.
@@ -233,13 +233,7 @@ void fit_to_start(const StartResponses& start, bool has_reference_lengths, Train
     limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
   }
   fit_to_limit(config.reward, limit);
-  auto& length = config.reward.of<LengthRewardOptions>();
-  length.delta_tokens = delta;
-  length.eta = std::stod(fmt::format("{:.2g}", 0.75 / delta));
-  if (!has_reference_lengths) {
-    length.target = LengthTarget::kAbsolute;
-    length.target_tokens = std::round(start.mean_tokens + delta);
-  }
+  fit_to_start(config.reward, start.mean_tokens, delta, has_reference_lengths);
   if (start.words_per_token >= 0.5) return;
   config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
 }
@@ -324,10 +318,6 @@ std::string obstacle(const StartResponses& start) {
     return "no response is right: fine-tune first (lie_cluster sft), or check data.gold_field and "
            "data.prompt_template";
   }
-  if (start.mixed == 0) {
-    return "no prompt has right and wrong responses, so accuracy teaches nothing: take other "
-           "prompts";
-  }
   return "";
 }
 
@@ -379,6 +369,7 @@ StartResponses probe(const InitArguments& arguments, const Findings& found, cons
   RolloutOptions rollout;
   rollout.max_prompt_tokens = sizes.max_prompt_tokens;
   rollout.sampling.max_response_tokens = sizes.max_response_tokens;
+  rollout.evaluation = rollout.sampling;
   rollout.cache_mebibytes = sizes.cache_mebibytes;
   rollout.end_of_sequence_ids = end_tokens(arguments.model, found.rows.prompt_template).ids;
   return sample_start({.path = arguments.model.string()}, prompts, arguments.samples, rollout);
