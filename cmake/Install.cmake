@@ -1,11 +1,32 @@
 # cmake --install build/release --prefix P installs the programs, the libraries of .deps that they load, and the files that a
 # user starts from. P can be moved. System libraries (MPI, HDF5, ...) and your own LibTorch or Arrow are not copied.
 # LibTorch.cmake and Arrow.cmake set LIE_BUNDLED_LIBRARIES.
-install(TARGETS lie_verify)
+
+# Installs a program, without the paths of .deps in its RUNPATH; CUDA's libraries, some 4 GB, stay there. install(TARGETS)
+# would reserve the space for an installed RUNPATH by empty entries in that of the build tree, and for those the loader
+# searches the working directory.
+function(lie_install program)
+  install(PROGRAMS "$<TARGET_FILE:${program}>" DESTINATION bin)
+  install(CODE "
+    set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/${program}\")
+    file(READ_ELF \"\${file}\" RUNPATH built)
+    set(installed \${built})
+    list(REMOVE_DUPLICATES installed)
+    if(NOT \"${LIE_CUDA}\")
+      list(FILTER installed EXCLUDE REGEX \"^${LIE_DEPS_DIR}/\")
+    endif()
+    list(JOIN built : built)
+    list(JOIN installed : installed)
+    file(RPATH_CHANGE FILE \"\${file}\" OLD_RPATH \"\${built}\" NEW_RPATH \"\${installed}\")")
+endfunction()
+
+lie_install(lie_verify)
 if(LIE_VERIFIER_ONLY)
   return()
 endif()
-install(TARGETS lie_cluster lie_analyze lie_replay)
+foreach(program lie_cluster lie_analyze lie_replay)
+  lie_install(${program})
+endforeach()
 if(NOT LIE_CUDA)
   install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib)
 endif()

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/text/printable.h"
 #include "common/text/scan.h"
 
 namespace lie {
@@ -49,14 +50,15 @@ std::string clipped(const std::string& line) {
 
 void describe(FieldList& fields, VerifierProgramOptions& options) {
   fields.add("command", options.command,
-             {"Program that decides instead of the built-in verifier "
-              "(docs/reference/reward-programs.md); empty: none."});
+             {.help = "Program that decides instead of the built-in verifier "
+                      "(docs/reference/reward-programs.md); empty: none.",
+              .is_command = true});
 }
 
 RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost host)
     : kind_(kind),
       key_(kind == Kind::kReward ? "reward.command" : "verifier.command"),
-      command_(command),
+      command_(without_secrets(command)),
       host_(std::move(host)),
       log_(key_, host_.rank),
       process_(command) {}

@@ -45,8 +45,9 @@ void describe(FieldList& fields, RewardOptions& options) {
   fields.section("coverage", options.coverage);
   std::apply([&](auto&... term) { (fields.section(term.kName, term), ...); }, options.terms);
   fields.add("command", options.command,
-             {"Program that computes the reward term \"command\" "
-              "(docs/reference/reward-programs.md); empty: none."});
+             {.help = "Program that computes the reward term \"command\" "
+                      "(docs/reference/reward-programs.md); empty: none.",
+              .is_command = true});
 }
 
 RewardNames reward_names(const RewardOptions& options) {

@@ -4,11 +4,13 @@
 # beyond those of undisturbed runs, which can only be those in flight at a fault, and the data that flipped bits destroyed.
 #
 #   scripts/campaign.sh SEED COUNT [LEARNERS]
+#   scripts/campaign.sh sft SEED COUNT [LEARNERS]
 #
-# LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs [build/release/bin]; LIE_FAULTS: only these faults. A seed always
-# draws the same faults, but their times depend on the machine.
+# The second form injects the faults into a fine-tuning. LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs
+# [build/release/bin]; LIE_FAULTS: only these faults. A seed always draws the same faults, but their times depend on the
+# machine.
 set -uo pipefail
-[ $# -ge 2 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
 export LIE_BIN="$BIN"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -17,20 +19,43 @@ source scripts/fault_lib.sh
 make_work_directory
 launcher=""
 trap '{ kill -9 "$launcher"; umount "$WORK/disk"; } 2>/dev/null; clean_up' EXIT
+command=train
+if [ "$1" = sft ]; then command=sft; shift; fi
 RANDOM="$1" count="$2" learners="${3:-1}"
-steps=16
-ranks=$((3 + learners))
 run="$WORK/disk/run" log="$WORK/log"
-overrides=(--set "run.steps=$steps" --set "roles.learners=$learners")
-kept="build/campaign-$1"
+kept="build/campaign-$command-$1"
 touch "$log" "$log.last"
 
 draw() { drawn=$((RANDOM % $1)); }  # not in $(...), because a subshell does not advance RANDOM
 pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"; }  # up to so many milliseconds
 
-training=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
+prepare_train() {
+  ranks=$((3 + learners))
+  settings=("$small" --set run.steps=16 --set "roles.learners=$learners")
+}
+prepare_sft() {
+  ranks="$learners"
+  settings=("$WORK/sft.yaml")
+  head -n 64 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
+  cat >"$WORK/sft.yaml" <<EOF
+run: {directory: overridden}
+model: {path: assets/count_pairs/model}
+sft: {data: $WORK/sft.jsonl, steps: 40, batch_sequences: 8, optimizer: {warmup: 0}, checkpoint: {every: 3, keep_last: 2}}
+EOF
+  faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
+    killed_in_metrics killed_in_checkpoint killed_in_part killed_in_file flipped_bits failed_call)
+  digest() { (cd "$1/checkpoints" && sha256sum step-000040/*); }
+  count_trajectories() { echo "no trajectories"; }
+}
+# Sets `training` to the command that trains in a directory. Further arguments are of mpirun.
+set_command() {
+  training=(mpirun --oversubscribe -n "$ranks" "${@:2}" "$BIN/lie_cluster" "$command" "${settings[@]}" --set "run.directory=$1")
+}
 start() {
+  local preload=(-x "LD_PRELOAD=$BIN/io_faults.so" -x "LIE_IO_FAULT=$call" -x "LIE_IO_UNDER=$run" -x "LIE_IO_LOG=$WORK/failed_call")
   cat "$log.last" >>"$log"
+  rm -f "$WORK/failed_call"
+  set_command "$run" ${call:+"${preload[@]}"}
   env LIE_FAULT_LOG="$WORK/points" ${point:+"LIE_FAULT=$point"} "${training[@]}" >"$log.last" 2>&1 &
   launcher=$!
 }
@@ -81,6 +106,44 @@ draw_point() {
   point="${fault#killed_in_}:$((drawn + 1))"
 }
 
+# Makes a call of a rank that opens, writes, synchronizes, renames or removes a file of the run fail as on a failing or full
+# disk (tests/tools/io_faults.cpp). Half of the calls are among the first of a start.
+failed_call() {
+  what="$call"
+  wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
+  [ -s "$WORK/failed_call" ]
+}
+draw_call() {
+  call=""
+  [ "$fault" = failed_call ] || return
+  local ranks_and_calls=("${!calls[@]}") most lasting=("" "" "" :lasting) errors=(5 28)
+  draw "${#ranks_and_calls[@]}"
+  call="${ranks_and_calls[$drawn]}"
+  most="${calls[$call]}"
+  draw 2
+  if [ "$drawn" = 0 ] && [ "$most" -gt 12 ]; then most=12; fi
+  draw "$most"
+  call="${call/ /:}:$((drawn + 1))"
+  draw 2
+  call="$call:${errors[$drawn]}"
+  draw 4
+  call="$call${lasting[$drawn]}"
+}
+# A run that ends says which file of the directory failed, and why.
+after_failed_call() {
+  local path
+  path="$(head -n 1 "$WORK/failed_call")"
+  what="$what ${path#* "$run/"}"
+  [ "$status" = 0 ] ||
+    grep -E "Input/output error|No space left on device" "$log.last" | grep -qFf <(sed -E 's/.*\///; s/\.partial$//' "$WORK/failed_call") ||
+    fault_fails "the error does not name the file, or not its reason"
+}
+# Counts the calls of an undisturbed run: an entry "RANK CALL" each.
+count_calls() {
+  local number rank name
+  while read -r number rank name; do calls["$rank $name"]="$number"; done < <(sort "$WORK/reference.calls" | uniq -c)
+}
+
 # Shrinks the disk to slightly more than its content, until the run has ended.
 disk_full() {
   local used
@@ -91,7 +154,7 @@ disk_full() {
 }
 after_disk_full() {
   mount -o remount,size=1g "$WORK/disk"
-  [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log.last" || fault_fails "the full disk is not named"
+  [ "$status" = 0 ] || grep -qE 'No space left|File too large' "$log.last" || fault_fails "the full disk is not named"
   [ "$status" -le 1 ] || fault_fails "status $status on a full disk"
 }
 
@@ -100,19 +163,22 @@ second_start() {
   what="the same command in the live directory"
   timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 || return 0
   what="$what, whose run ended first"
-  grep -q 'is finished: it has all' "$log.second" && return
+  was_finished && return
   what="the same command, which is first to lock the directory"
   if ! wait_until "$bound" ended || ! is_refused "$log.last"; then fault_fails "neither start is refused"; fi
 }
 after_second_start() {
-  if [ "$status" = 0 ] && grep -q 'is finished' "$log.second"; then return; fi
+  if [ "$status" = 0 ] && was_finished; then return; fi
   if [ "$status" = 0 ]; then is_refused "$log.second"; else is_refused "$log.last"; fi ||
     fault_fails "the second start harms the first run: status $status"
 }
-is_refused() { grep -q 'is being written by "lie_cluster train" on host .*, process' "$1"; }
+was_finished() { grep -qE 'is finished: it has all|resumes after step 40 of 40' "$log.second"; }
+is_refused() { grep -q 'is being written by "lie_cluster '"$command"'" on host .*, process' "$1"; }
 
+# A fine-tuning has no log from which it could learn the steps of its only checkpoint again. It then ends with an error.
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])
+  if [ "$command" = sft ] && [ "${#checkpoints[@]}" = 1 ]; then checkpoints=(none); fi
   flip_in checkpoint "${checkpoints[-1]}"/*
 }
 # Flips a bit in data that a start reads again: segments that begin after the last checkpoint. Lost groups are regenerated.
@@ -205,13 +271,14 @@ one_fault() {
   local hit="" before
   before="$(steps_of "$run")"
   draw_point
+  draw_call
   start
   draw 6
-  if [ -z "$point" ]; then
+  if [ -z "$point$call" ]; then
     wait_until 60 steps_done_or_ended $((before + drawn - 1)) 2>/dev/null
     pause 800
   fi
-  if wait_until 20 found_or_ended && { [ -n "$point" ] || ! ended; } && "$fault"; then hit=yes; fi
+  if wait_until 20 found_or_ended && { [ -n "$point$call" ] || ! ended; } && "$fault"; then hit=yes; fi
   wait_for_end
   if [ -n "$hit" ]; then
     hits[$fault]=$((${hits[$fault]:-0} + 1))
@@ -236,15 +303,18 @@ summary() {
 bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
   killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_part killed_in_segment_cut killed_in_file
-  flipped_bits flipped_log_bits flipped_journal_bits)
+  flipped_bits flipped_log_bits flipped_journal_bits failed_call)
+"prepare_$command"
 mkdir "$WORK/disk"
 if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)
 else echo "without full disks: $(why_no_namespaces)"; fi
 [ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
-declare -A hits=()
-injected=0 runs=0 fault="" what="" point=""
+declare -A hits=() calls=()
+injected=0 runs=0 fault="" what="" point="" call=""
 find_python
-LIE_FAULT_LOG="$WORK/reference.points" train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
+set_command "$WORK/reference" -x "LD_PRELOAD=$BIN/io_faults.so" -x "LIE_IO_UNDER=$WORK/reference" -x "LIE_IO_LOG=$WORK/reference.calls"
+LIE_FAULT_LOG="$WORK/reference.points" "${training[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
+count_calls
 expected="$(count_trajectories "$WORK/reference")"
 responses="$(passes response "$WORK/reference.points")"
 while [ "$injected" -lt "$count" ]; do
@@ -253,7 +323,7 @@ while [ "$injected" -lt "$count" ]; do
   one_fault
 done
 if [ -d "$run" ]; then
-  point=""
+  point="" call=""
   start
   wait_until 20 found_or_ended
   wait_for_end

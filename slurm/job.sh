@@ -9,6 +9,7 @@
 # LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
 # LIE_PROBE     a restart excludes nodes on which this command fails [true]; with GPUs: nvidia-smi
 # LIE_JOB_SCRIPTS  where this file is [slurm]
+# LIE_INTERFACE  network interface or subnet of MPI's traffic, such as ib0 or 10.1.0.0/16; others are left alone [all]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
 # Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be resumed in a requeued job; else failed.
@@ -105,11 +106,21 @@ requeue_after_failure() {
   requeue "requeue $((before + 1)) of ${LIE_REQUEUES:-2} after failures"
 }
 
+# On one node MPI needs no network at all. A TCP port of Open MPI trusts every host that reaches it, so on several nodes it
+# should listen on the cluster's own network only.
+choose_network() {
+  export OMPI_MCA_btl="${OMPI_MCA_btl:-}" OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-${LIE_INTERFACE:-}}"
+  [ "$wanted" != 1 ] || OMPI_MCA_btl="${OMPI_MCA_btl:-self,vader}"
+  [ -n "$OMPI_MCA_btl" ] || unset OMPI_MCA_btl
+  [ -n "$OMPI_MCA_btl_tcp_if_include" ] || unset OMPI_MCA_btl_tcp_if_include
+}
+
 run_job() {
   local attempt nodes status model attempts=$((1 + ${LIE_RESTARTS:-3}))
   [ $# -ge 2 ] || { say "CONFIG is missing; usage: lie_cluster $1 --help"; exit 2; }
   wanted="${LIE_NODES:-$SLURM_JOB_NUM_NODES}"
   per_node="${SLURM_NTASKS_PER_NODE:?submit with --ntasks-per-node}"
+  choose_network
   if [ -n "${LIE_MODEL_OF:-}" ]; then
     model="$(last_checkpoint "$LIE_MODEL_OF")" || exit 1
     set -- "$@" --set "model.path=$model"

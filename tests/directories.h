@@ -4,6 +4,7 @@
 
 namespace lie {
 
+/// Returns the value of LIE_SOURCE_DIR in the environment if a packed test runs elsewhere.
 const char* source_directory();
 const char* build_directory();
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -134,11 +135,11 @@ MessageFileState read_messages(const fs::path& path,
   return state;
 }
 
-MessageFile::MessageFile(fs::path path, std::uint64_t valid_bytes) : path_(std::move(path)) {
-  if (fs::exists(path_)) fs::resize_file(path_, valid_bytes);
-  file_.open(path_, std::ios::binary | std::ios::app);
+MessageFile::MessageFile(const fs::path& path, std::uint64_t valid_bytes)
+    : file_(path, OutputFile::Begin::kAtEnd) {
+  fs::resize_file(path, valid_bytes);
   const FileHeader header;
-  if (valid_bytes == 0) write(text_of(std::as_bytes(std::span(&header, 1))));
+  if (valid_bytes == 0) file_.write(text_of(std::as_bytes(std::span(&header, 1))));
 }
 
 void MessageFile::append(std::span<const std::byte> message) {
@@ -146,13 +147,7 @@ void MessageFile::append(std::span<const std::byte> message) {
                          crc32c(text_of(message.subspan(wire::kHeaderBytes)))};
   std::string record(text_of(std::as_bytes(std::span(&crc, 1))));
   record.append(text_of(message));
-  write_past_fault_point("journal", record, [this](std::string_view bytes) { write(bytes); });
-}
-
-void MessageFile::write(std::string_view bytes) {
-  file_.write(bytes.data(), std::ssize(bytes));
-  file_.flush();
-  if (!file_) fail("{}: cannot write it; is the disk full?", path_.string());
+  write_past_fault_point("journal", record, [this](std::string_view bytes) { file_.write(bytes); });
 }
 
 }  // namespace lie

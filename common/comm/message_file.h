@@ -10,13 +10,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/comm/environment.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -38,16 +38,13 @@ MessageFileState read_messages(const std::filesystem::path& path,
 class MessageFile {
  public:
   /// Opens or creates the file and truncates it to `valid_bytes`, as returned by read_messages().
-  MessageFile(std::filesystem::path path, std::uint64_t valid_bytes);
-  /// Appends a message and hands it to the operating system before returning. Throws Error if the
-  /// disk is full.
+  MessageFile(const std::filesystem::path& path, std::uint64_t valid_bytes);
+  /// Appends a message and hands it to the operating system before returning. Throws Error if that
+  /// fails.
   void append(std::span<const std::byte> message);
 
  private:
-  void write(std::string_view bytes);
-
-  std::filesystem::path path_;
-  std::ofstream file_;
+  OutputFile file_;
 };
 
 }  // namespace lie

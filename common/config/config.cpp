@@ -373,11 +373,11 @@ std::vector<std::string> config_differences(const FieldList& fields,
     const auto found = there.find(field.key);
     const bool is_new = found == there.end();
     const bool differs = is_new ? field.info.before != field.text()
-                                : as_written_now(field, found->second) != field.get();
+                                : as_written_now(field, found->second) != field.stored();
     if (differs && !is_ignored(field.key)) {
       differences.push_back(fmt::format(
           "{}: there {}, here {}", field.key,
-          text(is_new ? std::vector{field.info.before} : found->second), text(field.get())));
+          text(is_new ? std::vector{field.info.before} : found->second), text(field.stored())));
     }
     if (!is_new) there.erase(found);
   }

@@ -59,7 +59,7 @@ bool needs_quotes(std::string_view text) {
 }
 
 std::string yaml_value(const Field& field) {
-  std::vector<std::string> values = field.get();
+  std::vector<std::string> values = field.stored();
   for (std::string& value : values) {
     // A quoted JSON string is valid YAML.
     if (field.is_text && needs_quotes(value)) value = json_quoted(value);

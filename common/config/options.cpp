@@ -4,6 +4,7 @@
 
 #include "common/base/error.h"
 #include "common/config/number_text.h"
+#include "common/text/printable.h"
 #include "common/text/scan.h"
 
 namespace lie {
@@ -133,6 +134,12 @@ void FieldList::add_choice(std::string_view name, std::vector<std::string> names
     fail("expected one of {}, found \"{}\"", joined(names, ", "), text);
   };
   append(std::move(field));
+}
+
+std::vector<std::string> Field::stored() const {
+  std::vector<std::string> values = get();
+  if (info.is_command) std::ranges::transform(values, values.begin(), without_secrets);
+  return values;
 }
 
 std::string Field::text() const {

@@ -26,6 +26,7 @@ struct FieldInfo {
   double max = std::numeric_limits<double>::infinity();
   std::string before = {};        // value for runs of versions without the key; empty: the default
   std::string renamed_from = {};  // former name in the same section, which is still accepted
+  bool is_command = false;        // a command line, which is shown and stored without secrets
 };
 
 /// One configurable value: its full key, its description, and functions that read and write it as
@@ -42,6 +43,8 @@ struct Field {
   std::function<std::vector<std::string>()> get = {};             // one element unless is_list
   std::function<void(const std::vector<std::string>&)> set = {};  // throws Error with the expected
 
+  /// Returns the values of get() as they are stored: a command line without its secrets.
+  std::vector<std::string> stored() const;
   /// Returns the current value in the format of --help.
   std::string text() const;
   /// Returns whether the values of get() are printed in brackets.

@@ -8,7 +8,7 @@
 #include "common/base/error.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
-#include "common/io/line_input.h"
+#include "common/text/units.h"
 
 namespace lie {
 namespace {
@@ -97,7 +97,7 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options,
                         const std::vector<std::string>& choices, const RenderPrompt& render,
                         RowCounts& counts) {
   std::vector<ChatMessage> messages = messages_of(row, options.prompt_field, counts);
-  if (is_blank(joined_contents(messages))) {
+  if (split_words(joined_contents(messages)).empty()) {
     fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
          options.prompt_field);
   }
@@ -144,7 +144,8 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
   for (const std::string& field : fields) {
     std::optional<std::string> gold = gold_in(row, field);
     if (!gold) continue;
-    if (is_blank(*gold)) fail("{}: field {} is empty; give the correct answer", row.place(), field);
+    if (split_words(*gold).empty())
+      fail("{}: field {} is empty; give the correct answer", row.place(), field);
     return choices > 0 ? letter_of(row, *gold, choices, counts) : *std::move(gold);
   }
   fail("{}: no correct answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),

@@ -12,6 +12,7 @@
 #include "common/base/fault.h"
 #include "common/io/descriptor.h"
 #include "common/io/file_aside.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 namespace {
@@ -33,15 +34,6 @@ void sync(const std::filesystem::path& path, int flags, std::string_view what) {
   if (::fsync(file.number()) != 0) fail_on(path, "sync it to the disk", "check the disk");
 }
 
-void write_all(const Descriptor& file, const std::filesystem::path& path, std::string_view rest) {
-  while (!rest.empty()) {
-    const ssize_t n = ::write(file.number(), rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_on(path, "write it", "check that the disk has free space");
-    rest.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 std::filesystem::path parent_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -49,12 +41,13 @@ std::filesystem::path parent_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  const Descriptor file = opened(path, O_RDONLY, "open it");
+  // Without O_NONBLOCK, the call would wait for the writer of a pipe.
+  const Descriptor file = opened(path, O_RDONLY | O_NONBLOCK, "open it");
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) fail_on(path, "read its size", "check the path");
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
-  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
-    fail("{}: is a device; write its content to a file and name that", path.string());
+  if (!S_ISREG(status.st_mode)) {
+    fail("{}: is a pipe or a device; write its content to a file and name that", path.string());
   }
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
@@ -72,10 +65,9 @@ std::string read_file(const std::filesystem::path& path) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   FileAside aside(path);
-  Descriptor file = opened(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
-  write_past_fault_point("file", content,
-                         [&](std::string_view bytes) { write_all(file, aside.at(), bytes); });
-  if (file.close() != 0) fail_on(aside.at(), "close it", "check the disk");
+  OutputFile file(aside.at(), OutputFile::Begin::kEmpty);
+  write_past_fault_point("file", content, [&](std::string_view bytes) { file.write(bytes); });
+  file.close();
   aside.publish();
 }
 
@@ -108,12 +100,17 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
   sync_directory(parent_of(to));
 }
 
-std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+std::filesystem::path free_name(const std::filesystem::path& path, std::string_view suffix) {
   const std::string name = path.string() + std::string(suffix);
   std::filesystem::path aside = name;
   for (int copy = 2; std::filesystem::exists(aside); ++copy) {
     aside = fmt::format("{}-{}", name, copy);
   }
+  return aside;
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+  const std::filesystem::path aside = free_name(path, suffix);
   rename_durably(path, aside);
   return aside;
 }

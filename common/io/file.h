@@ -12,8 +12,8 @@ namespace lie {
 
 namespace fs = std::filesystem;
 
-/// Returns the file's content. Throws Error if `path` is missing, unreadable, a directory or a
-/// device, such as /dev/zero, which could be read for ever.
+/// Returns the file's content. Throws Error if `path` is missing, unreadable or no regular file: a
+/// pipe or a device such as /dev/zero could be read for ever, deaf to signals.
 std::string read_file(const fs::path& path);
 
 /// Replaces the content of `path`: writes a temporary file, syncs it, renames it to `path`, and
@@ -38,8 +38,11 @@ void sync_directory(const fs::path& path);
 /// checkpoint.
 void rename_durably(const fs::path& from, const fs::path& to);
 
-/// Renames `path` durably to its name with `suffix` appended, or "`suffix`-2" and so on if that
-/// name exists. Returns the new name.
+/// Returns the name of `path` with `suffix` appended, or "`suffix`-2" and so on if that name
+/// exists.
+fs::path free_name(const fs::path& path, std::string_view suffix);
+
+/// Renames `path` durably to free_name(). Returns the new name.
 fs::path set_aside(const fs::path& path, std::string_view suffix);
 
 /// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the

@@ -46,7 +46,24 @@ class DuplicateKeys {
 
 }  // namespace
 
+bool nests_too_deep(std::string_view text) {
+  int levels = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size() && levels <= kMostJsonLevels; ++i) {
+    const char c = text[i];
+    if (c == '"') in_string = !in_string;
+    if (c == '\\' && in_string) ++i;
+    if (in_string) continue;
+    if (c == '[' || c == '{') ++levels;
+    if (c == ']' || c == '}') --levels;
+  }
+  return levels > kMostJsonLevels;
+}
+
 Json parse_json(std::string_view text, std::string_view where) {
+  if (nests_too_deep(text)) {
+    fail("{}: lists and objects nest more than {} levels deep", where, kMostJsonLevels);
+  }
   try {
     return Json::parse(text.begin(), text.end(), DuplicateKeys(where));
   } catch (const Json::parse_error& error) {

@@ -9,8 +9,16 @@ namespace lie {
 
 using Json = nlohmann::json;
 
+/// The greatest depth of lists and objects. The parser's own functions call themselves at each
+/// level, so that a file of a stranger could exhaust the stack.
+inline constexpr int kMostJsonLevels = 512;
+
+/// Returns whether JSON text has more than kMostJsonLevels.
+bool nests_too_deep(std::string_view text);
+
 /// Parses JSON text. `where` names the text in errors ("model/config.json"). Throws Error with line
-/// and column of a syntax error or of invalid UTF-8, or with the name of a duplicate key.
+/// and column of a syntax error or of invalid UTF-8, with the name of a duplicate key, or if the
+/// text nests too deep.
 Json parse_json(std::string_view text, std::string_view where);
 
 /// Reads and parses a file. Throws Error with its name if it cannot be read or parsed.

@@ -103,11 +103,10 @@ class LiteralQuoter {
   std::string out_;
 };
 
-/// Replaces marked strings by numbers, down to `levels` of nesting.
-void restore_not_finite(Json& value, int levels) {
+/// Replaces marked strings by numbers.
+void restore_not_finite(Json& value) {
   if (value.is_structured()) {
-    if (levels == 0) return;
-    for (Json& element : value) restore_not_finite(element, levels - 1);
+    for (Json& element : value) restore_not_finite(element);
   } else if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
     if (!text.starts_with('\1') || !is_not_finite(std::string_view(text).substr(1))) return;
@@ -119,10 +118,9 @@ void restore_not_finite(Json& value, int levels) {
 }  // namespace
 
 Json parse_exact_json(std::string_view text, std::string_view where) {
-  constexpr int kMostLevels = 1000;
   const std::string quoted = LiteralQuoter(text, true).run();
   Json value = parse_json(quoted, where);
-  if (quoted.find(kMark) != std::string::npos) restore_not_finite(value, kMostLevels);
+  if (quoted.find(kMark) != std::string::npos) restore_not_finite(value);
   return value;
 }
 

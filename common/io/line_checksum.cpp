@@ -7,6 +7,8 @@
 namespace lie {
 namespace {
 
+constexpr std::string_view kChecksumComment = "# crc32c: ";
+
 std::size_t place_of_checksum(std::string_view line) {
   return line.rfind(fmt::format(",\"{}\":", kLineChecksum));
 }
@@ -25,6 +27,16 @@ bool has_checksum(std::string_view line) {
 bool is_valid(std::string_view line) {
   return has_checksum(line) &&
          with_checksum(std::string(line.substr(0, place_of_checksum(line))) + "}") == line;
+}
+
+std::string with_checksum_comment(std::string_view text) {
+  return fmt::format("{}{}{}\n", text, kChecksumComment, crc32c(text));
+}
+
+std::optional<bool> fits_checksum_comment(std::string_view text) {
+  const std::size_t at = text.rfind(kChecksumComment);
+  if (at == std::string_view::npos) return std::nullopt;
+  return with_checksum_comment(text.substr(0, at)) == text;
 }
 
 std::string_view for_each_whole_line(

@@ -1,10 +1,12 @@
 // A checksum in each line of a JSON Lines file, as the last field of its object:
 //   {"step":7,"accuracy":0.5,"crc32c":1234567}
-// The checksum is the CRC-32C of the object's text without that field.
+// The checksum is the CRC-32C of the object's text without that field. A YAML file has a checksum
+// of its whole text, as a comment in its last line.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,13 @@ bool has_checksum(std::string_view line);
 
 /// Returns whether the line equals the output of with_checksum(), byte for byte.
 bool is_valid(std::string_view line);
+
+/// Returns a text of whole lines with a last line "# crc32c: NUMBER" added, a comment in YAML.
+std::string with_checksum_comment(std::string_view text);
+
+/// Returns whether a text equals the output of with_checksum_comment(); empty if its last line is
+/// no such comment, as in files of older versions.
+std::optional<bool> fits_checksum_comment(std::string_view text);
 
 /// Calls `visit` with each line that ends with a newline, and its number from 1. Returns the rest
 /// of the text: a line that a killed process left incomplete.

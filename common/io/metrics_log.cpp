@@ -36,7 +36,7 @@ MetricsRow from_json(const Json& json) {
 }  // namespace
 
 MetricsFile read_valid_metrics(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = std::filesystem::exists(path) ? read_file(path) : std::string();
   MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
   const auto take = [&](std::string_view object, std::size_t line) {
     try {
@@ -45,25 +45,37 @@ MetricsFile read_valid_metrics(const std::filesystem::path& path) {
         file.rows.push_back(std::move(row));
       } else {
         file.damage.push_back(
-            fmt::format("{}:{}: the line does not fit its checksum; it is damaged: remove it",
-                        path.string(), line));
+            fmt::format("{}:{}: the line does not fit its checksum", path.string(), line));
       }
     } catch (const Json::exception& e) {
-      file.damage.push_back(fmt::format(
-          "{}:{}: expected one flat JSON object of numbers with a \"step\" ({}); remove the line",
-          path.string(), line, e.what()));
+      file.damage.push_back(
+          fmt::format("{}:{}: expected one flat JSON object of numbers with a \"step\" ({})",
+                      path.string(), line, e.what()));
     }
   };
   const std::string_view rest = for_each_whole_line(text, take);
   if (!rest.empty() && is_valid(rest.substr(0, rest.size() - 1))) {
     file.damage.push_back(fmt::format("{}: the end of its last line is damaged", path.string()));
   }
+  std::ranges::stable_sort(file.rows, {}, &MetricsRow::step);
   return file;
+}
+
+MetricsFile metrics_to_continue(const std::filesystem::path& path) {
+  MetricsFile file = read_valid_metrics(path);
+  if (!file.damage.empty()) write_file_atomically(free_name(path, ".damaged"), read_file(path));
+  return file;
+}
+
+void drop_after(std::int64_t last_step, std::vector<MetricsRow>& rows) {
+  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last_step; });
 }
 
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
   MetricsFile file = read_valid_metrics(path);
-  if (!file.damage.empty()) fail("{}", file.damage.front());
+  if (!file.damage.empty()) {
+    fail("{}; resume the run, which repairs the file", file.damage.front());
+  }
   return std::move(file.rows);
 }
 
@@ -72,32 +84,20 @@ std::optional<double> MetricsRow::find(std::string_view name) const {
   return at == values.end() ? std::nullopt : std::optional(at->second);
 }
 
-std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step) {
-  if (!std::filesystem::exists(path)) return {};
-  std::vector<MetricsRow> rows = read_metrics(path);
-  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last_step; });
-  return rows;
-}
-
-MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
-    : MetricsLog(path, rows_up_to(path, last_step)) {}
-
-MetricsLog::MetricsLog(std::filesystem::path path, std::span<const MetricsRow> rows)
-    : path_(std::move(path)) {
+MetricsLog::MetricsLog(const std::filesystem::path& path, std::span<const MetricsRow> rows) {
   std::string text;
   for (const MetricsRow& row : rows) {
     text += line_of(row);
     steps_.insert(row.step);
   }
-  write_file_atomically(path_, text);
-  file_.open(path_, std::ios::app);
+  write_file_atomically(path, text);
+  file_.emplace(path, OutputFile::Begin::kAtEnd);
 }
 
 void MetricsLog::append(const MetricsRow& row) {
   write_past_fault_point("metrics", line_of(row),
-                         [this](std::string_view text) { file_ << text << std::flush; });
+                         [this](std::string_view text) { file_->write(text); });
   steps_.insert(row.step);
-  if (!file_) fail("{}: cannot write metrics; is the disk full?", path_.string());
 }
 
 }  // namespace lie

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -24,25 +25,17 @@ struct MetricsRow {
   double value_or_zero(std::string_view name) const { return find(name).value_or(0); }
 };
 
-/// Returns the complete rows of steps up to `last_step`, or none if the file is missing. Throws
-/// Error like read_metrics().
-std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step);
-
 /// Appends rows. Each row has reached the operating system when append() returns.
 class MetricsLog {
  public:
-  /// Opens the file. Keeps the rows of steps up to `last_step`, which a resumed run continues, and
-  /// drops later rows and a line that a killed process left incomplete.
-  MetricsLog(std::filesystem::path path, std::int64_t last_step);
-  /// Opens the file and replaces its content by `rows`, which rows_up_to() has read.
-  MetricsLog(std::filesystem::path path, std::span<const MetricsRow> rows);
+  /// Creates the file with `rows`, or replaces its content by them.
+  MetricsLog(const std::filesystem::path& path, std::span<const MetricsRow> rows);
   void append(const MetricsRow& row);
   bool holds(std::int64_t step) const { return steps_.contains(step); }
 
  private:
-  std::filesystem::path path_;
   std::set<std::int64_t> steps_;
-  std::ofstream file_;
+  std::optional<OutputFile> file_;
 };
 
 /// The content of a metrics file.
@@ -52,8 +45,16 @@ struct MetricsFile {
   bool checked = false;             // whether the lines have checksums
 };
 
-/// Reads the valid rows. An incomplete last line was left by a killed process and is not damage.
+/// Reads the valid rows, in the order of their steps. An incomplete last line was left by a killed
+/// process and is not damage. A missing file has no rows.
 MetricsFile read_valid_metrics(const std::filesystem::path& path);
+
+/// Reads the valid rows before the file is replaced. A damaged file is copied to PATH.damaged, or
+/// PATH.damaged-2 and so on if that name exists.
+MetricsFile metrics_to_continue(const std::filesystem::path& path);
+
+/// Removes the rows of steps after `last_step`, which a killed process left.
+void drop_after(std::int64_t last_step, std::vector<MetricsRow>& rows);
 
 /// Returns all complete rows of a metrics file. Throws Error with file and line of a row that is
 /// not a flat object with a step or does not match its checksum.

@@ -94,22 +94,14 @@ EventWriter::EventWriter(const std::filesystem::path& directory) {
   make_directories(directory);
   remove_event_files(directory);
   const double now = unix_seconds();
-  path_ = directory / fmt::format("{}{:010}.{}.{}", kFilePrefix, static_cast<std::int64_t>(now),
-                                  host_name(), ::getpid());
-  file_.reset(std::fopen(path_.c_str(), "ab"));
-  if (!file_) fail("{}: cannot create the file; check the directory's permissions", path_.string());
-  append(version_record(now));
-  append(restart_record(now, 0));
+  file_.emplace(directory / fmt::format("{}{:010}.{}.{}", kFilePrefix,
+                                        static_cast<std::int64_t>(now), host_name(), ::getpid()),
+                OutputFile::Begin::kAtEnd);
+  file_->write(version_record(now) + restart_record(now, 0));
 }
 
 void EventWriter::write(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
-  append(scalars_record(wall_time, step, scalars));
-}
-
-void EventWriter::append(const std::string& record) {
-  const bool ok = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size() &&
-                  std::fflush(file_.get()) == 0;
-  if (!ok) fail("{}: cannot write to it; check that the disk has free space", path_.string());
+  file_->write(scalars_record(wall_time, step, scalars));
 }
 
 std::string event_file_fault(const std::filesystem::path& path) {

@@ -8,11 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -40,16 +41,10 @@ class EventWriter {
 
   void write(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return file_->path(); }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  void append(const std::string& record);
-
-  std::filesystem::path path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::optional<OutputFile> file_;
 };
 
 /// Returns a sentence with the position of the first record that does not match its checksum. All

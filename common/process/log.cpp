@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "common/process/terminal.h"
+#include "common/text/printable.h"
 
 namespace lie {
 
@@ -26,7 +27,7 @@ Log::Log(Log&&) noexcept = default;
 Log& Log::operator=(Log&&) noexcept = default;
 
 void Log::write(bool is_warning, const std::string& message) const {
-  const std::string line = impl_->line_start + (is_warning ? "warning: " : "") + message;
+  const std::string line = impl_->line_start + (is_warning ? "warning: " : "") + printable(message);
   impl_->logger.log(is_warning ? spdlog::level::warn : spdlog::level::info, line);
   impl_->logger.flush();
 }

@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/process/terminal.h"
+#include "common/text/printable.h"
 
 namespace lie {
 namespace {
@@ -32,7 +33,7 @@ void open_closed_streams() {
 }
 
 std::string output_failure(int code) {
-  return fmt::format("standard output cannot be written{}; is the disk full?",
+  return fmt::format("standard output cannot be written{}; check where it is redirected to",
                      code == 0 ? "" : ": " + std::generic_category().message(code));
 }
 
@@ -49,7 +50,8 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
   open_closed_streams();
   const auto report = [&](std::string_view what) {
     if (!options.reports_errors) return;
-    std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, what).c_str(), stderr);
+    std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, printable(what)).c_str(),
+               stderr);
   };
   int status = options.failed, code = 0;
   try {

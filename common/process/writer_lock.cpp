@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -92,10 +94,12 @@ fs::path lock_of(const fs::path& guarded) {
                                    : fs::path(guarded.string() + ".lock");
 }
 
-void write_whole(int descriptor, const fs::path& path, const std::string& text) {
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  if (written < 0) fail_on(path, "write it", errno);
-  if (written != std::ssize(text)) fail_on(path, "write it", ENOSPC);
+void write_whole(int descriptor, const fs::path& path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR) fail_on(path, "write it", errno);
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+  }
   if (::fsync(descriptor) != 0) fail_on(path, "sync it to the disk", errno);
 }
 

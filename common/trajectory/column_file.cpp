@@ -24,7 +24,7 @@ h5::Handle column_layout(const ColumnInfo& column) {
   return layout;
 }
 
-h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
+h5::Handle create_dataset(hid_t file, const fs::path& path, const ColumnInfo& column) {
   const hsize_t none = 0;
   const hsize_t unlimited = H5S_UNLIMITED;
   const h5::Handle space(h5::checked_id(H5Screate_simple(1, &none, &unlimited), "create extent"),
@@ -36,7 +36,7 @@ h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
   h5::Handle dataset(H5Dcreate2(file, column.path, h5::file_type(column.type), space.id(),
                                 groups.id(), layout.id(), access.id()),
                      H5Dclose);
-  h5::checked_id(dataset.id(), column.path);
+  if (!dataset) h5::fail_to_write(path, column.path);
   h5::write_attribute(dataset.id(), "unit", std::string_view(column.unit));
   h5::write_attribute(dataset.id(), "about", std::string_view(column.about));
   return dataset;
@@ -77,14 +77,14 @@ ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info)
 
 void ColumnFile::appear_as(const fs::path& path) {
   flush();
-  h5::check(H5Fstart_swmr_write(file_.id()), "start writing with concurrent readers");
-  fs::rename(path_, path);
+  if (H5Fstart_swmr_write(file_.id()) < 0) h5::fail_to_write(path_, "the mark of a live file");
+  rename_durably(path_, path);
   path_ = path;
 }
 
 void ColumnFile::create_column(const ColumnInfo& column) {
   columns_.push_back(
-      {column.path, h5::memory_type(column.type), create_dataset(file_.id(), column), 0});
+      {column.path, h5::memory_type(column.type), create_dataset(file_.id(), path_, column), 0});
 }
 
 void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> bytes) {
@@ -94,14 +94,14 @@ void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> 
   const hsize_t size = bytes.size() / H5Tget_size(open.type);
   open.rows += size;
   const hsize_t rows = open.rows;
-  h5::check(H5Dset_extent(open.dataset.id(), &rows), path);
+  if (H5Dset_extent(open.dataset.id(), &rows) < 0) h5::fail_to_write(path_, path);
   const h5::Handle target(h5::checked_id(H5Dget_space(open.dataset.id()), path), H5Sclose);
   h5::check(H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, &first, nullptr, &size, nullptr),
             path);
   const h5::Handle source(h5::checked_id(H5Screate_simple(1, &size, nullptr), path), H5Sclose);
   if (H5Dwrite(open.dataset.id(), open.type, source.id(), target.id(), H5P_DEFAULT, bytes.data()) <
       0) {
-    fail("{}: cannot write {}: {}; is the disk full?", path_.string(), path, h5::last_reason());
+    h5::fail_to_write(path_, path);
   }
 }
 
@@ -110,15 +110,13 @@ void ColumnFile::append_rows(const SegmentReader& from, const ColumnInfo& column
 }
 
 void ColumnFile::flush() {
-  if (H5Fflush(file_.id(), H5F_SCOPE_LOCAL) < 0) {
-    fail("{}: cannot be written: {}; is the disk full?", path_.string(), h5::last_reason());
-  }
+  if (H5Fflush(file_.id(), H5F_SCOPE_LOCAL) < 0) h5::fail_to_write(path_, "what was appended");
 }
 
 void ColumnFile::close() {
   if (!is_open()) return;
-  for (OpenColumn& column : columns_) column.dataset.close(column.path);
-  file_.close(path_.string());
+  for (OpenColumn& column : columns_) column.dataset.close(path_);
+  file_.close(path_);
   sync_file(path_);
   sync_directory(fs::absolute(path_).parent_path());
 }

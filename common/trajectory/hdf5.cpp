@@ -30,13 +30,27 @@ Handle text_type(std::size_t size) {
   return type;
 }
 
+[[noreturn]] void fail_to_write(const std::filesystem::path& file, std::string_view what,
+                                std::string_view reason) {
+  fail("{}: cannot write {}: {}; check the disk and its quota", file.string(), what, reason);
+}
+
+std::string file_of(hid_t object) {
+  std::string name(static_cast<std::size_t>(H5Fget_name(object, nullptr, 0)) + 1, '\0');
+  H5Fget_name(object, name.data(), name.size());
+  name.pop_back();
+  return name;
+}
+
 void write_scalar(hid_t object, const char* name, hid_t in_file, hid_t in_memory,
                   const void* value) {
   Handle space(checked_id(H5Screate(H5S_SCALAR), "create scalar space"), H5Sclose);
   Handle attribute(H5Acreate2(object, name, in_file, space.id(), H5P_DEFAULT, H5P_DEFAULT),
                    H5Aclose);
-  checked_id(attribute.id(), name);
-  check(H5Awrite(attribute.id(), in_memory, value), name);
+  if (!attribute || H5Awrite(attribute.id(), in_memory, value) < 0) {
+    const std::string reason = last_reason();  // the next call would clear it
+    fail_to_write(file_of(object), fmt::format("attribute {}", name), reason);
+  }
 }
 
 Handle open_attribute(hid_t object, const char* name, H5T_class_t kind, std::string_view file) {
@@ -96,14 +110,18 @@ void Handle::reset() noexcept {
   if (id_ >= 0) closer_(std::exchange(id_, H5I_INVALID_HID));
 }
 
-void Handle::close(std::string_view what) {
-  if (id_ >= 0) check(closer_(std::exchange(id_, H5I_INVALID_HID)), what);
+void Handle::close(const std::filesystem::path& file) {
+  if (id_ >= 0 && closer_(std::exchange(id_, H5I_INVALID_HID)) < 0) fail_to_write(file, "its end");
 }
 
 std::string last_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
   return reason.empty() ? "no reason given" : system_message(std::move(reason));
+}
+
+void fail_to_write(const std::filesystem::path& file, std::string_view what) {
+  fail_to_write(file, what, last_reason());
 }
 
 hid_t checked_id(hid_t id, std::string_view what) {

@@ -15,7 +15,7 @@
 namespace lie::h5 {
 
 /// Owns an HDF5 identifier. Move-only. The destructor closes it and ignores errors; close() throws
-/// them.
+/// them, with the file's name and HDF5's reason.
 class Handle {
  public:
   using Closer = herr_t (*)(hid_t);
@@ -28,7 +28,7 @@ class Handle {
   hid_t id() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
   void reset() noexcept;
-  void close(std::string_view what);
+  void close(const std::filesystem::path& file);
 
  private:
   hid_t id_ = H5I_INVALID_HID;
@@ -40,6 +40,9 @@ class Handle {
 hid_t checked_id(hid_t id, std::string_view what);
 void check(herr_t status, std::string_view what);
 std::string last_reason();
+/// Throws Error that names the file, what of it cannot be written, HDF5's innermost reason and the
+/// remedy.
+[[noreturn]] void fail_to_write(const std::filesystem::path& file, std::string_view what);
 /// Must be called before any other HDF5 function. It stops HDF5 from printing error stacks, because
 /// reasons are part of Error. It also stops HDF5 from closing files at exit. A file that could not
 /// be written (disk full) would be written once more then, which crashes with a memory fault.
@@ -58,6 +61,7 @@ Handle create_file(const std::filesystem::path& path);
 hid_t memory_type(schema::ElementType type);
 hid_t file_type(schema::ElementType type);
 
+/// Write an attribute. Throw Error naming the object's file.
 void write_attribute(hid_t object, const char* name, std::string_view text);
 void write_attribute(hid_t object, const char* name, std::int64_t value);
 void write_attribute(hid_t object, const char* name, std::uint64_t value);

@@ -72,7 +72,8 @@ fs::path unfinished_name(const fs::path& segment) { return segment.string() + ".
 void remove_file(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
-  if (error) fail("{}: cannot remove: {}", path.string(), error.message());
+  if (error)
+    fail("{}: cannot remove: {}; check the disk and permissions", path.string(), error.message());
 }
 
 void remove_unfinished(const fs::path& directory) {
@@ -102,10 +103,11 @@ void clear_after_crash(const fs::path& path) {
   h5::check(H5Pset(access.id(), "clear_status_flags", &yes), "set clear_status_flags");
   h5::check(H5Pset(access.id(), "skip_eof_check", &yes), "set skip_eof_check");
   h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
-  if (!file) fail("{}: cannot repair: {}", path.string(), h5::last_reason());
+  if (!file)
+    fail("{}: cannot repair: {}; check the disk and permissions", path.string(), h5::last_reason());
   // Data written after the last flush of the file's superblock are beyond the end that it records.
-  h5::check(H5Fincrement_filesize(file.id(), 0), "set end of file");
-  file.close(path.string());
+  if (H5Fincrement_filesize(file.id(), 0) < 0) h5::fail_to_write(path, "its end");
+  file.close(path);
 }
 
 }  // namespace lie

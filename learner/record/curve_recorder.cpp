@@ -30,6 +30,12 @@ RoleClock learner_clock(const StepSeconds& seconds) {
           .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};
 }
 
+std::vector<MetricsRow> rows_up_to(std::int64_t last_step, const std::filesystem::path& path) {
+  std::vector<MetricsRow> rows = read_metrics(path);
+  drop_after(last_step, rows);
+  return rows;
+}
+
 StepMetricsInput metrics_input(const StepOutcome& step, const RewardNames& rewards) {
   const StepSeconds& seconds = step.seconds;
   return {.step = step.step,
@@ -55,7 +61,7 @@ StepMetricsInput metrics_input(const StepOutcome& step, const RewardNames& rewar
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps, RewardNames rewards,
                              std::vector<std::string> cautions, RunCoverage& coverage)
-    : CurveRecorder(run_directory, rows_up_to(run_directory / kMetricsFile, last_step), steps,
+    : CurveRecorder(run_directory, rows_up_to(last_step, run_directory / kMetricsFile), steps,
                     std::move(rewards), std::move(cautions), coverage) {}
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 
 #include "common/base/error.h"
 
@@ -123,6 +125,7 @@ std::unique_ptr<CheckpointExtra> RunCoverage::copy() const {
 
 void RunCoverage::save(const fs::path& checkpoint) const {
   const fs::path path = checkpoint / kCoverageFile;
+  errno = 0;
   std::ofstream out(path, std::ios::binary);
   write(out, kMagic);
   for (const Counter& counter : counters_) {
@@ -130,7 +133,10 @@ void RunCoverage::save(const fs::path& checkpoint) const {
     counter.run.write(out);
   }
   out.close();
-  if (!out) fail("{}: cannot write the file; is the disk full?", path.string());
+  if (!out) {
+    fail("{}: cannot write it: {}; check the disk and its quota", path.string(),
+         std::generic_category().message(errno));
+  }
 }
 
 bool RunCoverage::restore(const fs::path& checkpoint) {

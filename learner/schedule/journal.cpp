@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "common/comm/wire.h"
 #include "common/io/file.h"
@@ -53,6 +54,16 @@ std::int64_t step_of(const std::string& name) {
     std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
   }
   return step;
+}
+
+/// Removes what no start needs any more. A failure costs only space.
+void remove_or_warn(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (!error) return;
+  Log("learner", 0)
+      .warn("{}: cannot remove it: {}; it is not needed, remove it by hand", path.string(),
+            error.message());
 }
 
 }  // namespace
@@ -119,9 +130,9 @@ void Journal::remove_up_to(std::int64_t step) {
   if (step == 0 || !fs::is_directory(directory_)) return;
   for (const std::string& name : list_directory(directory_)) {
     const std::int64_t of = step_of(name);
-    if (of >= 0 && of <= step) fs::remove(directory_ / name);
+    if (of >= 0 && of <= step) remove_or_warn(directory_ / name);
   }
-  if (fs::is_empty(directory_)) fs::remove(directory_);
+  if (list_directory(directory_).empty()) remove_or_warn(directory_);
 }
 
 }  // namespace lie

@@ -162,9 +162,8 @@ ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step, bool 
 }
 
 void ScheduleRecorder::begin_with(const std::string& lines) {
-  file_.close();
   write_file_atomically(path_, lines);
-  file_.open(path_, std::ios::app);
+  file_.emplace(path_, OutputFile::Begin::kAtEnd);
 }
 
 void ScheduleRecorder::record(const StepGroups& step) {
@@ -175,8 +174,7 @@ void ScheduleRecorder::record(const StepGroups& step) {
     ahead_.clear();
     begin_with(text_up_to(step.step - 1, lines_of(path_)));
   }
-  file_ << line << "\n" << std::flush;
-  if (!file_) fail("{}: cannot write the schedule; is the disk full?", path_.string());
+  file_->write(line + "\n");
 }
 
 }  // namespace lie

@@ -15,12 +15,12 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/io/output_file.h"
 #include "common/rollout/drawn_group.h"
 #include "common/rollout/rollout.h"
 #include "learner/step.h"
@@ -84,7 +84,7 @@ class ScheduleRecorder {
   const std::int64_t first_step_;
   const bool takes_first_groups_;
   std::map<std::int64_t, std::string> ahead_;  // lines of later steps in the file
-  std::ofstream file_;
+  std::optional<OutputFile> file_;
 };
 
 inline constexpr const char* kScheduleFile = "schedule.jsonl";

@@ -15,6 +15,10 @@
 namespace lie {
 namespace {
 
+// A match of a published pattern takes a few steps for each byte of the longest run of blanks. The
+// pattern of a stranger may take 2^n steps for n bytes.
+constexpr std::uint64_t kStepsOfAnyMatch = 20'000'000, kStepsPerByte = 100;
+
 // Latin-1 characters that PCRE2 classifies as a letter, a number, a space and none of these.
 constexpr char kShadowLetter = '\xc0';
 constexpr char kShadowNumber = '\xb2';
@@ -77,9 +81,6 @@ void to_byte_positions(std::string_view text, std::span<TextRange> ranges) {
 
 struct Regex::Compiled {
   std::unique_ptr<pcre2_code, Freed<pcre2_code_free>> code;
-  // Raises PCRE2's default limit of ten million steps, which one long run of blanks reaches.
-  std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context_free>> limits{
-      pcre2_match_context_create(nullptr)};
   bool is_jit = false;
 };
 
@@ -95,7 +96,6 @@ Regex::Regex(const std::string& pattern, const UnicodeTable& table)
   if (!compiled_->code) {
     fail("regular expression \"{}\": {} at position {}", pattern, error_message(error), position);
   }
-  pcre2_set_match_limit(compiled_->limits.get(), std::numeric_limits<std::uint32_t>::max());
   compiled_->is_jit = pcre2_jit_compile(compiled_->code.get(), PCRE2_JIT_COMPLETE) == 0;
 }
 
@@ -109,6 +109,11 @@ void Regex::split(std::string_view text, std::vector<TextRange>& out) const {
 }
 
 void Regex::split_bytes(std::string_view subject, std::vector<TextRange>& out) const {
+  const std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context_free>> limits(
+      pcre2_match_context_create(nullptr));
+  const std::uint64_t steps = kStepsOfAnyMatch + kStepsPerByte * subject.size();
+  pcre2_set_match_limit(limits.get(),
+                        static_cast<std::uint32_t>(std::min<std::uint64_t>(steps, UINT32_MAX)));
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
   const std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>> match(
       pcre2_match_data_create(1, nullptr));
@@ -117,9 +122,9 @@ void Regex::split_bytes(std::string_view subject, std::vector<TextRange>& out) c
   for (std::size_t start = 0; start < subject.size();) {
     const int found = compiled_->is_jit
                           ? pcre2_jit_match(compiled_->code.get(), bytes, subject.size(), start, 0,
-                                            match.get(), compiled_->limits.get())
+                                            match.get(), limits.get())
                           : pcre2_match(compiled_->code.get(), bytes, subject.size(), start,
-                                        PCRE2_NO_UTF_CHECK, match.get(), compiled_->limits.get());
+                                        PCRE2_NO_UTF_CHECK, match.get(), limits.get());
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) fail("splitting text by a regular expression: {}", error_message(found));
     if (range[0] > done) out.push_back({done, range[0], false});

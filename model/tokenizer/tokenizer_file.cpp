@@ -81,6 +81,9 @@ class Receiver : public nlohmann::json_sax<Json> {
   }
 
   bool open(Json container) {
+    if (std::ssize(open_) > kMostJsonLevels) {
+      fail("{}: lists and objects nest more than {} levels deep", name_, kMostJsonLevels);
+    }
     if (open_.size() == 1) section_ = key_;
     open_.push_back(&put(std::move(container)));
     return true;

@@ -210,7 +210,7 @@ void convert_halves(std::span<const std::byte> data, std::span<float> out, Conve
 }
 
 std::uint64_t bytes_of(const TensorShape& tensor) {
-  std::uint64_t bytes = sizeof(float);
+  std::uint64_t bytes = tensor.dtype == "F32" ? 4 : 2;
   for (const std::int64_t size : tensor.shape) bytes *= static_cast<std::uint64_t>(size);
   return bytes;
 }
@@ -223,7 +223,7 @@ std::string header_bytes(std::span<const TensorShape> tensors) {
   for (const TensorShape& tensor : tensors) {
     const std::uint64_t end = begin + bytes_of(tensor);
     header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text = header.dump();
@@ -283,24 +283,24 @@ SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first,
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
                                      std::span<const TensorShape> tensors)
-    : path_(path), file_(path, std::ios::binary | std::ios::trunc), missing_(0) {
-  const std::string header = header_bytes(tensors);
-  file_.write(header.data(), static_cast<std::streamsize>(header.size()));
+    : file_(path, OutputFile::Begin::kEmpty), missing_(0) {
+  file_.write(header_bytes(tensors));
   for (const TensorShape& tensor : tensors) missing_ += bytes_of(tensor);
 }
 
-void SafetensorsWriter::append(std::span<const float> values) {
-  if (values.size_bytes() > missing_) fail("{}: more values than in its header", path_.string());
+void SafetensorsWriter::append_bytes(std::span<const std::byte> values) {
+  if (values.size_bytes() > missing_) {
+    fail("{}: more values than in its header", file_.path().string());
+  }
   missing_ -= values.size_bytes();
-  file_.write(reinterpret_cast<const char*>(values.data()),
-              static_cast<std::streamsize>(values.size_bytes()));
+  file_.write_values(values);
 }
 
 void SafetensorsWriter::close() {
-  if (missing_ > 0) fail("{}: {} bytes fewer than in its header", path_.string(), missing_);
+  if (missing_ > 0) {
+    fail("{}: {} bytes fewer than in its header", file_.path().string(), missing_);
+  }
   file_.close();
-  if (!file_)
-    fail("{}: cannot be written; is the disk full or the folder missing?", path_.string());
 }
 
 }  // namespace lie

@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "common/io/output_file.h"
 
 namespace lie {
 
@@ -55,22 +56,25 @@ SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first, 
 struct TensorShape {
   std::string name;
   std::vector<std::int64_t> shape;
+  std::string dtype = "F32";  // or "BF16"
 };
 
-/// Writes fp32 tensors in the given order. Their bytes begin at a multiple of 64. The file has the
+/// Writes tensors in the given order. Their bytes begin at a multiple of 64. The file has the
 /// metadata {"format": "pt"}, which transformers requires.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
   /// Appends values. All calls together must give the values of all tensors, end to end. Throws
   /// Error if there are too many.
-  void append(std::span<const float> values);
+  void append(std::span<const float> values) { append_bytes(std::as_bytes(values)); }
+  void append(std::span<const std::uint16_t> halves) { append_bytes(std::as_bytes(halves)); }
   /// Throws Error if the file could not be written or if values are missing.
   void close();
 
  private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  void append_bytes(std::span<const std::byte> values);
+
+  OutputFile file_;
   std::uint64_t missing_;  // bytes not yet appended
 };
 

@@ -61,20 +61,23 @@ Tensor Weights::tensor(std::string_view name) const {
   return tensor;
 }
 
+void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter& parameter,
+                 std::size_t number, std::int64_t first, std::span<float> values) {
+  if (!parameter.decay) {
+    return static_cast<void>(
+        std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f));
+  }
+  fill_normal(values, first, config.initializer_range, seed, number);
+}
+
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,
                         std::optional<FlatRange> shard) {
   Weights weights(config, operators, shard);
   for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
-    const Parameter& parameter = *piece.parameter;
-    const auto number = static_cast<std::size_t>(&parameter - weights.parameters().data());
+    const auto number = static_cast<std::size_t>(piece.parameter - weights.parameters().data());
     write_blocks(operators, weights.flat().elements_at(piece.at, piece.count),
                  [&](std::int64_t first, std::span<float> values) {
-                   if (parameter.decay) {
-                     fill_normal(values, piece.first + first, config.initializer_range, seed,
-                                 number);
-                   } else {
-                     std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
-                   }
+                   set_initial(config, seed, *piece.parameter, number, piece.first + first, values);
                  });
   }
   return weights;

@@ -130,6 +130,11 @@ void save_parameters(const Weights& weights, const RangeFile& file,
 void save_weights_index(std::span<const Parameter> layout, std::span<const RangeFile> files,
                         const std::filesystem::path& directory);
 
+/// Sets `values` to initial elements, from `first` on, of parameter number `number` of the config's
+/// layout. Each is a function of seed, number and index alone.
+void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter& parameter,
+                 std::size_t number, std::int64_t first, std::span<float> values);
+
 /// Returns initial weights: matrices are Normal(0, initializer_range) from the counter-based
 /// generator, norms are 1 and biases 0. With `shard`, it returns only that range.
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,

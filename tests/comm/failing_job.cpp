@@ -4,16 +4,22 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/io/descriptor.h"
+#include "common/io/file.h"
 #include "common/process/stop_signals.h"
 
 namespace lie {
@@ -176,6 +182,61 @@ void launcher_killed(Job& job) {
   wait_for_a_message(job);
 }
 
+/// Returns the TCP port at which this process listens, or 0.
+int listening_port() {
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    sockaddr_in6 address = {};
+    socklen_t length = sizeof address;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0 ||
+        ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+      continue;
+    }
+    if (address.sin6_family == AF_INET6 || address.sin6_family == AF_INET) {
+      return ntohs(address.sin6_port);  // at the same place in an IPv4 address
+    }
+  }
+  return 0;
+}
+
+std::int64_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+/// Opens connections on which nothing is ever sent.
+std::vector<Descriptor> idle_connections(int port, int count) {
+  std::vector<Descriptor> connections;
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < count; ++i) {
+    Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+    if (::connect(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      fail("connection {} to port {} failed", i, port);
+    }
+    connections.push_back(std::move(socket));
+  }
+  return connections;
+}
+
+/// Rank 1 opens more connections to the port of rank 0 than rank 0 may have open files. Rank 0
+/// still opens a file after it has accepted what it accepts.
+void strangers(Job& job) {
+  const std::int64_t before = open_descriptors();
+  const rlimit limit = {static_cast<rlim_t>(before) + 120, static_cast<rlim_t>(before) + 120};
+  if (job.rank() == 0 && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("cannot set the limit");
+  double port = job.rank() == 0 ? listening_port() : 0;
+  world_collective(job)->all_reduce_sum(std::span(&port, 1));
+  std::vector<Descriptor> connections;
+  if (job.rank() == 1) connections = idle_connections(static_cast<int>(port), 300);
+  while (job.rank() == 0 && open_descriptors() < before + 60) job.poll_progress();
+  for (int i = 0; i < 100; ++i) meet(job);
+  if (job.rank() == 0) read_file("/proc/self/status");
+  meet(job);
+}
+
 // These do not fail. environment_test.cpp runs them.
 
 void print_cpus(Job&) {
@@ -211,6 +272,7 @@ int run(const std::string& ending) {
       {"killed_during_computations", killed_during_computations},
       {"paused", paused},
       {"launcher_killed", launcher_killed},
+      {"strangers", strangers},
       {"print_cpus", print_cpus},
       {"print_mpi", print_mpi},
   };

@@ -161,6 +161,16 @@ TEST(Job, SuspendedRankIsNotLost) {
   EXPECT_GT(outcome.seconds, 4);
 }
 
+TEST(Job, ConnectionsOfStrangersTakeOnlyAFewDescriptors) {
+  // Without Open MPI's TCP transport, the port of the liveness watch is the only one of rank 0.
+  ::setenv("OMPI_MCA_btl", "self,vader", 1);
+  const Outcome outcome = run_job("strangers");
+  ::unsetenv("OMPI_MCA_btl");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "may not be detected"), 0) << outcome.output;
+}
+
 TEST(Job, KilledLauncherLeavesNoOrphans) { expect_all_dead(run_job("launcher_killed").output); }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "common/io/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "common/io/checksums.h"
 #include "common/io/file_aside.h"
@@ -94,8 +95,12 @@ TEST(File, TemporaryFilesDoNotFollowPlantedLinks) {
   EXPECT_FALSE(std::filesystem::is_symlink(scratch.path() / "f"));
 }
 
-TEST(File, ReadsNoDevices) {
-  EXPECT_NE(error_of([] { read_file("/dev/zero"); }).find("is a device"), std::string::npos);
+TEST(File, ReadsNoPipesOrDevices) {
+  const TemporaryDirectory directory;
+  const auto pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0644), 0);
+  EXPECT_NE(error_of([&] { read_file(pipe); }).find("is a pipe"), std::string::npos);
+  EXPECT_NE(error_of([] { read_file("/dev/zero"); }).find("a device"), std::string::npos);
 }
 
 TEST(File, ChecksumListsNameOnlyRegularFilesBelowThem) {

@@ -98,5 +98,15 @@ TEST(JsonLines, NotFiniteNumbersAreErrorsOnlyWhereTheyAreRead) {
   EXPECT_NE(error_of([] { row(R"({"a": NaNs})"); }), "no error");
 }
 
+TEST(JsonLines, RowsThatNestTooDeepAreErrors) {
+  const auto nested = [](std::size_t levels) {
+    return "{\"a\": " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  EXPECT_EQ(error_of([&] { row(nested(1'000'000)); }),
+            "f.jsonl:1: lists and objects nest more than 512 levels deep");
+  EXPECT_EQ(error_of([&] { row(nested(512)); }), "no error");
+  EXPECT_EQ(error_of([&] { row("{\"a\": \"\\\"" + std::string(600, '[') + "\"}"); }), "no error");
+}
+
 }  // namespace
 }  // namespace lie

@@ -28,7 +28,7 @@ TEST(MetricsLog, DamagedLinesAreNamedAndTheOthersAreRead) {
   const TemporaryDirectory run;
   const auto path = run.path() / "metrics.jsonl";
   {
-    MetricsLog log(path, 0);
+    MetricsLog log(path, {});
     for (std::int64_t step = 1; step <= 3; ++step) log.append({step, 0, {{"accuracy", 0.25}}});
   }
   std::string text = read_file(path);
@@ -40,7 +40,8 @@ TEST(MetricsLog, DamagedLinesAreNamedAndTheOthersAreRead) {
   EXPECT_EQ(file.rows.back().step, 3);
   ASSERT_EQ(file.damage.size(), 1U);
   EXPECT_TRUE(file.damage.front().starts_with(path.string() + ":2: ")) << file.damage.front();
-  EXPECT_EQ(error_of([&] { read_metrics(path); }), file.damage.front());
+  EXPECT_EQ(error_of([&] { read_metrics(path); }),
+            file.damage.front() + "; resume the run, which repairs the file");
   text.back() ^= 1;  // the last newline: the last line is not read, but its damage is reported
   run.write("metrics.jsonl", text);
   EXPECT_EQ(read_valid_metrics(path).damage.size(), 2U);

@@ -82,6 +82,8 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
             "data.gold_field=solution");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
             "d.jsonl:2: field gold is empty; give the correct answer");
+  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\\u00a0\"}"),
+            "d.jsonl:2: field gold is empty; give the correct answer");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": {\"a\": 1}}"),
             "d.jsonl:2: field gold: expected a text or a number, found object; correct the row");
   EXPECT_EQ(

@@ -5,9 +5,11 @@
 
 #include <map>
 
+#include "common/io/file.h"
 #include "common/io/json.h"
 #include "model/transformer/rope.h"
 #include "model/weights/weights.h"
+#include "tests/bench/bench_model.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
@@ -53,6 +55,21 @@ Shapes shapes_in(const Json& expected) {
     }
   }
   return shapes;
+}
+
+/// Returns config.json as this program writes it.
+std::string written(const ModelConfig& config) {
+  const TemporaryDirectory directory;
+  save_model_config(config, directory.path());
+  return read_file(directory.path() / "config.json");
+}
+
+TEST(PublishedShapes, AreThoseOfTheBenchmarks) {
+  for (const std::string size : {"1.7b", "4b"}) {
+    const auto folder = std::filesystem::path(source_directory()) / "tests/model/configs";
+    EXPECT_EQ(written(bench::qwen3_config(size)),
+              written(load_model_config(folder / ("qwen3-" + size))));
+  }
 }
 
 /// A model directory with shards of several gigabytes that occupy no disk space, since the files

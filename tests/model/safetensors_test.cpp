@@ -70,6 +70,23 @@ TEST(Safetensors, WrittenTensorsReadBackEqual) {
   EXPECT_EQ(back, matrix);
 }
 
+TEST(Safetensors, HalvesAreWrittenAsTheyAre) {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "t.safetensors";
+  const std::vector<TensorShape> shapes = {{"h", {2}, "BF16"}, {"f", {1}}};
+  SafetensorsWriter writer(path, shapes);
+  writer.append(std::vector<std::uint16_t>{0x3f80, 0xc000});  // 1 and -2
+  writer.append(std::vector<float>{3});
+  writer.close();
+  const SafetensorsFile file(path);
+  ASSERT_EQ(file.entries().size(), 2u);
+  std::vector<float> halves(2), floats(1);
+  read_floats(file.entries()[0], halves);
+  read_floats(file.entries()[1], floats);
+  EXPECT_THAT(halves, ElementsAre(1, -2));
+  EXPECT_THAT(floats, ElementsAre(3));
+}
+
 TEST(Safetensors, ReadsBf16) {
   EXPECT_THAT(
       floats_of("BF16", halves({0x3f80, 0xc000, 0x0001, 0x7f80}), 4),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/io/json.h"
+#include "model/tokenizer/regex.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
@@ -102,6 +103,19 @@ TEST(TokenizerJson, ErrorsNameTheMalformedKey) {
               HasSubstr("pattern"));
   EXPECT_THAT(error_with("/post_processor/processors/1/special_tokens", Json::object()),
               HasSubstr("special_tokens"));
+}
+
+TEST(Regex, OfStrangersGivesUpAfterAFixedNumberOfSteps) {
+  const UnicodeTable table;
+  const Regex doubling("(a+)+$", table);
+  std::vector<TextRange> ranges;
+  EXPECT_THAT(error_of([&] { doubling.split(std::string(40, 'a') + "b", ranges); }),
+              HasSubstr("match limit"));
+  // A long run of blanks is within the limit.
+  const Regex blanks(R"(\s+(?!\S)|\s+)", table);
+  ranges.clear();
+  blanks.split(std::string(10'000'000, ' ') + "a", ranges);
+  EXPECT_EQ(ranges.size(), 3U);
 }
 
 TEST(TokenizerJson, TheUnknownTokenMustBeInTheVocabulary) {

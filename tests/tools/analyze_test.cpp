@@ -92,7 +92,7 @@ void flip_a_bit(const fs::path& path, std::size_t byte) {
 fs::path run_of_many_files(const std::string& name) {
   const fs::path run =
       example(name, {.steps = 12, .planned = 12, .segment_steps = 4, .learners = 2});
-  MetricsLog(run / "metrics.jsonl", 12);
+  const MetricsLog with_checksums(run / "metrics.jsonl", read_metrics(run / "metrics.jsonl"));
   return run;
 }
 

@@ -123,12 +123,54 @@ grep -q 'without coverage.bin.*c_global_run counts the n-grams of the steps afte
 cp -r "$WORK/four" "$WORK/lost"
 rm "$WORK/lost/metrics.jsonl" "$WORK/lost/trajectories"/*-segment-000000.h5
 train 1 "$WORK/lost" >"$WORK/lost.log" 2>&1 || { cat "$WORK/lost.log"; fail "a run without its metrics and log did not resume"; }
-grep -q 'lost/metrics.jsonl LACKS 4 OF 4 STEPS, the first is 1, the last 4' "$WORK/lost.log" || fail "the lost metrics are not reported"
+grep -q 'lost/metrics.jsonl: lacked 2 steps, the first is 3; their lines were made again' "$WORK/lost.log" || fail "the metrics are not made again"
+grep -q 'lost/metrics.jsonl LACKS 2 OF 4 STEPS, the first is 1, the last 2' "$WORK/lost.log" || fail "the lost metrics are not reported"
 grep -q 'lost/trajectories LACKS 2 OF 4 STEPS, the first is 1, the last 2' "$WORK/lost.log" || fail "the lost log is not reported"
 grep -q 'segment-000000.h5 IS MISSING: it held steps 0 to 2 of learner 0' "$WORK/lost.log" || fail "the lost segment is not named"
 weights() { digest "$1" | grep weights; }
 [ "$(weights "$WORK/lost")" = "$(weights "$WORK/whole")" ] || fail "without its metrics and log: weights differ"
 diff <(timeless_metrics "$WORK/whole" | tail -n 2) <(timeless_metrics "$WORK/lost" | tail -n 2) ||
   fail "without its metrics and log: metrics differ"  # includes C_global, which needs only the checkpoint
+
+# A flipped bit and a removed line of metrics.jsonl are noticed. The next start makes both lines again from the trajectories,
+# equal to those of the undamaged run as far as the trajectories tell, and keeps the damaged file.
+cp -r "$WORK/four" "$WORK/healed"
+python3 - "$WORK/healed/metrics.jsonl" <<'PYTHON'
+import sys
+lines = open(sys.argv[1], "rb").read().splitlines(keepends=True)
+steps = {b'"step":%d,' % step: line for line in lines for step in range(5) if b'"step":%d,' % step in line}
+flipped = steps[b'"step":2,'].replace(b'"accuracy":0', b'"accuracy":1')
+assert flipped != steps[b'"step":2,']
+kept = [flipped if line == steps[b'"step":2,'] else line for line in lines if line != steps[b'"step":3,']]
+open(sys.argv[1], "wb").write(b"".join(kept))
+PYTHON
+! "$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || fail "a damaged metrics.jsonl is called intact"
+grep -q 'healed/metrics.jsonl:.*: the line does not fit its checksum' "$WORK/check.log" || fail "the damaged line is not named"
+"$BIN/lie_analyze" "$WORK/healed" >"$WORK/report.log" 2>&1 || { cat "$WORK/report.log"; fail "no report of a run with a damaged line"; }
+grep -v '"step":2,' "$WORK/healed/metrics.jsonl" >"$WORK/lacking.jsonl"
+cp -r "$WORK/healed" "$WORK/lacking" && cp "$WORK/lacking.jsonl" "$WORK/lacking/metrics.jsonl"
+! "$BIN/lie_analyze" --check "$WORK/lacking" >"$WORK/check.log" || fail "a metrics.jsonl without two lines is called intact"
+grep -q 'lacking/metrics.jsonl: lacks the lines of 2 steps, the first is 2' "$WORK/check.log" || fail "the missing lines are not named"
+train 1 "$WORK/healed" >"$WORK/healed.log" 2>&1 || { cat "$WORK/healed.log"; fail "a damaged line of metrics stops the resume"; }
+[ -e "$WORK/healed/metrics.jsonl.damaged" ] || fail "the damaged metrics were not kept"
+grep -q 'lacked 2 steps, the first is 2; their lines were made again' "$WORK/healed.log" || { cat "$WORK/healed.log"; fail "the repair is not reported"; }
+"$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "the repaired run is called damaged"; }
+[ "$(digest "$WORK/healed")" = "$(digest "$WORK/whole")" ] || fail "with repaired metrics: not bit-identical"
+python3 - "$WORK/whole/metrics.jsonl" "$WORK/healed/metrics.jsonl" <<'PYTHON' || fail "the lines that were made again differ"
+import json, sys
+whole, healed = ({row["step"]: row for row in map(json.loads, open(path))} for path in sys.argv[1:])
+assert list(healed) == list(whole), (list(healed), list(whole))
+for step in (2, 3):
+    made = {key: value for key, value in healed[step].items() if key not in ("wall_time", "crc32c")}
+    differing = [key for key, value in made.items() if whole[step][key] != value]
+    assert not differing and len(made) > 40 and "accuracy" in made, (step, differing, len(made))
+PYTHON
+
+# config.yaml with another permitted key is intact; an edited one is not.
+train 1 "$WORK/healed" --set checkpoint.keep_last=7 >"$WORK/kept.log" 2>&1 || { cat "$WORK/kept.log"; fail "a permitted key is refused"; }
+"$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "a run whose permitted keys changed is called damaged"; }
+sed -i 's/keep_last: 7/keep_last: 6/' "$WORK/healed/config.yaml"
+! "$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || fail "an edited config.yaml is called intact"
+grep -q 'config.yaml: does not fit its checksum' "$WORK/check.log" || { cat "$WORK/check.log"; fail "the edited config.yaml is not named"; }
 
 echo "$refused second starts refused; $cases damaged checkpoints renamed, each run bit-identical to the uninterrupted one"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/io/file.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/config/train_config.h"
@@ -18,13 +19,14 @@ const std::filesystem::path kModel =
 
 struct Init : testing::Test {
   std::string config_of(const std::string& rows, const std::string& name = "rows.jsonl") {
-    text = initial_config({kModel, scratch.write(name, rows)});
+    text = initial_config({kModel, scratch.write(name, rows), samples});
     return text;
   }
   TrainConfig loaded() { return load_train_config(scratch.write("my.yaml", text), {}); }
 
   TemporaryDirectory scratch;
   std::string text;
+  std::int64_t samples = 0;  // responses to each prompt
 };
 
 TEST_F(Init, FindsTheFieldNamesOfTheRows) {
@@ -35,7 +37,7 @@ TEST_F(Init, FindsTheFieldNamesOfTheRows) {
   EXPECT_EQ(config.data.data_source_field, "source");
   EXPECT_EQ(config.data.prompt_template, "plain");
   EXPECT_EQ(config.model.path, kModel);
-  EXPECT_EQ(config.run.steps, 1);
+  EXPECT_EQ(config.run.steps, 60);
 }
 
 TEST_F(Init, SwitchesOffTheLengthRewardWithoutReferenceLengths) {
@@ -65,7 +67,7 @@ TEST_F(Init, WithAChatTemplatePromptsRequestABoxAndTheLimitIncludesIt) {
   const auto config_of_prompt = [&](const std::string& prompt) {
     const auto data =
         scratch.write("rows.jsonl", "{\"prompt\": \"" + prompt + "\", \"gold\": 5}\n");
-    text = initial_config({model, data});
+    text = initial_config({model, data, 0});
     return loaded();
   };
   const TrainConfig config = config_of_prompt("1 2");
@@ -73,6 +75,42 @@ TEST_F(Init, WithAChatTemplatePromptsRequestABoxAndTheLimitIncludesIt) {
   EXPECT_GT(config.rollout.max_prompt_tokens, std::ssize(config.data.prompt_suffix))
       << "a byte of English is a token";
   EXPECT_EQ(config_of_prompt("1 2 in a \\\\boxed{}").data.prompt_suffix, "");
+}
+
+TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
+  samples = 4;
+  const auto assets = kModel.parent_path();
+  scratch.write("eval.jsonl", read_file(assets / "eval.jsonl"));
+  config_of(read_file(assets / "train.jsonl"));
+  const TrainConfig config = loaded();
+  EXPECT_THAT(text, HasSubstr("in 64 responses to 16 prompts"));
+  EXPECT_THAT(text, Not(HasSubstr("CANNOT")));
+  EXPECT_EQ(config.optimizer.learning_rate, 4e-4);  // the demo's, which has this model
+  EXPECT_EQ(config.reward.coverage.unit, CoverageUnit::kTokens) << "few blanks";
+  const auto& length = config.reward.of<LengthRewardOptions>();
+  EXPECT_EQ(length.target, LengthTarget::kReference);
+  EXPECT_EQ(length.delta_tokens, 64);  // the responses have some 16 tokens
+  EXPECT_GE(config.rollout.sampling.max_response_tokens, 16 + 2 * 64);
+  EXPECT_LT(config.rollout.sampling.max_response_tokens, 224) << "what the model's positions leave";
+  EXPECT_EQ(config.data.evaluation_file, (scratch.path() / "eval.jsonl").string());
+  EXPECT_EQ(config.rollout.evaluation.max_response_tokens,
+            config.rollout.sampling.max_response_tokens);
+}
+
+TEST_F(Init, WithoutReferenceLengthsTheTargetIsMeasured) {
+  samples = 4;
+  config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"1\"}\n");
+  const auto& length = loaded().reward.of<LengthRewardOptions>();
+  EXPECT_TRUE(length.enabled);
+  EXPECT_EQ(length.target, LengthTarget::kAbsolute);
+  EXPECT_GT(length.target_tokens, 64);
+  EXPECT_LT(length.target_tokens, 64 + 130);
+}
+
+TEST_F(Init, SaysWhenRlCannotBegin) {
+  samples = 4;
+  config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"x^2\"}\n");
+  EXPECT_THAT(text, HasSubstr("RL CANNOT START FROM HERE: no response is right: fine-tune first"));
 }
 
 TEST_F(Init, TheFirstRowWithPromptAndAnswerDeterminesTheFields) {

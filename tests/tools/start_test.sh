@@ -35,7 +35,7 @@ for ranks in 1 4; do
 
   train "$ranks" "$run" "${shape[@]}" >"$log" 2>&1 || { cat "$log"; fail "train failed"; }
   logs_once "$log" "$run: a new run of 3 steps" '0.4 million parameters' 'train.jsonl' '8 prompts of' 'template plain' 'end at <|endoftext|> (256)' \
-    'KV cache' 'rank 0' 'done: all 3 steps' "$run/checkpoints/step-000003" "$run/trajectories" 'step 2 is saved'
+    'KV cache' 'rank 0' 'done: all 3 steps' ' in steps' '  held out ' "$run/checkpoints/step-000003" "$run/trajectories" 'step 2 is saved'
   ! grep -q 'step 3 is saved' "$log" || fail "the last checkpoint is reported twice"
   fits "$log"
   next_command_works "$log"

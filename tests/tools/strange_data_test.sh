@@ -32,6 +32,18 @@ names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551616}"}' >"$WORK/pairs.jsonl"
 names '"correct":false' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 
+# Lists of 10^6 levels do not crash what reads them.
+deep() { python3 -c 'print("[" * 10**6 + "]" * 10**6)'; }
+cp -r "$model" "$WORK/deep_model" && deep >"$WORK/deep_model/tokenizer.json"
+names 'tokenizer.json: lists and objects nest more than 512 levels deep' data --model "$WORK/deep_model"
+echo "{\"gold\": 1, \"response\": \"1\", \"x\": $(deep)}" >"$WORK/pairs.jsonl"
+names 'lists and objects nest too deep' "$BIN/lie_verify" "$WORK/pairs.jsonl"
+
+# No text of a data file reaches the terminal as a command to it.
+rows '{"prompt": "q\u001b]0;title\u0007", "gold": 5, "data_source": "a\u001b[31m"}'
+names 'a\x1b[31m' data
+names 'q\x1b]0;title\x07' data --show
+
 # The data of a run.
 head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
 dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }

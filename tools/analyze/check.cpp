@@ -11,8 +11,10 @@
 #include "common/config/config.h"
 #include "common/io/checksums.h"
 #include "common/io/file.h"
+#include "common/io/line_checksum.h"
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
+#include "common/process/writer_lock.h"
 #include "common/trajectory/segment_damage.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
@@ -22,6 +24,10 @@
 namespace lie::analyze {
 namespace {
 
+constexpr const char* kLostMetrics = "metrics of these steps";
+constexpr const char* kMetricsRemedy =
+    "restore a copy of the file, or resume the run: it makes lost lines again from the "
+    "trajectories, without the metrics of the update";
 constexpr const char* kSegmentRemedy =
     "restore a copy of the file, or resume the run: steps after its last checkpoint are generated "
     "again, bit-identical";
@@ -60,6 +66,8 @@ class TrajectoryCheck {
   }
   /// The settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
+  /// The steps in the valid files of learner 0.
+  const std::set<std::int64_t>& steps() const { return steps_; }
 
  private:
   void read_lines() {
@@ -78,6 +86,7 @@ class TrajectoryCheck {
       const SegmentDamage damage = damage_of(file);
       responses_ += file.rows(schema::Table::kSample);
       if (damage.fault.empty()) settings_ = file.info().config;
+      if (segment.learner_rank == 0) steps_.insert(file.steps().begin(), file.steps().end());
       if (!damage.fault.empty()) add(segment, damage);
     } catch (const Error& error) {
       if (fs::exists(segment.path)) add(segment, error.what(), all_steps(segment));
@@ -120,36 +129,65 @@ class TrajectoryCheck {
   std::int64_t files_ = 0, responses_ = 0;
   std::vector<fs::path> damaged_;
   std::optional<std::string> settings_;
+  std::set<std::int64_t> steps_;
 };
 
-/// Compares the settings with those that every trajectory file stores with a checksum.
+/// Returns what is wrong with the settings; empty if nothing is. Older versions wrote no checksum:
+/// their settings are compared with those of the trajectory files, which have one.
+std::string settings_fault(const fs::path& path, const std::optional<std::string>& logged) {
+  const std::string text = read_file(path);
+  config_values(path);  // throws Error if it is no YAML
+  const std::optional<bool> fits = fits_checksum_comment(text);
+  if (fits) {
+    return *fits ? "" : path.string() + ": does not fit its checksum: it is damaged, or was edited";
+  }
+  if (!logged || text == *logged) return "";
+  return path.string() + ": differs from the last trajectory file's settings";
+}
+
 void check_settings(const fs::path& path, const std::optional<std::string>& logged,
                     Validity& found) {
-  constexpr const char* kRemedy = "the attribute config of each trajectory file holds the settings";
-  if (!fs::exists(path)) {
-    found.faults.push_back({path.string() + " is missing", "the settings", kRemedy});
-    return;
-  }
+  std::string fault;
   try {
-    config_values(path);
-    if (!logged) found.notes.push_back("config.yaml: no trajectories to compare it with");
-    if (!logged || read_file(path) == *logged) return;
-    found.faults.push_back({path.string() + ": differs from the last trajectory file's settings",
-                            "the settings, unless they were changed since", kRemedy});
+    fault = settings_fault(path, logged);
   } catch (const Error& error) {
-    found.faults.push_back({error.what(), "the settings", kRemedy});
+    fault = error.what();
+  }
+  if (fault.empty()) return;
+  found.faults.push_back(
+      {fault, "the settings", "the attribute config of each trajectory file holds the settings"});
+}
+
+void check_lock(const fs::path& directory, Validity& found) {
+  try {
+    check_unlocked(directory);
+    if (!fs::exists(directory / kWriterLockName)) return;
+    found.notes.push_back("writer.lock: its process has ended; the next start takes it over");
+  } catch (const Error& error) {
+    found.notes.push_back(error.what());
   }
 }
 
-void check_metrics(const fs::path& path, Validity& found) {
-  if (!fs::exists(path)) return;
+/// Names the training steps without a line that are followed by a logged step. The last step may
+/// lack its line, because the trajectories are written first.
+void check_lines(const std::vector<MetricsRow>& rows, const std::set<std::int64_t>& logged,
+                 const fs::path& path, Validity& found) {
+  std::set<std::int64_t> missing = logged;
+  if (!logged.empty()) missing.erase(*logged.rbegin());
+  for (const MetricsRow& row : rows) missing.erase(row.step);
+  if (missing.empty()) return;
+  found.faults.push_back({fmt::format("{}: lacks the lines of {} steps, the first is {}",
+                                      path.string(), missing.size(), *missing.begin()),
+                          kLostMetrics, kMetricsRemedy});
+}
+
+void check_metrics(const fs::path& path, const std::set<std::int64_t>& logged, Validity& found) {
   const MetricsFile file = read_valid_metrics(path);
   for (const std::string& line : file.damage) {
-    found.faults.push_back({line,
-                            "the metrics of a step; without this file lie_analyze computes "
-                            "what it can from the trajectories",
-                            "restore a copy of the file, or remove the line"});
+    found.faults.push_back({line, kLostMetrics, kMetricsRemedy});
   }
+  if (file.damage.empty()) check_lines(file.rows, logged, path, found);
+  if (!fs::exists(path)) return;
   if (!file.checked && !file.rows.empty()) {
     found.notes.push_back("metrics.jsonl: has no checksums (an older build's)");
   }
@@ -204,8 +242,9 @@ Validity check_run(const fs::path& directory) {
   Validity found;
   TrajectoryCheck trajectories(directory / "trajectories", found);
   trajectories.run();
+  check_lock(directory, found);
   check_settings(directory / "config.yaml", trajectories.settings(), found);
-  check_metrics(directory / "metrics.jsonl", found);
+  check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
   check_events(directory / "tensorboard", found);
   check_checkpoints(directory / "checkpoints", found);
   for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);

@@ -10,6 +10,7 @@
 #include "common/io/file.h"
 #include "common/process/program.h"
 #include "common/process/writer_lock.h"
+#include "common/text/printable.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint/checkpoint.h"
@@ -102,7 +103,8 @@ void print_tail(const Request& request) {
     lie::fail("{}: no training step is logged in full yet; try again later", request.tail);
   }
   fmt::print("{}: {}\n\n{}", request.tail, run.state,
-             lie::analyze::last_responses(run, lie::analyze::decoder_of(run), request.responses));
+             lie::printable(lie::analyze::last_responses(run, lie::analyze::decoder_of(run),
+                                                         request.responses)));
 }
 
 Subject load_group(const std::string& text) {

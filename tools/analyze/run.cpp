@@ -67,16 +67,15 @@ void load_trajectories(Run& run) {
 }
 
 void load_curves(Run& run) {
-  const fs::path path = run.directory / "metrics.jsonl";
-  if (fs::exists(path)) {
-    for (const MetricsRow& row : read_metrics(path)) {
-      run.last_step = std::max(run.last_step, row.step);
-      if (run.begun == 0) run.begun = row.wall_time;
-      for (const auto& [name, value] : row.values) {
-        // Step 0 only evaluates, so its other values are not those of a training step.
-        if (row.step == 0 && !name.starts_with("eval_")) continue;
-        if (std::isfinite(value)) run.curves[name][row.step] = value;
-      }
+  const MetricsFile file = read_valid_metrics(run.directory / "metrics.jsonl");
+  for (const std::string& damage : file.damage) run.notes.push_back(damage);
+  for (const MetricsRow& row : file.rows) {
+    run.last_step = std::max(run.last_step, row.step);
+    if (run.begun == 0) run.begun = row.wall_time;
+    for (const auto& [name, value] : row.values) {
+      // Step 0 only evaluates, so its other values are not those of a training step.
+      if (row.step == 0 && !name.starts_with("eval_")) continue;
+      if (std::isfinite(value)) run.curves[name][row.step] = value;
     }
   }
   if (!run.curves.empty()) return;

@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/cluster/commands.h"
@@ -159,7 +160,7 @@ void add_data(CLI::App& program, JobCommand& chosen) {
   data->footer([] { return "\nKeys for --set:\n" + explain_config_of<RowOptions>(); });
   data->callback([&chosen, arguments] {
     chosen = [=](Job& job) {
-      if (job.rank() == 0) std::fputs(describe_data(*arguments).c_str(), stdout);
+      if (job.rank() == 0) std::fputs(printable(describe_data(*arguments)).c_str(), stdout);
     };
   });
 }

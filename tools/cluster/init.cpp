@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "actors/rollout_options.h"
 #include "common/base/divided_up.h"
@@ -18,9 +20,12 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights/weights.h"
+#include "tools/arguments/number_arguments.h"
 #include "tools/cluster/commands.h"
+#include "tools/cluster/init_probe.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
+#include "tools/run/input/end_tokens.h"
 
 namespace lie {
 namespace {
@@ -28,7 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kPromptsPerStep = 32;
-constexpr std::int64_t kLongestFirstRun = 200;  // steps
+constexpr std::int64_t kShortestFirstRun = 60, kLongestFirstRun = 200;  // steps
+constexpr std::int64_t kProbedPrompts = 16;
+constexpr double kLargestProbedModel = 1e9;  // parameters: beyond, a CPU takes too long
 constexpr const char* kBoxed =
     "\n\nPlease reason step by step, and put your final answer within \\boxed{}.";
 
@@ -84,10 +91,16 @@ struct Findings {
   RowOptions rows;
   std::string template_note;
   Dataset dataset;
-  std::int64_t longest_prompt = 0;  // tokens
+  std::int64_t longest_prompt = 0;           // tokens
+  std::optional<StartResponses> start = {};  // of the model as it is
 
   std::int64_t steps_of_epoch() const {
     return divided_up(std::ssize(dataset.prompts), kPromptsPerStep);
+  }
+  double parameters() const { return static_cast<double>(model.parameters); }
+  bool has_reference_lengths() const {
+    return std::ranges::all_of(dataset.prompts,
+                               [](const Prompt& prompt) { return prompt.reference_length >= 0; });
   }
 };
 
@@ -169,11 +182,80 @@ Findings findings(const InitArguments& arguments) {
   return found;
 }
 
+/// Returns the file of held-out prompts next to the training data: of the same kind, and named
+/// eval, validation, test and so on. Empty without one.
+fs::path evaluation_file(const fs::path& data) {
+  for (const char* name : {"eval", "evaluation", "validation", "valid", "val", "dev", "test"}) {
+    fs::path file = data.parent_path() / name;
+    file += data.extension();
+    if (file != data && fs::is_regular_file(file)) return file;
+  }
+  return {};
+}
+
+double rounded(double x) { return std::stod(fmt::format("{:.1g}", x)); }
+
+/// Returns a setting of GSPO for a model of this size: `small` at the demo's 0.4 M parameters,
+/// `large` at 1.7 B, where published runs have it, and the straight line in logarithms between.
+double by_size(double parameters, double small, double large) {
+  constexpr double kSmall = 0.413e6, kLarge = 1.7e9;
+  const double place = std::log(parameters / kSmall) / std::log(kLarge / kSmall);
+  return rounded(small * std::pow(large / small, std::clamp(place, 0.0, 1.0)));
+}
+
+/// Sets the optimizer and the loss as the demo does, with step sizes that fit the model.
+void fit_to_size(double parameters, TrainConfig& config) {
+  config.tickets.samples_per_prompt = 16;
+  config.update.mini_batch_prompts = kPromptsPerStep / 4;
+  config.policy_loss.algorithm = Algorithm::kGspo;
+  config.policy_loss.clip_low = by_size(parameters, 0.01, 3e-4);
+  config.policy_loss.clip_high = by_size(parameters, 0.013, 4e-4);
+  config.policy_loss.kl_coefficient = parameters < 1e8 ? 0.01 : 0;
+  OptimizerOptions& optimizer = config.optimizer;
+  optimizer.learning_rate = by_size(parameters, 4e-4, 1e-6);
+  optimizer.schedule = Schedule::kCosine;
+  optimizer.schedule_per_step = true;
+  optimizer.decay_until = config.run.steps;
+  optimizer.min_ratio = 0.1;
+  optimizer.beta2 = 0.95;
+  optimizer.weight_decay = 0;
+  optimizer.warmup = parameters < 1e8 ? 0 : 5;
+}
+
+/// Sets the response limit and the length reward by the lengths of the start policy, and the unit
+/// of coverage by its texts.
+void fit_to_start(const StartResponses& start, bool has_reference_lengths, TrainConfig& config) {
+  std::int64_t& limit = config.rollout.sampling.max_response_tokens;
+  const double delta = std::clamp(16 * std::round(start.mean_tokens / 16), 64.0, 512.0);
+  const double wanted =
+      std::max(1.5 * static_cast<double>(start.longest), start.mean_tokens + 2 * delta);
+  if (2 * start.cut < start.responses) {
+    limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
+  }
+  fit_to_limit(config.reward, limit);
+  auto& length = config.reward.of<LengthRewardOptions>();
+  length.delta_tokens = delta;
+  length.eta = std::stod(fmt::format("{:.2g}", 0.75 / delta));
+  if (!has_reference_lengths) {
+    length.target = LengthTarget::kAbsolute;
+    length.target_tokens = std::round(start.mean_tokens + delta);
+  }
+  if (start.words_per_token >= 0.5) return;
+  config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
+}
+
+void name_evaluation(const fs::path& file, TrainConfig& config) {
+  if (file.empty()) return;
+  config.data.evaluation_file = {file.string()};
+  config.evaluation.every = 10;
+  config.rollout.evaluation = config.rollout.sampling;
+}
+
 TrainConfig config_of(const InitArguments& arguments, const Findings& found,
                       const RunSizes& sizes) {
   TrainConfig config;
   config.run.directory = (fs::path("runs") / arguments.data.stem()).string();
-  config.run.steps = std::min(kLongestFirstRun, found.steps_of_epoch());
+  config.run.steps = std::clamp(found.steps_of_epoch(), kShortestFirstRun, kLongestFirstRun);
   config.model.path = arguments.model.string();
   static_cast<RowOptions&>(config.data) = found.rows;
   config.data.skip_bad_rows = !found.dataset.skipped.empty();
@@ -182,10 +264,27 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   config.rollout.max_prompt_tokens = sizes.max_prompt_tokens;
   config.rollout.sampling.max_response_tokens = sizes.max_response_tokens;
   config.rollout.cache_mebibytes = sizes.cache_mebibytes;
-  config.policy_loss.algorithm = Algorithm::kGspo;
-  config.checkpoint.every = 20;
+  config.checkpoint.every = 10;
+  fit_to_size(found.parameters(), config);
   fit_to_limit(config.reward, sizes.max_response_tokens);
+  if (found.start) fit_to_start(*found.start, found.has_reference_lengths(), config);
+  name_evaluation(evaluation_file(arguments.data), config);
   return config;
+}
+
+void add_comments(const StartResponses& start, bool has_reference_lengths,
+                  ConfigComments& comments) {
+  comments["rollout.max_response_tokens"] =
+      fmt::format("longest response of the start policy: {}", start.longest);
+  const std::string target =
+      fmt::format("wrong answers below L_target pay; L_ref is {:.0f} here", start.mean_tokens);
+  comments[has_reference_lengths ? "reward.length.delta_tokens" : "reward.length.target_tokens"] =
+      target;
+  comments["reward.length.eta"] = "a wrong answer that lacks delta_tokens loses 0.75";
+  if (start.words_per_token < 0.5) {
+    comments["reward.coverage.unit"] =
+        fmt::format("{:.2f} words a token: n-grams of words would be long", start.words_per_token);
+  }
 }
 
 ConfigComments comments(const Findings& found) {
@@ -195,17 +294,52 @@ ConfigComments comments(const Findings& found) {
       {"model.path", fmt::format("{}, {:.1f} M parameters", model.architecture,
                                  static_cast<double>(found.model.parameters) / 1e6)},
       {"data.train_file", fmt::format("{} prompts", found.dataset.prompts.size())},
-      {"data.evaluation_file", "held-out prompts, and evaluation: {every: 10}"},
+      {"data.evaluation_file", "held-out prompts; with them, evaluation: {every: 10}"},
       {"data.prompt_template", found.template_note},
       {"rollout.samples_per_prompt", "responses to each prompt: a group"},
       {"rollout.max_prompt_tokens", fmt::format("the longest has {}", found.longest_prompt)},
       {"rollout.max_response_tokens",
        fmt::format("the model reads {} positions", model.max_positions)},
-      {"rollout.cache_mebibytes", "KV cache of an actor"}};
+      {"rollout.cache_mebibytes", "KV cache of an actor"},
+      {"policy_loss.clip_low", "by model size: the ratio's change in an update"},
+      {"optimizer.learning_rate", "by model size; halve it if accuracy collapses"},
+      {"optimizer.decay_until", "cosine over the whole run"}};
+  if (found.parameters() < 1e8) {
+    comments["policy_loss.kl_coefficient"] = "to the start policy: keeps what it can do";
+  }
+  if (found.start) add_comments(*found.start, found.has_reference_lengths(), comments);
   if (!found.rows.prompt_suffix.empty()) {
     comments["data.prompt_suffix"] = "the verifier looks for the answer in a box";
   }
   return comments;
+}
+
+/// Returns why RL cannot begin with these responses, and the remedy; empty if it can.
+std::string obstacle(const StartResponses& start) {
+  if (start.cut == start.responses) {
+    return "every response is cut at the limit: raise rollout.max_response_tokens, or check "
+           "data.prompt_template";
+  }
+  if (start.right == 0) {
+    return "no response is right: fine-tune first (lie_cluster sft), or check data.gold_field and "
+           "data.prompt_template";
+  }
+  if (start.mixed == 0) {
+    return "no prompt has right and wrong responses, so accuracy teaches nothing: take other "
+           "prompts";
+  }
+  return "";
+}
+
+std::string start_text(const StartResponses& start) {
+  const double all = static_cast<double>(start.responses) / 100;
+  std::string text = fmt::format(
+      "# The model as it is, in {} responses to {} prompts: {:.0f} % right, {:.0f} % cut at the "
+      "limit,\n# {:.0f} tokens on average; {} prompts have right and wrong responses.\n",
+      start.responses, start.prompts, static_cast<double>(start.right) / all,
+      static_cast<double>(start.cut) / all, start.mean_tokens, start.mixed);
+  const std::string why = obstacle(start);
+  return why.empty() ? text : text + fmt::format("# RL CANNOT START FROM HERE: {}\n", why);
 }
 
 std::string head(const Findings& found, const RunSizes& sizes,
@@ -219,6 +353,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
   if (sizes.learner_gibibytes + sizes.actor_gibibytes > sizes.machine_gibibytes) {
     text += "# This machine has too little: spread the ranks over hosts, or use a smaller model.\n";
   }
+  if (found.start) text += start_text(*found.start);
   for (const std::string& why : switched_off) text += fmt::format("# Switched off: {}\n", why);
   const std::string skipped = skipped_rows_text(found.dataset);
   return skipped.empty() ? text : text + fmt::format("# {}\n", skipped);
@@ -235,11 +370,28 @@ std::vector<std::string> switch_off(const Dataset& dataset, RewardOptions& rewar
   return why;
 }
 
+/// Samples responses to prompts from all over the data.
+StartResponses probe(const InitArguments& arguments, const Findings& found, const RunSizes& sizes) {
+  const std::vector<Prompt>& all = found.dataset.prompts;
+  const auto count = std::min<std::size_t>(all.size(), kProbedPrompts);
+  std::vector<Prompt> prompts;
+  for (std::size_t i = 0; i < count; ++i) prompts.push_back(all[i * all.size() / count]);
+  RolloutOptions rollout;
+  rollout.max_prompt_tokens = sizes.max_prompt_tokens;
+  rollout.sampling.max_response_tokens = sizes.max_response_tokens;
+  rollout.cache_mebibytes = sizes.cache_mebibytes;
+  rollout.end_of_sequence_ids = end_tokens(arguments.model, found.rows.prompt_template).ids;
+  return sample_start({.path = arguments.model.string()}, prompts, arguments.samples, rollout);
+}
+
 }  // namespace
 
 std::string initial_config(const InitArguments& arguments) {
-  const Findings found = findings(arguments);
+  Findings found = findings(arguments);
   const RunSizes sizes = run_sizes(found.model, found.longest_prompt);
+  if (arguments.samples > 0 && found.parameters() <= kLargestProbedModel) {
+    found.start = probe(arguments, found, sizes);
+  }
   TrainConfig config;
   const FieldList fields = fields_of(config);  // while it holds the defaults
   config = config_of(arguments, found, sizes);
@@ -253,6 +405,10 @@ void add_init(CLI::App& program, ProcessCommand& chosen) {
       "init", "A first config for a model and a data file: lie_cluster init MODEL DATA > my.yaml");
   command->add_option("MODEL_DIR", arguments->model, "Hugging Face directory")->required();
   command->add_option("FILE", arguments->data, "JSONL or Parquet, a prompt a row")->required();
+  add_integer(*command, "--samples", arguments->samples,
+              "Responses to each of 16 prompts, by which lengths and limits are chosen; 0: none. A "
+              "model of more than a billion parameters gives none",
+              0, 1024);
   command->callback(
       [&chosen, arguments] { chosen = [=] { std::cout << initial_config(*arguments); }; });
 }

@@ -1,6 +1,7 @@
 // lie_cluster init: writes a first config for a model and a data file.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -9,13 +10,16 @@ namespace lie {
 struct InitArguments {
   std::filesystem::path model;  // Hugging Face directory
   std::filesystem::path data;   // JSONL or Parquet
+  std::int64_t samples = 4;     // responses to each probed prompt; 0: none are generated
 };
 
 /// Returns a commented config of `lie_cluster train` that runs unchanged. Field names are guessed
 /// from the rows, the prompt limit fits the longest prompt, and the other sizes fit the model and
-/// this machine's memory. Reward terms for which rows lack a field are switched off, with the
-/// reason. Throws Error if the model or the data cannot be read, or if no prompt or no gold answer
-/// is recognized in the rows.
+/// this machine's memory. A few responses
+/// of the model choose response limit, length reward and unit of coverage, and show whether RL can
+/// begin; the model's size chooses the step sizes. Reward terms for which rows lack a field are
+/// switched off, with the reason. Throws Error if the model or the data cannot be read, or if no
+/// prompt or no gold answer is recognized in the rows.
 std::string initial_config(const InitArguments& arguments);
 
 }  // namespace lie

@@ -34,9 +34,8 @@ LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
     take_line(line, number == 1 ? measurement : "");
     is_new = false;
   });
-  file_.open(path_, std::ios::binary | std::ios::app);
-  if (is_new) file_ << Json{{"measurement", measurement}}.dump() << std::endl;
-  if (!file_) fail("cannot write {}; check space and rights", path_.string());
+  file_.emplace(path_, OutputFile::Begin::kAtEnd);
+  if (is_new) file_->write(Json{{"measurement", measurement}}.dump() + "\n");
 }
 
 void LengthLog::take_line(std::string_view line, const std::string& measurement) {
@@ -62,19 +61,16 @@ void LengthLog::take_line(std::string_view line, const std::string& measurement)
 
 void LengthLog::append(const RolloutGroup& group) {
   const MeasuredLength measured = lengths_of(group);
-  file_ << Json{{"group", group.ticket.group},
-                {"tokens", measured.tokens},
-                {"at_limit", measured.at_limit},
-                {"prompt_tokens_dropped", measured.prompt_tokens_dropped}}
-               .dump()
-        << '\n';
-  file_.flush();
-  if (!file_) fail("cannot write {}; check space and rights", path_.string());
+  const Json line = {{"group", group.ticket.group},
+                     {"tokens", measured.tokens},
+                     {"at_limit", measured.at_limit},
+                     {"prompt_tokens_dropped", measured.prompt_tokens_dropped}};
+  file_->write(line.dump() + "\n");
   measured_[group.ticket.group] = measured;
 }
 
 void LengthLog::remove() {
-  file_.close();
+  file_.reset();
   std::filesystem::remove(path_);
 }
 

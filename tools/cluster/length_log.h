@@ -8,11 +8,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/io/output_file.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {
@@ -42,7 +43,7 @@ class LengthLog {
 
   std::filesystem::path path_;
   std::map<std::int64_t, MeasuredLength> measured_;
-  std::ofstream file_;
+  std::optional<OutputFile> file_;
 };
 
 }  // namespace lie

@@ -120,7 +120,7 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
 class SftRecorder {
  public:
   SftRecorder(const SftConfig& config, std::int64_t first_step)
-      : log_(fs::path(config.run.directory) / "metrics.jsonl", first_step) {}
+      : log_(metrics_path(config), rows_to_keep(config, first_step)) {}
 
   void record(const SftProgress& progress) {
     MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
@@ -138,6 +138,21 @@ class SftRecorder {
   }
 
  private:
+  static fs::path metrics_path(const SftConfig& config) {
+    return fs::path(config.run.directory) / "metrics.jsonl";
+  }
+
+  /// Returns the rows up to the first step. Warns about damaged ones, which nothing can make again.
+  static std::vector<MetricsRow> rows_to_keep(const SftConfig& config, std::int64_t first_step) {
+    MetricsFile file = metrics_to_continue(metrics_path(config));
+    for (const std::string& damage : file.damage) {
+      Log("sft", 0).warn("{}; the curves lack this step; the whole file is kept as {}.damaged",
+                         damage, metrics_path(config).string());
+    }
+    drop_after(first_step, file.rows);
+    return std::move(file.rows);
+  }
+
   static constexpr std::int64_t kLines = 20;  // per run, if the terminal cannot rewrite a line
 
   bool is_shown(const SftProgress& progress) const {

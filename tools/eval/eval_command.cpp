@@ -17,6 +17,7 @@
 #include "common/io/file.h"
 #include "common/process/log.h"
 #include "common/process/writer_lock.h"
+#include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
 #include "tools/eval/choice.h"
@@ -212,7 +213,7 @@ void report(const EvalConfig& config, std::int64_t prompts, Grader& grader,
   write_table_files(table, config.run.directory);
   if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
   write_as_run(groups, config);
-  std::fputs(table_text(table).c_str(), stdout);
+  std::fputs(printable(table_text(table)).c_str(), stdout);
   std::fflush(stdout);
 }
 

@@ -100,8 +100,7 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   writer.close();
   StepMetricsInput input;
   input.evaluation = groups;
-  fs::remove(directory / "metrics.jsonl");
-  MetricsLog(directory / "metrics.jsonl", -1)
+  MetricsLog(directory / "metrics.jsonl", {})
       .append({.step = 0, .wall_time = 0, .values = step_metrics(input)});
 }
 

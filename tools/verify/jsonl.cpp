@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/io/json.h"
 #include "common/io/json_literals.h"
 #include "common/process/program.h"
 
@@ -26,6 +27,10 @@ struct Line {
 };
 
 void verify_line(Line& line, const VerifierOptions& options, bool explains) {
+  if (nests_too_deep(line.text)) {
+    line.complaint = "lists and objects nest too deep";
+    return;
+  }
   Json row = Json::parse(quote_rounded_numbers(line.text), nullptr, false);
   if (row.is_discarded() || !row.is_object()) {
     line.complaint = "not a JSON object";

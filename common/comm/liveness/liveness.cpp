@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <list>
 #include <mutex>
@@ -29,6 +30,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kConnectTimeout{60};
 constexpr int kAnswer_milliseconds = 3000;  // for an answer at one address of rank 0
 constexpr int kRetry_milliseconds = 20;
+// Connections may come from strangers, such as a port scan. One that has not shown the job's token
+// by then is closed, and not many more than the ranks' are open at once.
+constexpr std::chrono::seconds kTimeToShowToken{10};
+constexpr std::size_t kSpareLinks = 64;
 // The reporter's kernel may detect an unresponsive host this much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
 // After the death of a process, the reporter may have to wait this long for a processor.
@@ -43,11 +48,11 @@ Rendezvous broadcast_rendezvous(Rendezvous rendezvous) {
   return rendezvous;
 }
 
-/// Raises the limit of open descriptors: at most one for each rank, besides those of the run
-/// itself.
+/// Raises the limit of open descriptors: one for each rank and each spare link, besides those of
+/// the run itself.
 void allow_descriptors(int ranks) {
   rlimit limit = {};
-  const auto needed = static_cast<rlim_t>(ranks) + 256;
+  const auto needed = static_cast<rlim_t>(ranks) + kSpareLinks + 256;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
   limit.rlim_cur = std::min(needed, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
@@ -88,8 +93,10 @@ class Liveness::Watcher {
   RankLink& open_link(Descriptor socket);
   void close_link(RankLink& link);
   void watch();
+  bool may_accept() const;
   void wait();
   void accept_links(const Descriptor& listener);
+  void close_strangers();
   void send_own_news();
   void serve(RankLink& link);
   void serve(RankLink& link, const RankNews& news);
@@ -114,6 +121,7 @@ class Liveness::Watcher {
   RankLink* parent_ = nullptr;
   RankWatch ranks_;
   std::optional<Clock::time_point> connect_deadline_;  // rank 0: set while some ranks are missing
+  bool accepting_failed_ = false;                      // since the last wait
   std::thread thread_;
 };
 
@@ -229,6 +237,7 @@ void Liveness::Watcher::close_link(RankLink& link) {
 void Liveness::Watcher::watch() {
   while (!stopping_) {
     for (RankLink& link : links_) serve(link);
+    close_strangers();
     links_.remove_if([](const RankLink& link) { return link.descriptor() < 0; });
     check_all_connected();
     for (RankLink& link : links_) link.flush();
@@ -239,24 +248,44 @@ void Liveness::Watcher::watch() {
   }
 }
 
-/// Waits until data arrives, or until unsent data can be sent.
+bool Liveness::Watcher::may_accept() const {
+  return links_.size() < static_cast<std::size_t>(size_) + kSpareLinks && !accepting_failed_;
+}
+
+/// Waits until data arrives, or until unsent data can be sent. While no connection may be accepted
+/// or strangers are connected, waits one second at most.
 void Liveness::Watcher::wait() {
   std::vector<pollfd> descriptors;
-  for (const Descriptor* each :
-       {&news_event_, &stop_event_, &host_listener_, &neighbor_listener_}) {
+  for (const Descriptor* each : {&news_event_, &stop_event_}) {
     descriptors.push_back({each->number(), POLLIN, 0});
+  }
+  for (const Descriptor* each : {&host_listener_, &neighbor_listener_}) {
+    if (may_accept()) descriptors.push_back({each->number(), POLLIN, 0});
   }
   for (const RankLink& link : links_) {
     const int events = link.has_unsent() ? POLLIN | POLLOUT : POLLIN;
     descriptors.push_back({link.descriptor(), static_cast<short>(events), 0});
   }
-  ::poll(descriptors.data(), descriptors.size(), connect_deadline_ ? 1000 : -1);
+  const bool has_strangers = std::ranges::any_of(links_, &RankLink::is_unknown);
+  const bool waits_for_time = connect_deadline_ || has_strangers || !may_accept();
+  ::poll(descriptors.data(), descriptors.size(), waits_for_time ? 1000 : -1);
+  accepting_failed_ = false;
+}
+
+void Liveness::Watcher::close_strangers() {
+  const auto latest = Clock::now() - kTimeToShowToken;
+  for (RankLink& link : links_) {
+    if (link.is_unknown() && &link != parent_ && link.opened < latest) link.close();
+  }
 }
 
 void Liveness::Watcher::accept_links(const Descriptor& listener) {
-  while (listener.is_open()) {
+  while (listener.is_open() && may_accept()) {
     Descriptor socket = accept_link(listener);
-    if (!socket.is_open()) return;
+    if (!socket.is_open()) {
+      accepting_failed_ = errno == EMFILE || errno == ENFILE;
+      return;
+    }
     links_.emplace_back(std::move(socket), rendezvous_.token);
   }
 }

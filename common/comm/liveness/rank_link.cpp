@@ -272,10 +272,6 @@ Descriptor connect_to_neighbor(const Rendezvous& rendezvous, std::string_view ho
 Descriptor accept_link(const Descriptor& listener) {
   Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket.is_open()) enable_keepalive(socket);
-  if (!socket.is_open() && (errno == EMFILE || errno == ENFILE)) {
-    fail("no more connections can be opened: {}; raise the limit of descriptors (ulimit -n)",
-         std::strerror(errno));
-  }
   return socket;
 }
 

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +53,8 @@ class RankLink {
   void close() { socket_.close(); }
 
   int peer = -1;  // rank at the other end; -1: unknown
+  bool is_unknown() const { return peer < 0; }
+  const std::chrono::steady_clock::time_point opened = std::chrono::steady_clock::now();
 
  private:
   Descriptor socket_;
@@ -77,8 +80,8 @@ Descriptor listen_to_neighbors(const Rendezvous& rendezvous, std::string_view ho
 /// Connects to the listening rank of this host. Returns a closed descriptor if no rank listens yet.
 Descriptor connect_to_neighbor(const Rendezvous& rendezvous, std::string_view host);
 
-/// Returns the next connection that waits at a listener, or a closed descriptor. Throws Error if
-/// the descriptor limit is reached.
+/// Returns the next connection that waits at a listener. If there is none or it cannot be opened,
+/// returns a closed descriptor and sets errno.
 Descriptor accept_link(const Descriptor& listener);
 
 /// Waits up to `milliseconds`. Returns true if the descriptor becomes readable (or writable, if

@@ -6,7 +6,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "common/process/limited_process.h"
 #include "common/rollout/chat.h"
 
 namespace lie {
@@ -16,17 +18,15 @@ using JinjaVariables = std::map<std::string, std::string>;
 
 /// A parsed template. Thread-safe.
 ///
-/// A template is a program from an untrusted source. Rendering is therefore limited in steps, text
-/// and depth, far above the needs of published templates. Every run renders the same text, since
-/// strftime_now always returns 26 July 2024, the default date of Llama 3's template.
+/// A template is a program from an untrusted source. It is therefore parsed and rendered in a child
+/// process, within 1 GiB of memory and 3 s of processor time per conversation, which is far more
+/// than published templates need. Every run renders the same text, since strftime_now always
+/// returns 26 July 2024, the default date of Llama 3's template.
 class JinjaTemplate {
  public:
   /// `place` names the template's file in errors. Throws Error with file and line if `source` is
   /// not valid Jinja or uses features that the engine does not support.
   JinjaTemplate(const std::string& source, std::string place);
-  ~JinjaTemplate();
-  JinjaTemplate(JinjaTemplate&&) noexcept;
-  JinjaTemplate& operator=(JinjaTemplate&&) noexcept;
 
   /// Returns the text of a conversation. With `add_generation_prompt` it ends with the start of the
   /// assistant's turn. Throws Error with file and line if the template rejects the conversation or
@@ -35,8 +35,10 @@ class JinjaTemplate {
                      const JinjaVariables& variables) const;
 
  private:
-  struct Program;
-  std::unique_ptr<Program> program_;
+  std::string ask(std::string_view request) const;
+
+  std::string place_;
+  std::unique_ptr<LimitedProcess> process_;
 };
 
 }  // namespace lie

@@ -4,17 +4,12 @@
 
 namespace lie {
 
-struct JinjaTemplate::Program {};
-
 JinjaTemplate::JinjaTemplate(const std::string&, std::string place) {
   fail(
       "{}: this chat template is not one of the named templates, and this program was built "
       "without the Jinja engine: run scripts/setup.sh and build again, or set data.prompt_template",
       place);
 }
-JinjaTemplate::~JinjaTemplate() = default;
-JinjaTemplate::JinjaTemplate(JinjaTemplate&&) noexcept = default;
-JinjaTemplate& JinjaTemplate::operator=(JinjaTemplate&&) noexcept = default;
 
 std::string JinjaTemplate::render(std::span<const ChatMessage>, bool, const JinjaVariables&) const {
   return "";

@@ -1,10 +1,11 @@
 #include "learner/checkpoint/checkpoint_saver.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <fstream>
+#include <condition_variable>
 #include <future>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,38 @@ namespace {
 
 using test::host, test::on_learners;
 
+/// Part of a checkpoint that can make it wait before its weights are written.
+class Gate : public CheckpointExtra {
+ public:
+  std::unique_ptr<CheckpointExtra> copy() const override { return std::make_unique<Gate>(*this); }
+  void save(const fs::path&) const override {
+    std::unique_lock lock(state_->mutex);
+    state_->waits = true;
+    state_->changed.notify_all();
+    state_->changed.wait(lock, [this] { return state_->is_open; });
+  }
+
+  void close() {
+    const std::lock_guard lock(state_->mutex);
+    state_->is_open = false;
+  }
+  /// Blocks until a checkpoint waits.
+  void open() {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return state_->waits; });
+    state_->is_open = true;
+    state_->changed.notify_all();
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_open = true, waits = false;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
 class Saver : public ::testing::Test {
  protected:
   Saver() {
@@ -38,7 +71,7 @@ class Saver : public ::testing::Test {
   CheckpointContents contents(std::int64_t step) const {
     TrainerState state;
     state.step = step;
-    return {policy_.weights, optimizer_, state, start_};
+    return {policy_.weights, optimizer_, state, start_, &gate_};
   }
   CheckpointSaver saver(bool background = true) const {
     return {checkpoints_, {.background = background}, policy_.weights, *alone_};
@@ -47,19 +80,6 @@ class Saver : public ::testing::Test {
     saver.save(contents(step), [this, step] { saved_.push_back(step); });
   }
 
-  /// Makes every later checkpoint wait before its weights are written, until release().
-  void hold() const {
-    fs::remove(start_ / "generation_config.json");
-    ASSERT_EQ(::mkfifo((start_ / "generation_config.json").c_str(), 0644), 0);
-  }
-  /// Blocks until a checkpoint waits.
-  void release() const {
-    std::ofstream pipe(start_ / "generation_config.json");
-    rename_durably(directory_.write("later", kGenerationConfig), start_ / "generation_config.json");
-    pipe << kGenerationConfig;
-  }
-
-  static constexpr const char* kGenerationConfig = "{\"eos_token_id\": 3}";
   TemporaryDirectory directory_;
   const fs::path checkpoints_ = directory_.path() / "checkpoints";
   const fs::path start_ = directory_.path() / "start";
@@ -67,10 +87,11 @@ class Saver : public ::testing::Test {
   std::unique_ptr<Collective> alone_ = solo_collective();
   AdamW optimizer_{{.learning_rate = 0.1, .warmup = 0}, policy_.weights};
   std::vector<std::int64_t> saved_;  // steps whose checkpoints are in place
+  Gate gate_;
 };
 
 TEST_F(Saver, TheNextStepDoesNotChangeACheckpointInProgress) {
-  hold();
+  gate_.close();
   CheckpointSaver saver = this->saver();
   save(saver, 5);
   const auto weights = test::to_host(*policy_.operators, policy_.weights.flat());
@@ -78,7 +99,7 @@ TEST_F(Saver, TheNextStepDoesNotChangeACheckpointInProgress) {
   train();
   EXPECT_FALSE(saver.poll());
   EXPECT_FALSE(latest_checkpoint(checkpoints_));
-  release();
+  gate_.open();
   EXPECT_TRUE(saver.wait());
 
   Weights loaded(policy_.weights.config(), *policy_.operators);
@@ -113,10 +134,10 @@ TEST_F(Saver, WritesTheSameBytesInTheBackground) {
 }
 
 TEST_F(Saver, ASaveWaitsForThePrecedingOne) {
-  hold();
+  gate_.close();
   CheckpointSaver saver = this->saver();
   save(saver, 5);
-  const auto releasing = std::async(std::launch::async, [this] { release(); });
+  const auto releasing = std::async(std::launch::async, [this] { gate_.open(); });
   save(saver, 6);
   EXPECT_TRUE(fs::exists(checkpoint_path(checkpoints_, 5)));
   EXPECT_TRUE(saver.wait());
@@ -125,12 +146,12 @@ TEST_F(Saver, ASaveWaitsForThePrecedingOne) {
 }
 
 TEST_F(Saver, TheDestructorWaitsForTheSave) {
-  hold();
+  gate_.close();
   std::future<void> releasing;
   {
     CheckpointSaver saver = this->saver();
     save(saver, 5);
-    releasing = std::async(std::launch::async, [this] { release(); });
+    releasing = std::async(std::launch::async, [this] { gate_.open(); });
   }
   EXPECT_EQ(saved_, std::vector<std::int64_t>{5});
 }
@@ -170,13 +191,14 @@ struct SavingLearner {
   const Weights& weights;
   fs::path checkpoints, start;
   bool background = true;
+  const Gate* gate = nullptr;
   AdamW optimizer{{}, weights, own_shard(weights, group)};
   CheckpointSaver saver{checkpoints, {.background = background}, weights, group};
 
   void save(std::int64_t step) {
     TrainerState state;
     state.step = step;
-    saver.save({weights, optimizer, state, start}, [] {});
+    saver.save({weights, optimizer, state, start, gate}, [] {});
   }
 };
 
@@ -200,15 +222,15 @@ TEST_F(Saver, ACheckpointIsCompleteWhenAllLearnersHaveWritten) {
 }
 
 TEST_F(Saver, StepsContinueUntilAllLearnersHaveWritten) {
-  hold();
+  gate_.close();
   std::future<void> releasing;
   on_learners(2, [&](Collective& group) {
-    SavingLearner learner{group, policy_.weights, checkpoints_, start_};
+    SavingLearner learner{group, policy_.weights, checkpoints_, start_, true, &gate_};
     learner.save(5);
     for (int step = 0; step < 3; ++step) EXPECT_FALSE(learner.saver.poll());
     if (group.rank() == 0) {
       EXPECT_FALSE(latest_checkpoint(checkpoints_));
-      releasing = std::async(std::launch::async, [this] { release(); });
+      releasing = std::async(std::launch::async, [this] { gate_.open(); });
     }
     learner.saver.wait();
   });

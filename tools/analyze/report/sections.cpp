@@ -120,15 +120,14 @@ std::string length_quantiles(const Subject& subject, int colour, bool several) {
   return chart.series[0].points.empty() ? "" : render(chart);
 }
 
+/// Without an interval: neither the tokens of a response nor the responses to a prompt are
+/// independent.
 Series hazard_series(const Subject& subject, int colour, const LengthStatistics& lengths,
                      bool start) {
   Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}, colour};
   for (const auto& bin : lengths.bins) {
-    if (bin.exposed >= 20) {
-      const Estimate rate = wilson(bin.hazard(), bin.exposed);
-      series.points.push_back({bin.position, rate.value, start ? rate.value : rate.low,
-                               start ? rate.value : rate.high});
-    }
+    const double rate = bin.hazard();
+    if (bin.exposed >= 20) series.points.push_back({bin.position, rate, rate, rate});
   }
   return series;
 }
@@ -154,7 +153,7 @@ std::string scatter(std::span<const Subject> subjects) {
   double longest = 0;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const double r = trap_statistics(subjects[i]).correlation;
-    Series series{subjects[i].name + ", Pearson r = " + short_number(r),
+    Series series{subjects[i].name + ", r within a step = " + short_number(r),
                   static_cast<int>(i),
                   false,
                   {},

@@ -10,6 +10,7 @@
 #include "actors/actor.h"
 #include "common/process/log.h"
 #include "learner/learner.h"
+#include "learner/record/stall_watch.h"
 #include "learner/schedule/coordinator.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"
@@ -69,6 +70,7 @@ struct GeneratingLearner0 : Learner0 {
   SharedGroups groups;                                // sends all steps to the other learners
   Publisher publisher;                                // sends the actors new weights
   std::optional<ScheduleRecorder> schedule_recorder;  // writes the schedule of this run
+  StallWatch stalls;                                  // warns if no group is completed
 
   GeneratingLearner0(const TrainConfig& run_config, const RunStart& run_start,
                      RunPrompts run_prompts, const LearnerTransport& transport,
@@ -92,7 +94,10 @@ struct GeneratingLearner0 : Learner0 {
         groups(logged, transport.learners),
         publisher(coordinator, *weights, first_version(config, start)),
         schedule_recorder(make_schedule_recorder(config, start)) {
-    coordinator.watch([this](const GroupsDone& done) { curves.show(done); });
+    coordinator.watch([this](const GroupsDone& done) {
+      stalls.moved();
+      curves.show(done);
+    });
     if (config.tickets.max_staleness > 0) {
       state->updater->poll_progress_with([this] { coordinator.poll_progress(); });
     }

@@ -15,8 +15,7 @@ using Steps = std::set<std::int64_t>;
 
 Steps steps_with_metrics(const fs::path& file) {
   Steps steps;
-  if (!fs::exists(file)) return steps;
-  for (const MetricsRow& row : read_metrics(file)) steps.insert(row.step);
+  for (const MetricsRow& row : read_valid_metrics(file).rows) steps.insert(row.step);
   return steps;
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
+#include "common/io/line_checksum.h"
 #include "common/process/writer_lock.h"
 
 namespace lie {
@@ -87,7 +88,7 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
-  write_file_atomically(directory / "config.yaml", dump_config(config));
+  write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
 }
 
 }  // namespace lie

@@ -15,6 +15,7 @@
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/checkpoint/valid_checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "model/tokenizer/tokenizer.h"
@@ -223,6 +224,17 @@ PreparedRun check_inputs(const TrainConfig& config) {
   return run;
 }
 
+/// Repairs metrics.jsonl and warns about data of the steps up to `last` that is lost.
+void report_losses(const TrainConfig& config, std::int64_t last) {
+  const std::int64_t start = first_start(config).step;
+  const bool evaluates_start = start == 0 && config.evaluation.every > 0;
+  repair_metrics(config.run.directory, evaluates_start ? 0 : start + 1, last,
+                 {reward_names(config.reward), config.advantage});
+  for (const std::string& note : lost_data(config.run.directory, start + 1, last)) {
+    Log("learner", 0).warn("{}", note);
+  }
+}
+
 /// Replaces run.start but keeps its end_of_sequence_ids.
 void set_start(PreparedRun& run, RunStart start) {
   start.end_of_sequence_ids = std::move(run.start.end_of_sequence_ids);
@@ -252,10 +264,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   // With first_groups, a later step may still use a journaled group of these steps.
   const bool takes_first = config.tickets.takes_first_groups();
   Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
-  for (const std::string& note :
-       lost_data(directory, first_start(config).step + 1, run.start.step)) {
-    Log("learner", 0).warn("{}", note);
-  }
+  report_losses(config, run.start.step);
   return run;
 }
 

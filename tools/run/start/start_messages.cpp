@@ -3,14 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <iostream>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/metrics_log.h"
 #include "common/process/log.h"
+#include "common/process/program.h"
+#include "common/process/progress.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "model/aten/operators.h"
@@ -68,12 +71,37 @@ std::string indented(const std::string& table) {
   return text;
 }
 
+/// Returns entries on the time that the steps took and on the evaluations, as far as the metrics
+/// hold them.
+std::vector<SummaryEntry> result_entries(std::span<const MetricsRow> rows) {
+  double seconds = 0;
+  std::vector<const MetricsRow*> evaluations;
+  for (const MetricsRow& row : rows) {
+    seconds += row.value_or_zero("step_seconds");
+    if (row.find("eval_accuracy")) evaluations.push_back(&row);
+  }
+  std::vector<SummaryEntry> entries = {{"time", duration_text(seconds) + " in steps"}};
+  if (evaluations.empty()) return entries;
+  const MetricsRow &first = *evaluations.front(), &last = *evaluations.back();
+  std::string accuracy =
+      fmt::format("accuracy {:.3f} after step {}", last.value_or_zero("eval_accuracy"), last.step);
+  if (first.step < last.step) {
+    accuracy +=
+        fmt::format(", {:.3f} after step {}", first.value_or_zero("eval_accuracy"), first.step);
+  }
+  entries.push_back({"held out", accuracy});
+  return entries;
+}
+
 /// Returns the summary of where a run's results are, with the command to type next.
 std::string end_text(const TrainConfig& config, std::string_view how) {
   const fs::path directory = config.run.directory;
-  std::vector<SummaryEntry> entries = checkpoint_entries(directory);
-  const std::string& metric = config.best_checkpoint.keep_best;
-  const auto best = metric.empty() ? std::nullopt : best_saved_step(directory, metric);
+  const MetricsFile metrics = read_valid_metrics(directory / "metrics.jsonl");
+  std::vector<SummaryEntry> entries = result_entries(metrics.rows);
+  std::ranges::copy(checkpoint_entries(directory), std::back_inserter(entries));
+  const std::string& kept = config.best_checkpoint.keep_best;
+  const std::string metric = kept.empty() ? "eval_accuracy" : kept;
+  const auto best = metrics.damage.empty() ? best_saved_step(directory, metric) : std::nullopt;
   if (best) entries.push_back({"best", fmt::format("step {} by {}", *best, metric)});
   entries.push_back({"trajectories", (directory / "trajectories").string()});
   entries.push_back(next_command_entry("lie_analyze", directory.string()));
@@ -118,9 +146,8 @@ void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
 }
 
 void print_dry_run(const std::string& config, std::string_view role, const std::string& start) {
-  if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    fail("standard output cannot be written; is the disk full?");
-  }
+  std::cout << config;
+  flush_output(std::cout);
   const Log log(role, 0);
   log.info("{}", start);
   log.info("dry run: all checks passed; nothing was started or written");

@@ -1,0 +1,25 @@
+// Kernels of LibTorch that do the work of one of the program's own, in the layout that LibTorch
+// wants. Each function allocates what it needs besides its arguments and returns one execution.
+#pragma once
+
+#include <functional>
+
+#include "model/operators/operators.h"
+#include "tests/bench/kernels/device_memory.h"
+
+namespace lie::bench {
+
+/// RMSNorm of x [T, D] with a weight [1, D], all of one dtype.
+std::function<void()> fused_norm(Operators& operators, Tensor x, Tensor weight);
+
+/// A draw from the softmax of each row of logits.
+std::function<void()> multinomial(Operators& operators, Tensor logits);
+
+std::function<void()> fused_adamw(Operators& operators, const AdamWTensors& x);
+
+/// Attention of one query per sequence to `context` keys and values that lie one after another. It
+/// needs a GPU.
+std::function<void()> flash_decode(Operators& operators, const AttentionShape& shape,
+                                   std::int64_t batch, std::int64_t context);
+
+}  // namespace lie::bench

@@ -1,0 +1,90 @@
+"""The loss of a mini-batch. GRPO: arXiv:2402.03300; clip-higher, token-mean: arXiv:2503.14476; GSPO: arXiv:2507.18071;
+dual clip: arXiv:1912.09729; estimators of KL: joschu.net/blog/kl-approx.html and DeepSeek-V3.2, arXiv:2512.02556; truncated
+importance sampling: fengyao.notion.site/off-policy-rl. Tensors are [N, T] with 0 beyond a response."""
+from typing import NamedTuple
+
+import torch
+
+CLIPS = {"grpo": (0.2, 0.2), "gspo": (3e-4, 4e-4)}
+
+
+class LogProbs(NamedTuple):
+    """Log-probs of the tokens under the policy that is trained, that before the step, the sampler and the start model."""
+
+    policy: torch.Tensor
+    old: torch.Tensor
+    behavior: torch.Tensor
+    reference: torch.Tensor
+
+
+def clip_bounds(settings):
+    """Returns the least and greatest importance ratio that are not clipped."""
+    low, high = (default if settings[key] == "auto" else float(settings[key])
+                 for key, default in zip(("clip_low", "clip_high"), CLIPS[settings["algorithm"]]))
+    return 1 - low, 1 + high
+
+
+def token_weights(settings, mask):
+    """Returns the weight of each token's loss in the loss of the mini-batch."""
+    sequences, lengths = len(mask), mask.sum(1, keepdim=True)
+    divisors = {"sequence-mean-token-mean": sequences * lengths, "token-mean": mask.sum(),
+                "constant": sequences * settings["constant_divisor"]}
+    return mask / divisors[settings["aggregation"]]
+
+
+def importance_ratios(settings, log_probs, mask):
+    log_ratios = log_probs.policy - log_probs.old
+    if settings["algorithm"] == "grpo":
+        return log_ratios.clamp(-20, 20).exp()
+    sequence = log_ratios.sum(1, keepdim=True) / mask.sum(1, keepdim=True)
+    return (log_probs.policy - log_probs.policy.detach() + sequence.detach()).clamp(max=10).exp()
+
+
+def clipped_losses(settings, ratios, advantages):
+    """Returns the token losses, and which of them are clipped."""
+    plain = -advantages * ratios
+    losses = torch.maximum(plain, -advantages * ratios.clamp(*clip_bounds(settings)))
+    if settings["dual_clip"]:
+        losses = torch.where(advantages < 0, torch.minimum(losses, -advantages * settings["dual_clip"]), losses)
+    return losses, losses != plain
+
+
+def sampling_weights(settings, log_probs):
+    """Returns the weights of truncated importance sampling, and which of them are above the cap."""
+    cap, log_weights = settings["tis_cap"], log_probs.old - log_probs.behavior
+    if settings["tis_level"] == "sequence":
+        log_weights = log_weights.sum(1, keepdim=True).expand_as(log_weights)
+    weights = log_weights.exp()
+    beyond = weights > cap
+    return torch.where(beyond, cap if settings["tis_beyond"] == "truncate" else 0.0, weights), beyond
+
+
+def kl_estimates(settings, log_probs):
+    x = log_probs.policy - log_probs.reference
+    k3 = (-x).exp() - 1 + x
+    estimates = {"k2": x.square() / 2, "k3": k3, "weighted-k3": k3 * (log_probs.policy - log_probs.old).exp()}
+    return estimates[settings["kl_estimator"]]
+
+
+def loss_parts(settings, log_probs, entropies, advantages, mask):
+    """Returns the parts of the loss, and metrics of the mini-batch."""
+    weights, ratios = token_weights(settings, mask), importance_ratios(settings, log_probs, mask)
+    losses, clipped = clipped_losses(settings, ratios, advantages)
+    metrics = token_metrics(ratios.detach(), clipped, entropies.detach(), mask)
+    if settings["tis_cap"]:
+        sampling, beyond = sampling_weights(settings, log_probs)
+        losses = losses * sampling
+        metrics.update(tis_weight_mean=sampling[mask].mean().item(), tis_truncated_share=beyond[mask].double().mean().item())
+    parts = {"policy_loss": (weights * losses).sum()}
+    if settings["kl_coefficient"]:
+        parts["kl_loss"] = settings["kl_coefficient"] * (weights * kl_estimates(settings, log_probs)).sum()
+    if settings["entropy_coefficient"]:
+        parts["entropy_loss"] = -settings["entropy_coefficient"] * (weights * entropies).sum()
+    return parts, metrics
+
+
+def token_metrics(ratios, clipped, entropies, mask):
+    ratios = ratios.expand(mask.shape)[mask]
+    return {"tokens": mask.sum().item(), "clip_fraction": clipped[mask].double().mean().item(),
+            "entropy": entropies[mask].mean().item(), "importance_ratio_mean": ratios.mean().item(),
+            "importance_ratio_min": ratios.min().item(), "importance_ratio_max": ratios.max().item()}
