@@ -13,7 +13,6 @@
 #include <deque>
 #include <memory>
 #include <new>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,10 +34,8 @@ struct LeftOut {
 };
 inline LeftOut left_out;
 
-inline void wait_at(std::barrier<>& barrier, const std::source_location& here) {
-  const bool skip =
-      here.line() == left_out.line && std::string_view(here.file_name()).ends_with(left_out.file);
-  if (!skip) barrier.arrive_and_wait();
+inline void wait_at(std::barrier<>& barrier, std::string_view file, unsigned line) {
+  if (line != left_out.line || !file.ends_with(left_out.file)) barrier.arrive_and_wait();
 }
 
 /// What sixteen threads share. Two slots a lane suffice: a lane that writes its next but one value
@@ -113,8 +110,8 @@ struct ThreadLanes {
     const auto all = seat.exchange(f(seat.lane) ? 1 : 0);
     return HostLanes().where([&](int lane) { return all[static_cast<std::size_t>(lane)] != 0; });
   }
-  void sync(const std::source_location& here = std::source_location::current()) const {
-    wait_at(seat.group->barrier, here);
+  void sync(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
+    wait_at(seat.group->barrier, file, line);
   }
 };
 
@@ -139,8 +136,8 @@ struct ThreadBlock {
   std::int32_t add(std::int32_t& to) const {
     return std::atomic_ref(to).fetch_add(1, std::memory_order_relaxed);
   }
-  void sync(const std::source_location& here = std::source_location::current()) const {
-    wait_at(barrier, here);
+  void sync(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
+    wait_at(barrier, file, line);
   }
 };
 
