@@ -42,11 +42,13 @@ void LengthRewardOptions::fit_to_limit(std::int64_t max_response_tokens) {
 
 void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
                                        bool has_reference_lengths) {
-  delta_tokens = more_tokens;
   eta = two_digits(0.75 / more_tokens);
-  if (has_reference_lengths) return;
-  target = LengthTarget::kAbsolute;
-  target_tokens = std::round(mean_tokens + more_tokens);
+  if (has_reference_lengths) {
+    delta_tokens = more_tokens;
+  } else {
+    target = LengthTarget::kAbsolute;
+    target_tokens = std::round(mean_tokens + more_tokens);
+  }
 }
 
 void describe(FieldList& fields, LengthRewardOptions& options) {

@@ -274,7 +274,7 @@ void add_comments(const StartResponses& start, bool has_reference_lengths,
       fmt::format("wrong answers below L_target pay; L_ref is {:.0f} here", start.mean_tokens);
   comments[has_reference_lengths ? "reward.length.delta_tokens" : "reward.length.target_tokens"] =
       target;
-  comments["reward.length.eta"] = "a wrong answer that lacks delta_tokens loses 0.75";
+  comments["reward.length.eta"] = "a wrong answer as short as the start policy's loses 0.75";
   if (start.words_per_token < 0.5) {
     comments["reward.coverage.unit"] =
         fmt::format("{:.2f} words a token: n-grams of words would be long", start.words_per_token);
@@ -325,7 +325,7 @@ std::string start_text(const StartResponses& start) {
   const double all = static_cast<double>(start.responses) / 100;
   std::string text = fmt::format(
       "# The model as it is, in {} responses to {} prompts: {:.0f} % right, {:.0f} % cut at the "
-      "limit,\n# {:.0f} tokens on average; {} prompts have right and wrong responses.\n",
+      "limit,\n# {:.0f} tokens on average; prompts with right and wrong responses: {}.\n",
       start.responses, start.prompts, static_cast<double>(start.right) / all,
       static_cast<double>(start.cut) / all, start.mean_tokens, start.mixed);
   const std::string why = obstacle(start);
