@@ -129,13 +129,13 @@ draw_call() {
   draw 4
   call="$call${lasting[$drawn]}"
 }
-# A run that ends says which file of the directory failed, and why.
+# A run that ends says which file failed, or which folder it was removed with, and why.
 after_failed_call() {
   local path
   path="$(head -n 1 "$WORK/failed_call")"
   what="$what ${path#* "$run/"}"
   [ "$status" = 0 ] ||
-    grep -E "Input/output error|No space left on device" "$log.last" | grep -qFf <(sed -E 's/.*\///; s/\.partial$//' "$WORK/failed_call") ||
+    grep -E "Input/output error|No space left on device" "$log.last" | grep -qFf <(sed -E 's/\.partial//g; s/^unlink .*\/([^/]+)\/([^/]+)$/\1\n\2/; s/.*\///' "$WORK/failed_call") ||
     fault_fails "the error does not name the file, or not its reason"
 }
 # Counts the calls of an undisturbed run: an entry "RANK CALL" each.
@@ -221,6 +221,7 @@ PYTHON
 fault_fails() {
   rm -rf "$kept"
   mkdir -p "$kept"
+  ps -eo pid,stat,time,wchan:20,args >"$kept/processes"
   cp -r "$run" "$WORK/reference" "$log"* "$kept/" || true
   fail "$1, after $injected faults (the last: $fault, $what); run, reference and log are kept in $kept"
 }
@@ -300,7 +301,7 @@ summary() {
     "$(passes response "$WORK/points") responses were generated, $((runs * responses)) without faults; $((SECONDS / 60)) minutes"
 }
 
-bound=60  # seconds within which a run must have ended after a fault, or be done
+bound=180  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
   killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_part killed_in_segment_cut killed_in_file
   flipped_bits flipped_log_bits flipped_journal_bits failed_call)

@@ -10,6 +10,7 @@
 #include "common/base/fault.h"
 #include "common/comm/wire.h"
 #include "common/io/crc32c.h"
+#include "common/io/file.h"
 
 namespace lie {
 namespace {
@@ -137,7 +138,7 @@ MessageFileState read_messages(const fs::path& path,
 
 MessageFile::MessageFile(const fs::path& path, std::uint64_t valid_bytes)
     : file_(path, OutputFile::Begin::kAtEnd) {
-  fs::resize_file(path, valid_bytes);
+  cut_file(path, valid_bytes);
   const FileHeader header;
   if (valid_bytes == 0) file_.write(text_of(std::as_bytes(std::span(&header, 1))));
 }

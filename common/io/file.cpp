@@ -93,6 +93,23 @@ void sync_directory(const std::filesystem::path& path) {
   sync(path, O_RDONLY | O_DIRECTORY, "open it as a directory");
 }
 
+void remove_file(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::remove(path, code);
+  if (code) {
+    fail("{}: cannot remove it: {}; check the disk and permissions", path.string(), code.message());
+  }
+}
+
+void cut_file(const std::filesystem::path& path, std::uint64_t bytes) {
+  std::error_code code;
+  std::filesystem::resize_file(path, bytes, code);
+  if (code) {
+    fail("{}: cannot cut its end off: {}; check the disk and permissions", path.string(),
+         code.message());
+  }
+}
+
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     fail_on(from, fmt::format("rename it to {}", to.string()), "check both paths and permissions");

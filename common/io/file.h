@@ -2,6 +2,7 @@
 // Every failure is an Error with the file's name and the system's message.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <string>
@@ -33,6 +34,12 @@ void sync_file(const fs::path& path);
 
 /// Flushes a directory's entries (creations, renames, removals) to the disk.
 void sync_directory(const fs::path& path);
+
+/// Removes a file or an empty directory, if it exists. Throws Error.
+void remove_file(const fs::path& path);
+
+/// Cuts a file off after so many bytes. Throws Error.
+void cut_file(const fs::path& path, std::uint64_t bytes);
 
 /// Renames a file or directory within one file system and syncs the directory of `to`. Completes a
 /// checkpoint.

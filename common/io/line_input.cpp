@@ -51,7 +51,7 @@ void for_each_whole_line(const std::filesystem::path& file,
   if (!std::filesystem::exists(file)) return;
   const std::string text = read_file(file);
   const std::string_view rest = for_each_whole_line(std::string_view(text), take);
-  if (!rest.empty()) std::filesystem::resize_file(file, text.size() - rest.size());
+  if (!rest.empty()) cut_file(file, text.size() - rest.size());
 }
 
 bool is_blank(const std::string& line) {

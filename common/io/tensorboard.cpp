@@ -59,7 +59,7 @@ constexpr std::string_view kFilePrefix = "events.out.tfevents.";
 
 void remove_event_files(const std::filesystem::path& directory) {
   for (const std::string& name : list_directory(directory)) {
-    if (name.starts_with(kFilePrefix)) std::filesystem::remove(directory / name);
+    if (name.starts_with(kFilePrefix)) remove_file(directory / name);
   }
 }
 

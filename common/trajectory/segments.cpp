@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/base/error.h"
+#include "common/io/file.h"
 #include "common/text/scan.h"
 #include "common/trajectory/hdf5.h"
 
@@ -68,13 +69,6 @@ std::vector<Segment> segments_after(const fs::path& directory, std::int64_t step
 }
 
 fs::path unfinished_name(const fs::path& segment) { return segment.string() + ".new"; }
-
-void remove_file(const fs::path& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  if (error)
-    fail("{}: cannot remove: {}; check the disk and permissions", path.string(), error.message());
-}
 
 void remove_unfinished(const fs::path& directory) {
   for (const Segment& segment : list(directory, kUnfinished)) remove_file(segment.path);

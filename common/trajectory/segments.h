@@ -29,9 +29,7 @@ std::vector<Segment> segments_after(const std::filesystem::path& directory, std:
 std::filesystem::path unfinished_name(const std::filesystem::path& segment);
 void remove_unfinished(const std::filesystem::path& directory);
 
-/// Removes a file if it exists. Throws Error if it cannot be removed.
-void remove_file(const std::filesystem::path& path);
-
+/// Removes all segments, complete or not.
 void remove_segments(const std::filesystem::path& directory);
 
 /// Returns whether the file was closed by its writer or was repaired.

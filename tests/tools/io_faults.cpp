@@ -114,7 +114,12 @@ template <typename Function>
 Function* hidden(const char* name, Function*) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
-#define HIDDEN(name) hidden(#name, &(name))
+// Each function is looked up once, because dlsym() waits while another thread loads a library.
+#define HIDDEN(name)                                     \
+  ([]() {                                                \
+    static const auto function = hidden(#name, &(name)); \
+    return function;                                     \
+  }())
 
 /// Returns how many bytes a write may write.
 std::size_t allowed(int file, std::size_t size) {

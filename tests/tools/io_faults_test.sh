@@ -28,6 +28,7 @@ strike 1 "/writer.lock: .*$full" link:1:28 writer.lock
 strike 1 "/config.yaml.*: .*$reason" fsync:1:5 config.yaml.partial
 strike 1 "/journal: .*$full" mkdir:1:28 journal
 strike 1 "/journal/step-000000.groups: .*$reason" write:2:5 journal/step-000000.groups
+strike 1 "/journal/step-000000.groups: .*$reason; check" truncate:1:5 journal/step-000000.groups
 strike 1 "segment-000000.h5.new: .*$full" write:9:28 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5.new: .*$reason" truncate:2:5 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5.new: .*$reason" rename:1:5 trajectories/learner-000-segment-000000.h5.new

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/io/line_input.h"
 
@@ -71,7 +72,7 @@ void LengthLog::append(const RolloutGroup& group) {
 
 void LengthLog::remove() {
   file_.reset();
-  std::filesystem::remove(path_);
+  remove_file(path_);
 }
 
 }  // namespace lie
