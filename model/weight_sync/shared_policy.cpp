@@ -55,8 +55,8 @@ void log_outcome(std::size_t actors, const std::string& refusal) {
         refusal);
     return;
   }
-  const std::string subject = actors == 1 ? "the actor" : fmt::format("the {} actors", actors);
-  log.info("{} on the learners' GPUs compute with their weights: weight sync sends none", subject);
+  log.info("actors that compute with the weights of a learner on their GPU: {}; nothing is sent",
+           actors);
 }
 
 }  // namespace
