@@ -13,15 +13,10 @@
 #include "common/io/descriptor.h"
 #include "common/io/file_aside.h"
 #include "common/io/output_file.h"
+#include "common/io/system_failure.h"
 
 namespace lie {
 namespace {
-
-[[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
-                          std::string_view remedy) {
-  const int code = errno;
-  fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
-}
 
 Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
   Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));

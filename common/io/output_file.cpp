@@ -4,21 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
-#include "common/base/error.h"
+#include "common/io/system_failure.h"
 
 namespace lie {
-namespace {
-
-[[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
-                          std::string_view remedy) {
-  const int code = errno;
-  fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
-}
-
-}  // namespace
-
 OutputFile::OutputFile(std::filesystem::path path, Begin begin)
     : path_(std::move(path)),
       file_(::open(path_.c_str(),
