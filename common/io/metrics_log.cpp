@@ -63,7 +63,12 @@ MetricsFile read_valid_metrics(const std::filesystem::path& path) {
 
 MetricsFile metrics_to_continue(const std::filesystem::path& path) {
   MetricsFile file = read_valid_metrics(path);
-  if (!file.damage.empty()) write_file_atomically(free_name(path, ".damaged"), read_file(path));
+  if (file.damage.empty()) return file;
+  const std::filesystem::path kept = free_name(path, ".damaged");
+  write_file_atomically(kept, read_file(path));
+  for (std::string& damage : file.damage) {
+    damage += fmt::format("; the whole file is kept as {}", kept.string());
+  }
   return file;
 }
 

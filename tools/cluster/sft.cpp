@@ -146,8 +146,7 @@ class SftRecorder {
   static std::vector<MetricsRow> rows_to_keep(const SftConfig& config, std::int64_t first_step) {
     MetricsFile file = metrics_to_continue(metrics_path(config));
     for (const std::string& damage : file.damage) {
-      Log("sft", 0).warn("{}; the curves lack this step; the whole file is kept as {}.damaged",
-                         damage, metrics_path(config).string());
+      Log("sft", 0).warn("{}; the curves lack this step", damage);
     }
     drop_after(first_step, file.rows);
     return std::move(file.rows);
