@@ -13,10 +13,11 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "learner/update/advantage.h"
+#include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/score_differences.h"
-#include "tools/replay/score_page.h"
+#include "tools/replay/score_summary.h"
 #include "tools/run/config/devices.h"
 
 namespace lie::replay {
@@ -163,6 +164,7 @@ void write_report(const ScoreArguments& arguments, const LoggedRun& run,
              arguments.json);
 }
 
+/// Writes a page of each quantity by step, as logged and as scored now.
 void write_page(const ScoreArguments& arguments, const LoggedRun& run, const ScoreOutcome& outcome,
                 const BothRewards& rewards) {
   const std::string words =
@@ -172,7 +174,10 @@ void write_page(const ScoreArguments& arguments, const LoggedRun& run, const Sco
                       : fmt::format("Scored again with {}: ", fmt::join(arguments.overrides, ", ")),
                   verdict_of(outcome.differences));
   write_file_atomically(arguments.html,
-                        score_page(run.directory.string(), words, outcome.steps, rewards));
+                        analyze::page({{"title", run.directory.string()},
+                                       {"words", words},
+                                       {"names", quantity_names(outcome.steps, rewards)},
+                                       {"rows", score_json(outcome.steps, rewards)}}));
 }
 
 }  // namespace

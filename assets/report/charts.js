@@ -1,5 +1,5 @@
-// Draws a report's charts from the numbers that chart.cpp writes, and makes them interactive: values
-// at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
+// Draws the charts that page.js describes, and makes them interactive: values at the pointer, zoom by
+// dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
 "use strict";
 (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24, mostRegular = 600;
@@ -212,12 +212,7 @@
   const nearest = (points, x) =>
     points.reduce((best, p) => best === null || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best, null);
 
-  function element(name, classes, text) {
-    const made = document.createElement(name);
-    made.className = classes;
-    made.textContent = text;
-    return made;
-  }
+  const element = (name, classes, text) => make(name, {class: classes}, text);
 
   function row(chart, series, point) {
     const smooth = series.smooth?.find(p => p[0] === point[0]), text = number => short(number, chart.data.share);
@@ -353,7 +348,7 @@
       const button = element("button", series.style, "");
       button.type = "button", button.dataset.series = i;
       if (series.run >= 0) button.dataset.run = series.run;
-      button.append(element("i", series.dashed ? "dashed" : "", ""), series.name);
+      button.append(element("i", series.dashed ? "dashed" : "", ""), visible(series.name));
       legend.append(button);
     });
     figure.insertBefore(legend, svg);
@@ -390,7 +385,7 @@
     svg.append(cursor);
     figure.append(tip);
     const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, title: figure.querySelector("figcaption b").textContent,
-                   data: JSON.parse(figure.querySelector("script").textContent)};
+                   data: figure.chart};
     follow(chart);
     addLegend(chart);
     complete(chart);
@@ -403,6 +398,5 @@
   document.querySelectorAll("figcaption b, th").forEach(explain);
   const slider = document.querySelector(".controls input");
   slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
-  document.querySelector(".controls").hidden = false;
   charts.forEach(draw);
 })();
