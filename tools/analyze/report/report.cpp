@@ -57,11 +57,18 @@ std::vector<std::string> details_of(const Run& run) {
   return details;
 }
 
+/// Returns the steps after which the settings of a run changed, for the script.
+std::string changes_of(const Run& run) {
+  std::string steps;
+  for (const ConfigChange& change : run.changes) steps += fmt::format("{} ", change.after_step);
+  return steps.empty() ? "" : fmt::format(" data-changes=\"{}\"", steps);
+}
+
 std::string states_of(std::span<const Subject> subjects) {
   std::string items;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     for (const Run& run : subjects[i].runs) {
-      items += fmt::format("<li data-run={}>{} {}: {}", i, swatch(i),
+      items += fmt::format("<li data-run={}{}>{} {}: {}", i, changes_of(run), swatch(i),
                            escaped(run.directory.string()), escaped(run.state));
       for (const std::string& detail : details_of(run)) items += " · " + escaped(detail);
       for (const std::string& note : run.notes) items += "<br>" + escaped(note);
