@@ -6,6 +6,7 @@ import pathlib
 
 from ..command_line import make_parser, output_file, run, write_json, write_text
 from .page import study_page
+from .prompts import both_ways_text
 from .report import study_json, study_text
 from .results import load_study
 from .rows import load_rows, overrides_text
@@ -18,6 +19,8 @@ def main():
     parser.add_argument("--html", type=output_file, help="where to write the page; default: study.html in the directory")
     parser.add_argument("--overrides", action="store_true",
                         help="only print each row's name and overrides, one row a line, separated by tabs")
+    parser.add_argument("--prompts", action="store_true",
+                        help="also show intervals over seeds and prompts, which takes a second or two a run")
     options = parser.parse_args()
     if options.overrides:
         print(overrides_text(load_rows(options.directory / "rows.yaml")), end="")
@@ -27,7 +30,7 @@ def main():
         write_json(options.json, study_json(study))
     page = options.html or options.directory / "study.html"
     write_text(page, study_page(study))
-    print(f"{study_text(study)}page: {page}")
+    print(f"{study_text(study)}{both_ways_text(study) if options.prompts else ''}page: {page}")
     return 0
 
 
