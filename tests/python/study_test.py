@@ -7,7 +7,7 @@ import shutil
 import sys
 import unittest
 
-from environment import WORK
+from environment import ROOT, WORK
 from lie_cluster import Error
 from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
 from lie_cluster.study.page import study_page
@@ -15,6 +15,10 @@ from lie_cluster.study.report import study_json, study_text
 from lie_cluster.study.results import load_study
 from lie_cluster.study.rows import load_rows, overrides_text
 from lie_cluster.study.starts import starts_text
+from lie_cluster.study.tokens import tokens_text
+
+sys.path.insert(0, str(ROOT / "assets/count_pairs"))
+from read_responses import read_response  # noqa: E402
 
 ROWS = """plain:
   table: First
@@ -91,6 +95,16 @@ class Study(unittest.TestCase):
         self.assertRegex(plain, r"plain +2 +0\.375 \[.*0\.250 0\.500 ")
         self.assertRegex(full, r"\+0\.125 \[.*\+0\.375 -0\.125 +2 of 3")
 
+    def test_rows_are_compared_after_the_same_number_of_tokens(self):
+        self.add_run("plain", 1, 0.75, PLAIN)
+        (WORK / "plain/seed-1/metrics.jsonl").write_text(
+            '{"step":0,"eval_accuracy":0.5}\n{"step":1,"response_tokens":100,"c_global_run":40}\n'
+            '{"step":2,"response_tokens":100,"c_global_run":70,"eval_accuracy":0.75}\n')
+        study = load_study(WORK)
+        self.assertRegex(tokens_text(study, 199), r"plain +1 +1 to 1 +0\.500 +40 +-")
+        self.assertRegex(tokens_text(study, 200), r"plain +1 +2 to 2 +0\.750 +70 +-")
+        self.assertRegex(tokens_text(study, 99), r"plain +1 +0 to 0 +0\.500 +- +-")
+
     def test_a_table_includes_the_rows_that_its_own_rows_are_compared_with(self):
         self.add_run("plain", 1, 0.5, PLAIN)
         self.add_run("full", 1, 0.75, FULL)
@@ -133,6 +147,15 @@ class Study(unittest.TestCase):
     def test_overrides_are_separated_by_tabs(self):
         self.assertEqual(overrides_text(load_rows(WORK / "rows.yaml")),
                          "plain\treward.length.enabled=false\nfull\nwide\tpolicy_loss.clip_high=2.8e-1\nunborn\n")
+
+
+class CountPairs(unittest.TestCase):
+    def test_a_response_is_read_by_its_grammar(self):
+        prompt = "7 1 20 10 17 4 target 11:\n"  # hits: 7+4 is pair 4 of the list order, 1+10 is pair 6
+        self.assertEqual(read_response(prompt, "in order:\n7+1=8 no\n7+4=11 yes 1\n1+10=11 yes 2\n\\boxed{2}"),
+                         ([0, 4, 6], False, False))
+        self.assertEqual(read_response(prompt, "at random:\n7+4=12 no\n7+3=10 no\n\\boxed{1}"), ([4, None], True, True))
+        self.assertEqual(read_response(prompt, "in order:\n7+1=\\boxed{ no\n\\boxed{1}"), ([0], True, True))
 
 
 class Intervals(unittest.TestCase):
