@@ -193,11 +193,19 @@
     return parts.map(part => band(axes, part)).join("") + draws(parts, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
   }
 
+  // Draws a vertical line where the settings of a shown run changed.
+  function changes(data, axes) {
+    if (data.x !== "step") return "";
+    const runs = [...document.querySelectorAll('[data-changes]:not([data-changes=""])')].filter(run => !hiddenRuns.has(Number(run.dataset.run)));
+    const places = runs.flatMap(run => run.dataset.changes.split(" ")).map(step => axes.x(Number(step) + 0.5));
+    return places.filter(x => x >= axes.left && x <= right).map(x => `<line class=change x1=${at(x)} x2=${at(x)} y1=${top} y2=${bottom} />`).join("");
+  }
+
   function draw(chart) {
     const series = shownSeries(chart);
     chart.axes = axesOf(chart.data, series);
     const area = chart.data.kind === "stacked" ? " area" : "";
-    chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) +
+    chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) + changes(chart.data, chart.axes) +
       series.map(s => `<g class="${s.style}${area}">${drawn(chart.data, s, chart.axes)}</g>`).join("");
     leave(chart);
   }

@@ -185,8 +185,8 @@ function glance() {
   const columns = known.filter(([metric]) => metric !== "loss" || !known.some(([other]) => other === "accuracy"));
   const rows = subjects.map(({name, ends}, run) => make("tr", {"data-run": run}, make("td", {}, make("b", {}, mark(run), " ", name)),
                                                         columns.map(([metric]) => glanceCell(ends[metric]))));
-  const states = subjects.flatMap(({runs}, run) => runs.map(({directory, state, details, notes}) =>
-    make("li", {"data-run": run}, mark(run), ` ${directory}: ${[state, ...details].join(" · ")}`, notes.flatMap(note => [make("br"), note]))));
+  const states = subjects.flatMap(({runs}, run) => runs.map(({directory, state, details, changes, notes}) =>
+    make("li", {"data-run": run, "data-changes": changes.join(" ")}, mark(run), ` ${directory}: ${[state, ...details].join(" · ")}`, notes.flatMap(note => [make("br"), note]))));
   return [make("table", {}, make("tr", {}, make("th", {}, "run"), columns.map(([, words]) => make("th", {class: "number"}, words))), rows),
           make("ul", {class: "notes"}, states)];
 }

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/gather.h"
+#include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "learner/update/advantage.h"
@@ -195,6 +196,10 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
   if (job.rank() != 0) return 0;
   const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
+  for (const FormerConfig& former : former_configs(arguments.run)) {
+    fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
+               former.last_step, former.path.string());
+  }
   const bool is_changed = !changed_keys(run).empty();
   if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
   if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);

@@ -120,6 +120,7 @@ class Parser {
   const Expr* symbol();
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
+  const Expr* zeta_series(const Expr* s);
   const Expr* unit_vector(const Expr& under);
   const Expr* accent();
   const Expr* words();

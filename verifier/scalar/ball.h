@@ -46,7 +46,7 @@ struct BallValue {
   /// An integral, limit or long sum was replaced by an unknown function, so a difference proves
   /// nothing.
   bool unevaluated = false;
-  /// A quadrature limits the value to about 160 bits at any precision.
+  /// A quadrature or series limits the value to about 140 bits at any precision.
   bool integrated = false;
 };
 

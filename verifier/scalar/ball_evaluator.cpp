@@ -129,6 +129,9 @@ bool BallEvaluator::binder(const Expr& e, Ball& out) {
         lower ? rational_value(*e.args[2], budget_) : std::nullopt;
     if (upper && lower->is_integer() && upper->is_integer() && (*upper - *lower).bits() < 20)
       return term_by_term(e, *lower, *upper, adds, out);
+    if (adds && lower && lower->is_integer() && infinity_sign(*e.args[2]) == 1 &&
+        series(e, *lower, out))
+      return true;
   }
   if (e.fn == Fn::kIntegral && e.args.size() == 3 && integral(e, out)) return true;
   unevaluated_ = true;

@@ -67,6 +67,11 @@ class BallEvaluator {
   bool term_by_term(const Expr& e, const Rational& lower, const Rational& upper, bool adds,
                     Ball& out);
 
+  // --- infinite sums: ball_series.cpp ---
+  bool converges(const Expr& e, const Rational& lower);
+  // Estimates a series. Returns false where it does not converge soon.
+  bool series(const Expr& e, const Rational& lower, Ball& out);
+
   // --- integrals: ball_integral.cpp ---
   // Encloses a definite integral between finite bounds. Returns false where the quadrature does not
   // converge soon.

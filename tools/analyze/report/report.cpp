@@ -46,12 +46,20 @@ Json details_of(const Run& run) {
   return details;
 }
 
+/// Returns the steps after which the settings of a run changed.
+Json changes_of(const Run& run) {
+  Json steps = Json::array();
+  for (const ConfigChange& change : run.changes) steps.push_back(change.after_step);
+  return steps;
+}
+
 Json runs_of(const Subject& subject) {
   Json runs = Json::array();
   for (const Run& run : subject.runs) {
     runs.push_back({{"directory", run.directory.string()},
                     {"state", run.state},
                     {"details", details_of(run)},
+                    {"changes", changes_of(run)},
                     {"notes", run.notes}});
   }
   return runs;
