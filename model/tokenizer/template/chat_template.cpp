@@ -1,6 +1,5 @@
 #include "model/tokenizer/template/chat_template.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/error.h"

@@ -2,8 +2,6 @@
 
 #include <fmt/chrono.h>
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "common/base/build_id.h"
