@@ -46,8 +46,7 @@ const std::map<std::string, Rel, std::less<>> kRelations = {{"Equality", Rel::kE
                                                             {"GreaterThan", Rel::kGreaterEqual}};
 const std::map<std::string, Fn, std::less<>> kBinders = {{"Sum", Fn::kSum},
                                                          {"Product", Fn::kProduct},
-                                                         {"Integral", Fn::kIntegral},
-                                                         {"Derivative", Fn::kDerivative}};
+                                                         {"Integral", Fn::kIntegral}};
 
 class Reader {
  public:

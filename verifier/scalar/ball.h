@@ -46,8 +46,6 @@ struct BallValue {
   /// An integral, limit or long sum was replaced by an unknown function, so a difference proves
   /// nothing.
   bool unevaluated = false;
-  /// A quadrature limits the value to about 160 bits at any precision.
-  bool integrated = false;
 };
 
 /// Returns the value of an expression at a point, whose values the names have. Unknown functions,
