@@ -41,11 +41,19 @@ TEST(Calculus, FiniteSums) {
                     {R"(\sum_{k=1}^{10^9} k^2)", "333333333833333333500000001"}});
 }
 
-TEST(Calculus, LimitsAndSeriesAreUndecided) {
-  for (const char* series :
-       {R"(\lim_{x\to 0} \frac{\sin x}{x})", R"(\sum_{n=1}^\infty \frac{1}{2^n})",
-        R"(\sum_{n=0}^\infty 2^n)", R"(\sum_{n=1}^\infty \frac{1}{n})"})
+TEST(Calculus, LimitsAndDivergentSeriesAreUndecided) {
+  for (const char* series : {R"(\lim_{x\to 0} \frac{\sin x}{x})", R"(\sum_{n=0}^\infty 2^n)",
+                             R"(\sum_{n=1}^\infty \frac{1}{n})", R"(\sum_{n=0}^\infty (-1)^n)",
+                             R"(\sum_{n=1}^\infty n)", R"(\sum_{n=2}^\infty \frac{1}{n \ln n})"})
     EXPECT_EQ(code_of(series, "1"), VerdictCode::kUndecided) << series;
+}
+
+TEST(Calculus, ConvergentSeriesHaveTheirValue) {
+  for (const char* series :
+       {R"(\sum_{n=1}^\infty \frac{1}{2^n})", R"(\sum_{n=2}^\infty \frac{1}{n(n-1)})",
+        R"(\frac{6 \zeta(2)}{\pi^2})"})
+    EXPECT_EQ(code_of(series, "1"), VerdictCode::kEqual) << series;
+  EXPECT_EQ(code_of(R"(\zeta(3))", "1.2"), VerdictCode::kUnequal);
 }
 
 // As a fraction it would be x^2.

@@ -174,6 +174,7 @@ const Expr* Parser::maybe_applied(std::string name) {
     const Expr* above = brackets();
     return arena_.call(Fn::kFactorial, {arena_.add({above, arena_.number(-1)})});
   }
+  if (name == "zeta" && is_open('(') && !tok().spaced) return zeta_series(brackets());
   const bool at_zero = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kClose, 2) &&
                        lexed_.numbers[tok(1).number].is_zero();
   if (!at_zero && std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
@@ -192,6 +193,15 @@ const Expr* Parser::maybe_applied(std::string name) {
       {.op = Op::kApply,
        .name = std::move(name),
        .args = arguments->op == Op::kTuple ? arguments->args : std::vector{arguments}});
+}
+
+// Returns the sum of n^-s, which is zeta(s) for s > 1.
+const Expr* Parser::zeta_series(const Expr* s) {
+  const Expr* term = arena_.power(arena_.symbol("n'"), arena_.negate(s));
+  return arena_.make({.op = Op::kBinder,
+                      .fn = Fn::kSum,
+                      .name = "n'",
+                      .args = {term, arena_.number(1), arena_.constant("infinity")}});
 }
 
 // An accented name such as \overline{AB} or \vec{v} is a name of its own. The name \mathbf{v} is v.

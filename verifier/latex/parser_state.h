@@ -119,6 +119,7 @@ class Parser {
   const Expr* symbol();
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
+  const Expr* zeta_series(const Expr* s);
   const Expr* accent();
   const Expr* words();
   const Expr* text();

@@ -101,8 +101,10 @@ bool BallEvaluator::binder(const Expr& e, Ball& out) {
   const bool adds = e.fn == Fn::kSum;
   if ((adds || e.fn == Fn::kProduct) && e.args.size() == 3 && !e.name.empty()) {
     Rational lower, upper;
-    if (whole(*e.args[1], lower) && whole(*e.args[2], upper) && (upper - lower).bits() < 20)
+    const bool starts = whole(*e.args[1], lower);
+    if (starts && whole(*e.args[2], upper) && (upper - lower).bits() < 20)
       return term_by_term(e, lower, upper, adds, out);
+    if (adds && starts && infinity_sign(*e.args[2]) == 1 && series(e, lower, out)) return true;
   }
   unevaluated_ = true;
   const auto before = bound_;
@@ -169,6 +171,7 @@ std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t
   BallEvaluator evaluator(point, precision, budget);
   if (!evaluator.eval(e, out.ball)) return std::nullopt;
   out.unevaluated = evaluator.unevaluated();
+  out.estimated = evaluator.estimated();
   return out;
 }
 

@@ -20,6 +20,7 @@ class BallEvaluator {
 
   bool eval(const Expr& e, Ball& out);
   bool unevaluated() const { return unevaluated_; }
+  bool estimated() const { return estimated_; }
 
  private:
   void set(Ball& out, const Rational& value) { acb_set_fmpq(out.get(), value.get(), precision_); }
@@ -47,6 +48,7 @@ class BallEvaluator {
   bool logarithm(std::vector<Ball>& args, Ball& out);
   bool root(std::vector<Ball>& args, const Expr& degree, Ball& out);
   bool binomial(std::vector<Ball>& args, Ball& out);
+  bool modulo(std::vector<Ball>& args, Ball& out);
   bool extreme(std::vector<Ball>& args, int sign, Ball& out);
   bool common(const std::vector<Ball>& args, bool gcd, Ball& out);
 
@@ -56,13 +58,19 @@ class BallEvaluator {
   bool whole(const Expr& e, Rational& out);
   bool term_by_term(const Expr& e, const Rational& lower, const Rational& upper, bool adds,
                     Ball& out);
+
+  // --- infinite sums: ball_series.cpp ---
+  bool converges(const Expr& e, const Rational& lower);
+  // Estimates a series. Returns false where it does not converge soon.
+  bool series(const Expr& e, const Rational& lower, Ball& out);
+
   bool opaque(const std::string& name, const Expr& e, Ball& out);
   bool combine(const std::string& name, const std::vector<Ball>& args, Ball& out);
 
   const Point& point_;
   std::int64_t precision_;
   Budget& budget_;
-  bool unevaluated_ = false;
+  bool unevaluated_ = false, estimated_ = false;
   std::map<std::string, Ball> bound_;
 };
 

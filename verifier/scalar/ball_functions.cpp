@@ -78,6 +78,7 @@ bool BallEvaluator::several(const Expr& e, Ball& out) {
     case Fn::kLog: return logarithm(args, out);
     case Fn::kRoot: return root(args, *e.args[1], out);
     case Fn::kBinomial: return binomial(args, out);
+    case Fn::kMod: return modulo(args, out);
     case Fn::kMax:
     case Fn::kMin: return extreme(args, e.fn == Fn::kMax ? 1 : -1, out);
     case Fn::kGcd:
@@ -120,6 +121,16 @@ bool BallEvaluator::binomial(std::vector<Ball>& args, Ball& out) {
   }
   acb_mul(out.get(), args[0].get(), args[1].get(), precision_);
   acb_mul(out.get(), out.get(), rest.get(), precision_);
+  return true;
+}
+
+bool BallEvaluator::modulo(std::vector<Ball>& args, Ball& out) {
+  Ball quotient;
+  acb_div(quotient.get(), args[0].get(), args[1].get(), precision_);
+  arb_floor(acb_realref(quotient.get()), acb_realref(quotient.get()), precision_);
+  if (!quotient.is_finite() || acb_is_exact(quotient.get()) == 0) return false;
+  acb_mul(out.get(), quotient.get(), args[1].get(), precision_);
+  acb_sub(out.get(), args[0].get(), out.get(), precision_);
   return true;
 }
 

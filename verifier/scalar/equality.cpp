@@ -1,7 +1,9 @@
 #include "verifier/scalar/equality.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 
 #include "verifier/expr/substitute.h"
 #include "verifier/scalar/ball.h"
@@ -16,13 +18,15 @@ namespace trait = expr::trait;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
+// Agreement of series, whose balls have errors of about 2^-140.
+constexpr std::int64_t kSeriesAgreement = -120;
 // Differences below 2 to this power count as equality at a drawn point.
 constexpr std::int64_t kAgreement = -50;
 
 // The values of both sides at a point.
 struct AtPoint {
   Ball gold, answer;
-  bool unevaluated = false;
+  bool unevaluated = false, estimated = false;
 };
 
 std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
@@ -30,7 +34,8 @@ std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Poin
   std::optional<BallValue> a = ball_at(gold, point, precision, budget);
   std::optional<BallValue> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
   if (!b) return std::nullopt;
-  return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated};
+  return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated,
+                 a->estimated || b->estimated};
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -104,7 +109,8 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
       return decimals_equal(gold, answer, options, budget);
     const Ball gap = difference(values->gold, values->answer, precision);
     if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
-    if (4 * precision > options.max_precision && gap.within(-precision / 2)) return Tri::kYes;
+    const std::int64_t agreement = values->estimated ? kSeriesAgreement : -precision / 2;
+    if (4 * precision > options.max_precision && gap.within(agreement)) return Tri::kYes;
   }
   return Tri::kUnknown;
 }
@@ -135,7 +141,7 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
     if (here == Tri::kNo) return Tri::kNo;
     if (here == Tri::kYes) out = Tri::kYes;
   }
-  return out;
+  return budget.exhausted() ? Tri::kUnknown : out;
 }
 
 // The names z and w stand for complex numbers where i occurs.
@@ -146,6 +152,14 @@ bool speaks_of_complex(const Expr& gold, const Expr& answer) {
 }
 
 bool has_steps(const Expr& e) { return e.has(trait::kStep); }
+
+constexpr std::array kStepPoints = {PointKind::kLarge, PointKind::kBelow, PointKind::kAbove};
+
+// Returns whether an expression has no names but those of its sums, integrals and the like.
+bool is_constant(const Expr& e) {
+  return !has_names(e) ||
+         (has_binder(e) && !e.has(trait::kCall | trait::kText) && free_names(e).empty());
+}
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
@@ -160,8 +174,9 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
       agree_at_points(gold, answer, PointKind::kComplex, false, budget) == Tri::kNo)
     return Tri::kNo;
   if (has_steps(gold) || has_steps(answer)) {
-    const Tri large = agree_at_points(gold, answer, PointKind::kLarge, false, budget);
-    if (large != Tri::kYes) return large;
+    for (const PointKind kind : kStepPoints)
+      if (const Tri here = agree_at_points(gold, answer, kind, false, budget); here != Tri::kYes)
+        return here;
   }
   const bool real = !gold.has(trait::kImaginary) && !answer.has(trait::kImaginary);
   const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, real, budget);
@@ -188,19 +203,23 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
   if (infinite != 0) return Tri::kYes;
   // Any other expression with an infinity, such as infinity - infinity, has no value.
   if (gold.has(trait::kInfinity) || answer.has(trait::kInfinity)) return Tri::kNo;
-  if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
+  if (is_constant(gold) && is_constant(answer))
+    return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }
 
 Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
   std::optional<Ball> first, value;
   int agreeing = 0;
-  const PointKind usual = speaks_of_complex(a, b)        ? PointKind::kComplex
-                          : has_steps(a) || has_steps(b) ? PointKind::kLarge
-                                                         : PointKind::kPositive;
+  const bool steps = has_steps(a) || has_steps(b);
+  const std::array usual = {PointKind::kMixed,
+                            speaks_of_complex(a, b) ? PointKind::kComplex : PointKind::kPositive};
+  std::span<const PointKind> kinds = usual;
+  if (steps) kinds = kStepPoints;
+  const std::uint64_t points = 8 * (steps ? kinds.size() : 1);
   bool varies = false;  // any two constants are proportional
-  for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
-    const Point point{seed % 2 == 0 ? PointKind::kMixed : usual, seed};
+  for (std::uint64_t seed = 1; seed <= points && (steps || agreeing < 4); ++seed) {
+    const Point point{kinds[seed % kinds.size()], steps ? seed / kinds.size() : seed};
     auto values = at_point(a, b, point, kPointPrecision, budget);
     if (!values || values->answer.contains_zero() || values->gold.contains_zero()) continue;
     varies =
@@ -215,7 +234,7 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
     else
       ++agreeing;
   }
-  if (agreeing == 0) return Tri::kUnknown;
+  if (agreeing == 0 || budget.exhausted()) return Tri::kUnknown;
   return tri(varies);
 }
 
@@ -232,7 +251,7 @@ Tri equal_up_to_constant(const Expr& a, const Expr& b, Budget& budget) {
     else
       ++agreeing;
   }
-  return agreeing > 0 ? Tri::kYes : Tri::kUnknown;
+  return agreeing > 0 && !budget.exhausted() ? Tri::kYes : Tri::kUnknown;
 }
 
 int compare_reals(const Expr& a, const Expr& b, const VerifierOptions& options, Budget& budget) {

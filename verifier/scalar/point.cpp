@@ -1,5 +1,7 @@
 #include "verifier/scalar/point.h"
 
+#include <array>
+
 namespace lie::scalar {
 
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed) {
@@ -22,6 +24,15 @@ exact::Rational Point::value(std::string_view name) const {
   const auto fraction = static_cast<std::int64_t>(h >> 34);  // 30 bits
   if (kind == PointKind::kLarge)
     return exact::Rational(30 + static_cast<std::int64_t>((h >> 20) % 971));
+  if (kind == PointKind::kBelow || kind == PointKind::kAbove) {
+    // Multiples of 12, and eight successive seeds their distances to jumps of 2x, x/3 and the like.
+    static constexpr std::array<int, 8> kTwelfths = {0, 12, 24, 36, 6, 4, 8, 3};
+    const exact::Rational jump(144 * static_cast<std::int64_t>((h >> 20) % 80 + 3) +
+                                   kTwelfths[(seed + stable_hash(name, 0)) % kTwelfths.size()],
+                               12);
+    const exact::Rational gap = exact::power(exact::Rational(2), -90);
+    return kind == PointKind::kBelow ? jump - gap : jump + gap;
+  }
   if (kind == PointKind::kInteger)
     return exact::Rational(1 + static_cast<std::int64_t>((h >> 20) % 24));
   const exact::Rational magnitude(kUnit / 2 + 2 * fraction, kUnit);

@@ -18,6 +18,8 @@ enum class PointKind : std::uint8_t {
   kMixed,     // reals in (-5/2, 5/2), away from 0
   kInteger,   // 1 to 24
   kLarge,     // integers from 30 to 1,000, for functions with steps
+  kBelow,     // just below numbers at which functions with steps jump
+  kAbove,     // just above them
   kComplex,   // names of complex numbers (is_complex_name) off the real line, others kPositive
 };
 
