@@ -1,5 +1,7 @@
 #include "verifier/extract/answer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "common/text/scan.h"
@@ -28,6 +30,20 @@ std::string_view without_delimiters(std::string_view s) {
   return s;
 }
 
+// Returns the elements of a list as Python prints one of strings: ['5', '6'].
+std::string without_quotes(std::string_view s) {
+  std::string out(s);
+  for (const std::string_view quote : {"'", "\""}) {
+    const std::string open = fmt::format("[{}", quote), close = fmt::format("{}]", quote);
+    const std::string between = fmt::format("{0}, {0}", quote);
+    if (s.size() < 5 || !s.starts_with(open) || !s.ends_with(close)) continue;
+    out = s.substr(2, s.size() - 4);
+    for (std::size_t at = out.find(between); at != out.npos; at = out.find(between, at))
+      out.replace(at, between.size(), ", ");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options) {
@@ -49,7 +65,7 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options) {
     const std::vector<Candidate> boxed = from_boxes(gold, options);
     if (!boxed.empty()) return boxed.front().text;
   }
-  return std::string(without_delimiters(trimmed(gold)));
+  return without_quotes(without_delimiters(trimmed(gold)));
 }
 
 }  // namespace lie::extract

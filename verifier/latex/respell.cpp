@@ -98,6 +98,25 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
+// Removes the empty group of 90{}^2. In {}_{10}C_3 it holds the first index.
+void drop_empty_bases(std::vector<Token>& tokens) {
+  for (std::size_t i = 1; i + 4 < tokens.size(); ++i) {
+    if (tokens[i].kind != Tok::kBraceOpen || tokens[i + 1].kind != Tok::kBraceClose ||
+        !is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore))
+      continue;
+    std::size_t end = i + 3;
+    while (tokens[i + 3].kind == Tok::kBraceOpen && tokens[end].kind != Tok::kBraceClose &&
+           end + 2 < tokens.size())
+      ++end;
+    const bool indexed =
+        is_one_of(tokens[end + 1].name, "C", "P") &&
+        is_one_of(tokens[std::min(end + 2, tokens.size() - 1)].kind, Tok::kUnderscore, Tok::kCaret);
+    if (!indexed)
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                   tokens.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+  }
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
@@ -107,6 +126,7 @@ void respell(Lexed& lexed) {
   turn_brackets(lexed.tokens);
   unbracket_remark(lexed.tokens);
   drop_alignment(lexed.tokens);
+  drop_empty_bases(lexed.tokens);
   escape_builder(lexed.tokens);
   read_typed_numbers(lexed.tokens);
 }

@@ -40,6 +40,7 @@ class BallEvaluator {
   bool exactly(const Expr& e, Ball& out);
   bool ratio(const Expr& e, Ball& out);
   bool power(const Expr& e, Ball& out);
+  bool odd_root(const Rational& exponent, const Ball& value, Ball& out);
 
   // --- functions ---
   using Unary = void (*)(acb_t, const acb_t, slong);

@@ -67,7 +67,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "left" || meaning.word == "mleft") return left(begin);
   if (meaning.word == "right" || meaning.word == "mright") return right(begin);
   if (meaning.word == "not") return negated(begin);
-  if (meaning.kind == Tok::kText && holds_number())
+  if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
     return;  // \text{2/3}: the group is read as mathematics
   if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
   if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
@@ -129,6 +129,16 @@ bool Lexer::holds_number() const {
          content.find('$') == std::string_view::npos;
 }
 
+// Returns whether a group with a formula and its charge follows, as in \mathrm{SO_4^{2-}}.
+bool Lexer::holds_ion() const {
+  if (peek() != '{' || peek(1) < 'A' || peek(1) > 'Z') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return content.find('^') != content.npos && std::ranges::all_of(content, [](char c) {
+           return is_letter_or_digit(c) ||
+                  std::string_view("{}_^+-").find(c) != std::string_view::npos;
+         });
+}
+
 // Lexes \text{12 cm} as 12\text{ cm}, and \text{1 to 2} as 1 to 2.
 bool Lexer::quantity() {
   constexpr std::string_view kOfNumbers = "0123456789.,/";
@@ -165,7 +175,7 @@ bool names_elements(std::string_view s) {
 
 }  // namespace
 
-// Lexes \text{H}_2\text{O} as H_2O.
+// Lexes \text{H}_2\text{O} as H_2O, and \text{Na}^+ as Na^+.
 bool Lexer::formula() {
   constexpr std::size_t kBack = 4;  // tokens of _{2}
   if (peek() != '{') return false;
@@ -174,7 +184,9 @@ bool Lexer::formula() {
   const std::size_t tokens = out_.tokens.size();
   const auto back =
       out_.tokens.begin() + static_cast<std::ptrdiff_t>(tokens - std::min(tokens, kBack));
-  const bool numbered = text_.substr(std::min(close + 1, text_.size())).starts_with('_') ||
+  const std::string_view next = text_.substr(std::min(close + 1, text_.size()), 4);
+  const bool numbered = next.starts_with('_') ||
+                        (next.starts_with('^') && next.find_first_of("+-") != next.npos) ||
                         std::ranges::find(back, out_.tokens.end(), Tok::kUnderscore,
                                           &Token::kind) != out_.tokens.end();
   if (!numbered || !names_elements(content)) return false;

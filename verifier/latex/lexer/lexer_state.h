@@ -59,6 +59,7 @@ class Lexer {
   void negated(std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
+  bool holds_ion() const;
   bool quantity();
   bool formula();
   void left(std::size_t begin);
