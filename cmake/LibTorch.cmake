@@ -1,13 +1,20 @@
-# Defines LibTorch as one target lie::torch. Your own LibTorch (Torch_DIR or CMAKE_PREFIX_PATH) comes first, then the wheel
+# Defines LibTorch as one target lie::torch, and LIE_TORCH: whether it was found. Your own LibTorch (Torch_DIR or CMAKE_PREFIX_PATH) comes first, then the wheel
 # that scripts/setup.sh unpacked. The wheel is linked by imported targets, because its find_package requires a CUDA toolkit.
 set(LIE_TORCH_WHEEL "${LIE_DEPS_DIR}/libtorch-2.11.0")
 add_library(lie::torch INTERFACE IMPORTED)
+set(LIE_TORCH ON)
 
 if(Torch_DIR OR NOT EXISTS "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so")
   find_package(Torch QUIET)
   if(NOT Torch_FOUND)
-    message(FATAL_ERROR "LibTorch not found. Run scripts/setup.sh, or point Torch_DIR at your own LibTorch "
-                        "(its share/cmake/Torch folder).")
+    if(LIE_CUDA)
+      message(FATAL_ERROR "LibTorch not found. Run scripts/setup.sh, or point Torch_DIR at your own LibTorch "
+                          "(its share/cmake/Torch folder).")
+    endif()
+    message(WARNING "LibTorch not found: the programs run on the CPU only (model.device cpu and cpu-bf16). "
+                    "scripts/setup.sh fetches it, or set Torch_DIR.")
+    set(LIE_TORCH OFF)
+    return()
   endif()
   target_link_libraries(lie::torch INTERFACE "${TORCH_LIBRARIES}")
   return()

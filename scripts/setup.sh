@@ -102,10 +102,14 @@ install_libtorch() {
   say "LibTorch $torch_version: downloading about 550 MB into $home"
   rm -rf "$home" "$home.partial"
   mkdir -p "$home.partial"
-  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --no-deps \
+  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --no-deps \
     --target "$home.partial" "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
-    "nvidia-cuda-cupti==$cuda_cupti_version" ||
-    { say "could not download LibTorch. Point Torch_DIR at your own LibTorch 2.x (its share/cmake/Torch folder) instead."; exit 1; }
+    "nvidia-cuda-cupti==$cuda_cupti_version"; then
+    say "could not download LibTorch; continuing without it: the programs run on the CPU only. Torch_DIR may name your own LibTorch 2.x (its share/cmake/Torch folder)"
+    rm -rf "$home.partial"
+    [ "${LIE_CUDA:-0}" != 1 ] || exit 1  # preset cuda needs it
+    return
+  fi
   touch "$home.partial/complete"
   mv "$home.partial" "$home"
 }

@@ -351,14 +351,14 @@ std::vector<std::string> as_written_now(const Field& field, std::vector<std::str
 
 }  // namespace
 
+bool is_in(std::span<const std::string> names, std::string_view key) {
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return key == name || key.starts_with(name + "."); });
+}
+
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored) {
-  const auto is_ignored = [&](const std::string& key) {
-    return std::ranges::any_of(ignored, [&](const std::string& name) {
-      return key == name || key.starts_with(name + ".");
-    });
-  };
   std::map<std::string, std::vector<std::string>> there;
   for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {
     const Field* field = find(fields, entry.key);
@@ -374,7 +374,7 @@ std::vector<std::string> config_differences(const FieldList& fields,
     const bool is_new = found == there.end();
     const bool differs = is_new ? field.info.before != field.text()
                                 : as_written_now(field, found->second) != field.stored();
-    if (differs && !is_ignored(field.key)) {
+    if (differs && !is_in(ignored, field.key)) {
       differences.push_back(fmt::format(
           "{}: there {}, here {}", field.key,
           text(is_new ? std::vector{field.info.before} : found->second), text(field.stored())));
@@ -382,7 +382,7 @@ std::vector<std::string> config_differences(const FieldList& fields,
     if (!is_new) there.erase(found);
   }
   for (const auto& [key, values] : there) {
-    if (!is_ignored(key)) {
+    if (!is_in(ignored, key)) {
       differences.push_back(fmt::format("{}: there {}, here unknown", key, text(values)));
     }
   }

@@ -51,6 +51,9 @@ std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);
 
+/// Returns whether `key` is one of `names` or in a section of that name.
+bool is_in(std::span<const std::string> names, std::string_view key);
+
 /// Returns the fields of a config struct that has a describe(). The struct must outlive them.
 template <typename Config>
 FieldList fields_of(Config& config) {

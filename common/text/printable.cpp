@@ -18,6 +18,31 @@ bool is_wide_control(std::string_view text, std::size_t i) {
   return text[i] == '\xc2' && second >= 0x80 && second < 0xa0;
 }
 
+struct Mark {
+  std::string_view bytes, code;
+};
+
+/// Marks that change the text direction (Unicode standard annex 9).
+constexpr std::array<Mark, 12> kDirectionMarks = {{{"\u061c", "\\u061c"},
+                                                   {"\u200e", "\\u200e"},
+                                                   {"\u200f", "\\u200f"},
+                                                   {"\u202a", "\\u202a"},
+                                                   {"\u202b", "\\u202b"},
+                                                   {"\u202c", "\\u202c"},
+                                                   {"\u202d", "\\u202d"},
+                                                   {"\u202e", "\\u202e"},
+                                                   {"\u2066", "\\u2066"},
+                                                   {"\u2067", "\\u2067"},
+                                                   {"\u2068", "\\u2068"},
+                                                   {"\u2069", "\\u2069"}}};
+
+/// Returns the mark that the text begins with, or null.
+const Mark* direction_mark(std::string_view text) {
+  const auto found = std::ranges::find_if(
+      kDirectionMarks, [&](const Mark& mark) { return text.starts_with(mark.bytes); });
+  return found == kDirectionMarks.end() ? nullptr : found;
+}
+
 constexpr std::string_view kMask = "***";
 
 /// Returns whether an option or variable of this name holds a secret: "--api-key", "HF_TOKEN".
@@ -68,6 +93,9 @@ std::string printable(std::string_view text) {
       shown += fmt::format("\\x{:02x}", c);
     } else if (is_wide_control(text, i)) {
       shown += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
+    } else if (const Mark* mark = direction_mark(text.substr(i))) {
+      shown += mark->code;
+      i += mark->bytes.size() - 1;
     } else {
       shown += text[i];
     }

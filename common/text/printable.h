@@ -7,7 +7,8 @@
 namespace lie {
 
 /// Returns the text with control characters written as \x1b, so that no text can move a terminal's
-/// cursor, recolor it or set its title. Line ends and tabs stay. Bytes 0x80 to 0x9f count only as
+/// cursor, recolor it or set its title, and with marks of text direction as \u202e. Line ends and
+/// tabs stay. Bytes 0x80 to 0x9f count only as
 /// the second byte of U+0080 to U+009F, written as \u0080 and so on.
 std::string printable(std::string_view text);
 

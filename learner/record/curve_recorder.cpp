@@ -88,6 +88,7 @@ void CurveRecorder::draw(const MetricsRow& row) {
 void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
   StepMetricsInput input = metrics_input(step, rewards_);
+  input.settings_changes = settings_changes_;
   input.coverage = coverage_.add_step(step.groups);
   if (step.is_logged && log_.holds(step.step)) return;
   input.roles = clocks_.advance(step.groups);

@@ -30,6 +30,8 @@ class CurveRecorder : public StepRecorder {
 
   void record(StepOutcome& step) override;
   void close() override { progress_.finish(); }
+  /// Gives each later record the number of changes of the run's settings before it.
+  void note_settings_changes(std::int64_t changes) { settings_changes_ = changes; }
   /// Updates the progress line within a step.
   void show(const GroupsDone& done);
 
@@ -47,6 +49,7 @@ class CurveRecorder : public StepRecorder {
   ProgressLine progress_;
   std::int64_t steps_;
   RewardNames rewards_;
+  std::int64_t settings_changes_ = 0;
   RunCoverage& coverage_;
   RoleClocks clocks_;
   SignalWatch signal_;

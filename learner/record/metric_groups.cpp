@@ -41,6 +41,7 @@ constexpr Rule kRules[] = {
     {"learning_rate", "update"},
     {"*updates", "update"},
     {"masked_responses", "update"},
+    {"settings_changes", "update"},
     {"entropy_*", "policy"},
     {"clip_fraction*", "policy"},
     {"importance_ratio_*", "policy"},

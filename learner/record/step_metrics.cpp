@@ -248,6 +248,9 @@ Metrics step_metrics(const StepMetricsInput& input) {
   MetricsWriter out;
   if (!input.groups.empty()) add_training(out, input);
   if (input.wanted_groups > 0) add_dynamic_sampling(out, input);
+  if (input.settings_changes > 0) {
+    out.add("settings_changes", static_cast<double>(input.settings_changes));
+  }
   if (input.update != nullptr) {
     out.add("effective_sample_share", effective_sample_share(input.groups, *input.update));
     add_update_metrics(out, *input.update);

@@ -39,6 +39,7 @@ struct StepMetricsInput {
   std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5} becomes step_seconds
   /// Busy and idle seconds of this step per role, summed over ranks: {"actor", ...}.
   std::vector<std::pair<std::string, RoleClock>> roles;
+  std::int64_t settings_changes = 0;  // of the run before this step
 };
 
 /// Returns all metrics of a step. Throws Error if groups and advantages differ in number, or if a

@@ -57,6 +57,24 @@ def mean_interval(values):
     return Estimate(middle, middle - half, middle + half)
 
 
+def paired_p(differences):
+    """Returns the two-sided p of Student's test that the mean of the differences is 0."""
+    middle, count = mean(differences), len(differences)
+    variance = sum((value - middle) ** 2 for value in differences) / (count - 1)
+    if variance == 0:
+        return 1.0 if middle == 0 else 0.0
+    return 1 - _student_within(abs(middle) / math.sqrt(variance / count), count - 1)
+
+
+def holm(p_values):
+    """Returns the p-values adjusted for their number by Holm's step-down method."""
+    adjusted, least = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = least
+    return adjusted
+
+
 def wilson(share, count):
     """Returns a share of `count` independent trials with Wilson's interval; no trial, no interval."""
     if count == 0:
@@ -81,3 +99,18 @@ def bootstrap_means(columns, resamples):
             means[resample[:, 0], i] = values[drawn].sum(axis=1) / count
     low, high = np.quantile(means, (0.025, 0.975), axis=0)
     return [Estimate(mean(values.tolist()), float(a), float(b)) for values, a, b in zip(columns, low, high)]
+
+
+def two_way_bootstrap(table, resamples):
+    """Returns the mean of a table [rows, columns] with the percentile interval of the bootstrap that draws rows and columns
+    independently of each other."""
+    table = np.asarray(table, float)
+    draws = np.arange(resamples)[:, None]
+    share = []  # [resamples, size] for each axis: how often a row or column was drawn, over their number
+    for axis, size in enumerate(table.shape):
+        bits = random_bits(1, BOOTSTRAP_STREAM, problem=axis + 1, sample=draws, index=np.arange(size))
+        drawn = random_below(bits, size)
+        share.append(np.stack([np.bincount(one, minlength=size) for one in drawn]) / size)
+    means = np.einsum("ri,ij,rj->r", share[0], table, share[1], optimize=True)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Estimate(float(table.mean()), float(low), float(high))

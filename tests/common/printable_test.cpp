@@ -11,6 +11,7 @@ TEST(Printable, ControlCharactersAreWrittenOut) {
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m"),
             "\\u009b31m");
+  EXPECT_EQ(printable("a\u202eb\u061c"), "a\\u202eb\\u061c") << "text direction";
 }
 
 TEST(Printable, OtherTextStays) {

@@ -7,13 +7,18 @@ import shutil
 import sys
 import unittest
 
-from environment import WORK
+from environment import ROOT, WORK
 from lie_cluster import Error
-from lie_cluster.estimates import bootstrap_means, mean_interval, wilson
+from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
 from lie_cluster.study.page import study_page
 from lie_cluster.study.report import study_json, study_text
 from lie_cluster.study.results import load_study
 from lie_cluster.study.rows import load_rows, overrides_text
+from lie_cluster.study.starts import starts_text
+from lie_cluster.study.tokens import tokens_text
+
+sys.path.insert(0, str(ROOT / "assets/count_pairs"))
+from read_responses import read_response  # noqa: E402
 
 ROWS = """plain:
   table: First
@@ -66,6 +71,40 @@ class Study(unittest.TestCase):
         self.assertEqual(full.final_mean("wrong_beyond_right_share").value, 0.75)
         self.assertIsNone(full.final_mean("update_seconds"))  # step 0 trains nothing
 
+    def test_p_values_are_adjusted_for_all_comparisons_of_the_study(self):
+        for seed, accuracy in ((1, 0.25), (2, 0.5), (3, 0.75)):
+            self.add_run("plain", seed, 0.125, PLAIN)
+            self.add_run("full", seed, 0.125 + accuracy, FULL)
+            self.add_run("wide", seed, 0.5 + accuracy / 2, FULL + "\npolicy_loss: {clip_high: 0.28}")
+        study = load_study(WORK)
+        # Differences of full: .25 .5 .75, so t = 2 sqrt(3) with 2 degrees of freedom. Those of wide: .25 .125 0, t = sqrt(3).
+        full, wide = 1 - (12 / 14) ** 0.5, 1 - (3 / 5) ** 0.5
+        self.assertAlmostEqual(study.difference(study.find("full")).p, 2 * full, 12)
+        self.assertAlmostEqual(study.difference(study.find("wide")).p, wide, 12)
+        self.assertAlmostEqual(study_json(study)["rows"][1]["difference"]["p_holm"], 2 * full, 12)
+
+    def test_each_start_counts_once(self):
+        for seed, accuracy in ((1, 0.5), (2, 0.75)):
+            self.add_run("plain", seed, 0.25, PLAIN)
+            self.add_run("full", seed, accuracy, FULL)
+        first = load_study(WORK)
+        self.setUp()
+        self.add_run("plain", 1, 0.5, PLAIN)
+        self.add_run("full", 1, 0.375, FULL)
+        _, plain, full = starts_text([first, load_study(WORK)]).splitlines()
+        self.assertRegex(plain, r"plain +2 +0\.375 \[.*0\.250 0\.500 ")
+        self.assertRegex(full, r"\+0\.125 \[.*\+0\.375 -0\.125 +2 of 3")
+
+    def test_rows_are_compared_after_the_same_number_of_tokens(self):
+        self.add_run("plain", 1, 0.75, PLAIN)
+        (WORK / "plain/seed-1/metrics.jsonl").write_text(
+            '{"step":0,"eval_accuracy":0.5}\n{"step":1,"response_tokens":100,"c_global_run":40}\n'
+            '{"step":2,"response_tokens":100,"c_global_run":70,"eval_accuracy":0.75}\n')
+        study = load_study(WORK)
+        self.assertRegex(tokens_text(study, 199), r"plain +1 +1 to 1 +0\.500 +40 +-")
+        self.assertRegex(tokens_text(study, 200), r"plain +1 +2 to 2 +0\.750 +70 +-")
+        self.assertRegex(tokens_text(study, 99), r"plain +1 +0 to 0 +0\.500 +- +-")
+
     def test_a_table_includes_the_rows_that_its_own_rows_are_compared_with(self):
         self.add_run("plain", 1, 0.5, PLAIN)
         self.add_run("full", 1, 0.75, FULL)
@@ -110,9 +149,35 @@ class Study(unittest.TestCase):
                          "plain\treward.length.enabled=false\nfull\nwide\tpolicy_loss.clip_high=2.8e-1\nunborn\n")
 
 
+class CountPairs(unittest.TestCase):
+    def test_a_response_is_read_by_its_grammar(self):
+        prompt = "7 1 20 10 17 4 target 11:\n"  # hits: 7+4 is pair 4 of the list order, 1+10 is pair 6
+        self.assertEqual(read_response(prompt, "in order:\n7+1=8 no\n7+4=11 yes 1\n1+10=11 yes 2\n\\boxed{2}"),
+                         ([0, 4, 6], False, False))
+        self.assertEqual(read_response(prompt, "at random:\n7+4=12 no\n7+3=10 no\n\\boxed{1}"), ([4, None], True, True))
+        self.assertEqual(read_response(prompt, "in order:\n7+1=\\boxed{ no\n\\boxed{1}"), ([0], True, True))
+
+
 class Intervals(unittest.TestCase):
     def test_one_value_has_no_interval(self):
         self.assertEqual(mean_interval([0.5]), (0.5, 0.5, 0.5))
+
+    def test_p_of_two_degrees_of_freedom_equals_its_closed_form(self):
+        self.assertAlmostEqual(paired_p([1, 2, 3]), 1 - (12 / 14) ** 0.5, 12)  # t^2 = 12; p = 1 - sqrt(t^2 / (t^2 + 2))
+        self.assertEqual((paired_p([0, 0]), paired_p([1, 1])), (1, 0))
+
+    def test_holm_equals_an_example_by_hand(self):
+        self.assertEqual(holm([0.25, 0.0625, 0.125, 0.75]), [0.5, 0.25, 0.375, 0.75])
+        self.assertEqual(holm([0.125, 0.109375]), [0.21875, 0.21875])  # never below that of a smaller p
+        self.assertEqual(holm([0.75, 0.75]), [1, 1])
+
+    def test_the_two_way_bootstrap_adds_the_variances_of_rows_and_columns(self):
+        rows, columns = range(40), range(60)
+        variance = (40 ** 2 - 1) / 12 / 40 + (60 ** 2 - 1) / 12 / 60  # of 0 to n - 1, over n
+        value, low, high = two_way_bootstrap([[r + c for c in columns] for r in rows], 4000)
+        self.assertEqual(value, 49)
+        self.assertAlmostEqual(low, 49 - 1.96 * variance ** 0.5, delta=0.4)
+        self.assertAlmostEqual(high, 49 + 1.96 * variance ** 0.5, delta=0.4)
 
     def test_wilson_interval_equals_a_published_example(self):
         # Newcombe (1998), table I, has this example: 81 of 263.

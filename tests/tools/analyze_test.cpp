@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <set>
 
 #include "common/base/error.h"
 #include "common/io/metrics_log.h"
@@ -14,10 +16,10 @@
 #include "tools/analyze/check.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/derived_curves.h"
-#include "tools/analyze/report/chart.h"
-#include "tools/analyze/report/evaluation_table.h"
+#include "tools/analyze/report/page.h"
 #include "tools/analyze/report/report.h"
-#include "tools/analyze/report/side_by_side.h"
+#include "tools/analyze/report/shown_curves.h"
+#include "tools/analyze/report/shown_responses.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
@@ -137,6 +139,14 @@ TEST(Check, FilesBeingWrittenAreNoFault) {
   EXPECT_EQ(check_run(run).faults.size(), 1U);
 }
 
+/// Returns the data of the page at `path`.
+Json shown_data(const fs::path& path) {
+  const std::string html = read_file(path);
+  constexpr std::string_view kBegin = "id=data>";
+  const std::size_t begin = html.find(kBegin) + kBegin.size();
+  return parse_json(html.substr(begin, html.find("</script>", begin) - begin), path.string());
+}
+
 TEST(Check, NotesLinesOfOlderBuildsWithoutChecksums) {
   const fs::path run = example("check-older");
   const Validity found = check_run(run);
@@ -164,10 +174,12 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_TRUE(holds(outcome.output, "finished: 12 steps")) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "response length, tokens")) << outcome.output;
   const std::string html = read_file(run / "report.html");
-  EXPECT_TRUE(holds(html, "End-of-sequence hazard"));
   EXPECT_FALSE(holds(html, "src=")) << "the report must need nothing else";
   EXPECT_FALSE(holds(html, "http"));
-  EXPECT_TRUE(holds(html, "begun 2027-01-15 08:00 UTC"));
+  const Json shown = shown_data(run / "report.html").at("subjects").at(0);
+  EXPECT_EQ(shown.at("runs").at(0).at("details").at(0), "begun 2027-01-15 08:00 UTC");
+  EXPECT_EQ(shown.at("curves").at("accuracy").size(), 12U);
+  EXPECT_FALSE(shown.at("trap").at("hazard").at("end").empty());
   const std::string csv = read_file(run / "curves.csv");
   EXPECT_TRUE(csv.starts_with("run,step,accuracy,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
@@ -188,9 +200,9 @@ TEST(LieAnalyze, ShowsCoverageOfFurtherNAndNotesEstimates) {
   EXPECT_TRUE(holds(table, "C_global of the run, n = 15")) << table;
   const std::string note = "c_global_run is an estimate from step 8 on (standard error 0.20 %)";
   EXPECT_TRUE(holds(table, "note: " + note)) << table;
-  const std::string html = read_file(run / "report.html");
-  EXPECT_TRUE(holds(html, "C_context, n = 15"));
-  EXPECT_TRUE(holds(html, note));
+  const Json shown = shown_data(run / "report.html");
+  EXPECT_EQ(shown.at("ngrams"), Json::array({15}));
+  EXPECT_EQ(shown.at("subjects").at(0).at("runs").at(0).at("notes").at(0), note);
   EXPECT_FALSE(holds(lie_analyze(example("exact").string()).output, "is an estimate"));
 }
 
@@ -210,9 +222,10 @@ TEST(LieAnalyze, ShowsAccuracyBySourceIfThereAreSeveral) {
   };
   EXPECT_TRUE(holds(table, line("mean over sources", "0.125", "0.375"))) << table;
   EXPECT_TRUE(holds(table, line("amc", "0.250", "0.750"))) << table;
-  const std::string html = read_file(run / "report.html");
-  EXPECT_TRUE(holds(html, "<th class=number>held-out, mean over sources</th>"));
-  EXPECT_TRUE(holds(html, "<figcaption><b>Accuracy, amc</b>"));
+  const Json shown = shown_data(run / "report.html");
+  EXPECT_EQ(shown.at("sources").at(0), Json({{"name", "amc"}, {"metric", "eval_accuracy_on_amc"}}));
+  EXPECT_EQ(shown.at("subjects").at(0).at("ends").at(shown.at("source_mean")),
+            Json::array({"0.125", "0.375", "0.375", "0.375"}));
   EXPECT_FALSE(holds(lie_analyze(example("one-source").string()).output, "mean over sources"));
 }
 
@@ -229,7 +242,7 @@ TEST(LieAnalyze, ShowsEveryVerdictOfTheVerifier) {
   const std::string table = lie_analyze(run.string()).output;
   EXPECT_TRUE(holds(table, "verdict copied")) << table;
   EXPECT_TRUE(holds(table, " 0.12 %")) << "a small share" << table;
-  EXPECT_TRUE(holds(read_file(run / "report.html"), "{\"name\":\"copied\""));
+  EXPECT_EQ(shown_data(run / "report.html").at("verdicts").back().at("name"), "copied");
 }
 
 TEST(LieAnalyze, SharesBelowOnePercentArePercentages) {
@@ -275,66 +288,64 @@ TEST(LieAnalyze, NamesTheDamagedLineOfAMetricsFileAndReportsTheOthers) {
   EXPECT_TRUE(holds(outcome.output, "metrics.jsonl:2")) << outcome.output;
 }
 
-TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
-  Subject lie = subject_of({example("settings-lie", {.steps = 3, .planned = 3})});
-  Subject gspo =
-      subject_of({example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25})});
-  lie.name = "lie", gspo.name = "<gspo>";
-  const Subject both[] = {std::move(lie), std::move(gspo)};
-  const std::string html = html_report(both, 2);
-  EXPECT_TRUE(holds(html, "<title>lie and &lt;gspo&gt;: LIE Cluster report</title>"));
-  EXPECT_TRUE(holds(html, "<tr class=differs><td><code>reward.length.enabled</code>"));
-  EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
+TEST(Report, ShowsTheSettingsOfEachSubjectAndAllValuesOfItsSeeds) {
+  const fs::path long_run = example("settings-lie", {.steps = 3, .planned = 3});
+  const fs::path short_run =
+      example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25});
+  const Subject both[] = {subject_of({long_run}), subject_of({long_run, short_run})};
+  const Json data = report_data(both, 2);
+  const auto shows = [&](std::size_t subject, const char* key, const char* value) {
+    const Json& settings = data.at("subjects").at(subject).at("settings");
+    return std::ranges::count(settings, Json::array({key, value})) == 1;
+  };
+  EXPECT_TRUE(shows(0, "reward.length.enabled", "true"));
+  EXPECT_TRUE(shows(1, "reward.length.enabled", "true | false"));
+  EXPECT_TRUE(shows(1, "policy_loss.algorithm", "gspo"));
 }
 
-TEST(Chart, OmitsNonFinitePointsAndEmptyCharts) {
-  Chart chart;
-  chart.series.push_back({"line", 0, false, {{1, NAN, 0, 0}}});
-  EXPECT_EQ(render(chart), "");
-  chart.series[0].points.push_back({2, 0, 0, 0.5});
-  EXPECT_TRUE(holds(render(chart), "\"points\":[[2,0,0,0.5]]"));
-  chart.log_y = true;
-  EXPECT_EQ(render(chart), "");
+/// Returns a subject of one run with one metric.
+Subject subject_with(const std::string& metric, const Curve& curve) {
+  Subject subject{"subject", std::vector<analyze::Run>(1)};
+  subject.runs[0].curves[metric] = curve;
+  return subject;
 }
 
-TEST(Chart, ThinnedCurvesKeepEndsAndExtremesAtTheSameStepsInAllRuns) {
-  Chart chart;
+TEST(ShownCurves, OmitValuesThatAreNotFinite) {
+  const Subject subjects[] = {subject_with("loss", {{1, NAN}, {2, 0.5}, {3, INFINITY}})};
+  const ShownCurves curves = shown_curves(subjects);
+  EXPECT_EQ(curves.by_subject.at(0).at("loss").dump(), "[[2,0.5]]");
+  EXPECT_TRUE(curves.grid.empty());
+}
+
+TEST(ShownCurves, ManyStepsAreReducedToEndsAndExtremesAtTheSameStepsInAllRuns) {
+  std::vector<Subject> subjects;
   for (int run = 0; run < 2; ++run) {
-    chart.series.push_back({"run", run, false, {}, run});
-    for (int step = 1; step <= 100000; ++step) {
-      const double y = step == 77777 + run ? 50 : step % 10;
-      chart.series.back().points.push_back({double(step), y, y, y});
-    }
+    Curve curve;
+    for (int step = 1; step <= 100000; ++step) curve[step] = step == 77777 + run ? 50 : step % 10;
+    subjects.push_back(subject_with("loss", curve));
   }
-  const std::string html = render(chart);
-  EXPECT_LT(html.size(), 60000U);
-  for (const char* point : {"[1,1]", "[100000,0]", "[77777,50]", "[77778,50]"}) {
-    EXPECT_TRUE(holds(html, point)) << point;
+  const ShownCurves curves = shown_curves(subjects);
+  const Json& first = curves.by_subject.at(0).at("loss");
+  EXPECT_LT(first.size(), 700U);
+  for (const auto& point : {std::pair{1, 1.0}, {100000, 0.0}, {77777, 50.0}, {77778, 8.0}}) {
+    EXPECT_EQ(std::ranges::count(first, Json(point)), 1) << point.first;
   }
-  EXPECT_EQ(html, render(chart));
-  const std::size_t second = html.find("\"run\":1");
-  EXPECT_TRUE(holds(html.substr(0, second), "[77778,8]")) << "where the other run is largest";
+  std::set<std::int64_t> steps;
+  for (const Json& point : first) steps.insert(point.at(0).get<std::int64_t>());
+  EXPECT_TRUE(std::ranges::includes(steps, curves.grid));
 }
 
-TEST(Html, TextOfARunIsEscaped) {
-  EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
-  EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
-  EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
-  EXPECT_EQ(visible("\x1b[31m<b>\n"), "⟨U+001B⟩[31m<b>\n") << "a terminal's control sequence";
-  EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
+TEST(Page, NoTextEndsItsDataOrIsInvalid) {
+  const std::string html = page({{"name", "</script>\"\xff"}});
+  EXPECT_TRUE(holds(html, "id=data>{\"name\":\"\\u003c/script>\\\"\xef\xbf\xbd\"}</script>"));
 }
 
-TEST(Html, RunsBeyondEightColorsDifferByDash) {
-  EXPECT_EQ(colour_class(2), "c3");
-  EXPECT_EQ(colour_class(10), "c3 d2");
-  EXPECT_EQ(colour_class(18), "c3 d3");
-}
-
-TEST(Report, TextOfResponsesIsEscaped) {
+TEST(Page, HoldsTheTextsOfResponsesAsTheyAre) {
   const Subject subjects[] = {subject_of({example("escape", {.steps = 3, .planned = 3})})};
-  const std::string html = html_report(subjects, 6);
-  EXPECT_TRUE(holds(html, "1 &lt; 2"));
-  EXPECT_FALSE(holds(html, "1 < 2"));
+  const Json response = report_data(subjects, 6).at("subjects").at(0).at("responses").at(0);
+  EXPECT_EQ(response.at("answer").at(1).at(0), "extracted");
+  EXPECT_TRUE(holds(response.at("answer").at(1).at(1), "1 < 2<script>"));
+  EXPECT_FALSE(holds(html_report(subjects, 6), "1 < 2<script>"));
 }
 
 TEST(Report, ChoosesCorrectAndIncorrectResponsesOfTheFirstAndLastStep) {
@@ -445,19 +456,12 @@ constexpr const char* kTable =
   "pass": {"16": {"value": 0.9, "low": 0.8, "high": 1}, "8": {"value": 0.75, "low": 0.6, "high": 0.8}},
   "budgets": {"4096": {"value": 0.4, "low": 0.3, "high": 0.5}}}]})";
 
-TEST(Evaluation, ShowsAverageWithIntervalBySourceAndTheBudgetCurve) {
+TEST(Evaluation, ShowsTheRowsOfTheTable) {
   const fs::path directory = example("evaluation");
   write_file_atomically(directory / "table.json", kTable);
-  const auto rows = read_evaluation(directory);
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].curves.at("pass").begin()->first, 8);
   const Subject one[] = {subject_of({directory})};
-  const std::string html = evaluation_section(one);
-  EXPECT_TRUE(holds(html, "amc &lt;23&gt;"));
-  EXPECT_TRUE(holds(html, "<b>50.0 %</b> <small>25.0 to 75.0, Avg@8 of 40 problems"));
-  EXPECT_TRUE(holds(html, "[[4096,0.4,0.3,0.5]]"));
-  EXPECT_TRUE(holds(html, "[[8,0.75,0.6,0.8],[16,0.9,0.8,1]]"));
-  EXPECT_FALSE(holds(html, "maj@k")) << "no values";
+  EXPECT_EQ(report_data(one, 0).at("subjects").at(0).at("evaluation"),
+            Json::parse(kTable).at("rows"));
 }
 
 TEST(Evaluation, RejectsATableOfAnotherKind) {
@@ -483,11 +487,9 @@ TEST(LieAnalyze, ReportsAFineTuningRun) {
   EXPECT_TRUE(holds(outcome.output, "validation loss")) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, fmt::format("  {:<50} {}  {}\n", "loss", "2.500", "1.500")))
       << outcome.output;
-  const std::string html = read_file(run / "report.html");
-  EXPECT_TRUE(holds(html, "<h2 id=tuning>Fine-tuning</h2>"));
-  EXPECT_TRUE(holds(html, "[[1,2.5],[2,1.5]]"));
-  EXPECT_TRUE(holds(html, "data rows.jsonl"));
-  EXPECT_FALSE(holds(html, "<h2 id=trap>"));
+  const Json shown = shown_data(run / "report.html").at("subjects").at(0);
+  EXPECT_EQ(shown.at("curves").at("loss").dump(), "[[1,2.5],[2,1.5]]");
+  EXPECT_EQ(shown.at("runs").at(0).at("details"), Json::array({"data rows.jsonl"}));
 }
 
 }  // namespace

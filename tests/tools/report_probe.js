@@ -136,6 +136,31 @@ addEventListener("load", () => {
     expect([...root.querySelectorAll("polyline")].every(line => /stroke:\s*rgb/.test(line.getAttribute("style"))), "a line has no color");
     expect(root.querySelectorAll("img, script").length === 0, "an element from a name");
   });
+  claim("the first table shows start and end of every run, and its state", () => {
+    const rows = [...page.querySelectorAll("#glance ~ .panel table")][0].querySelectorAll("tr");
+    expect(rows.length === runs.length + 1, `${rows.length} rows`);
+    const cells = [...rows[1].querySelectorAll("td")].map(cell => cell.textContent);
+    expect(cells[0].trim() === namesInOrder[0] && /^\d[.\d]* → \d[.\d]*/.test(cells[1]), cells.join("; "));
+    const states = [...page.querySelectorAll(".notes li")].map(item => item.textContent);
+    expect(states.length === runs.length && states[0].includes("finished: 40 steps"), states[0]);
+  });
+  claim("settings that differ are marked, the others are folded away", () => {
+    const marked = [...page.querySelectorAll("tr.differs td:first-child")].map(cell => cell.textContent);
+    const others = [...page.querySelectorAll("details td:first-child")].map(cell => cell.textContent);
+    expect(marked.includes("run.seed") && !marked.includes("policy_loss.algorithm"), marked.join());
+    expect(others.includes("policy_loss.algorithm") && !others.includes("run.seed"), others.join());
+  });
+  claim("responses show prompt, answer and verdict; control characters and text direction are visible", () => {
+    const cards = page.querySelectorAll("#responses ~ .responses article");
+    expect(cards.length > 0 && cards[0].querySelectorAll("pre").length === 2, `${cards.length} responses`);
+    expect(["gold", "extracted", "C_context", "reward", "advantage"].every(name => cards[0].textContent.includes(name)), cards[0].textContent);
+    expect(wide.visible("a\u202e\x07\nb") === "a⟨U+202E⟩⟨U+0007⟩\nb", wide.visible("a\u202e\x07\nb"));
+  });
+  claim("the navigation leads to each section that has content", () => {
+    const sections = [...page.querySelectorAll("h2")].map(heading => heading.id);
+    expect([...page.querySelectorAll("nav a")].map(link => link.getAttribute("href").slice(1)).join() === sections.join(), sections.join());
+    expect(sections.includes("trap") && !sections.includes("tuning"), sections.join());
+  });
   claim("every chart is drawn", () => figures.forEach(f => {
     const plot = f.querySelector(".plot");
     expect(plot.querySelector("polyline, polygon, circle") && plot.querySelectorAll("text.tick").length > 3, `${f.querySelector("b").textContent} is empty`);

@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/comm/message_file.h"
 #include "common/config/config.h"
+#include "common/config/config_history.h"
 #include "common/io/checksums.h"
 #include "common/io/file.h"
 #include "common/io/line_checksum.h"
@@ -244,6 +245,9 @@ Validity check_run(const fs::path& directory) {
   trajectories.run();
   check_lock(directory, found);
   check_settings(directory / "config.yaml", trajectories.settings(), found);
+  for (const FormerConfig& former : former_configs(directory)) {
+    check_settings(former.path, std::nullopt, found);
+  }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
   check_events(directory / "tensorboard", found);
   check_checkpoints(directory / "checkpoints", found);

@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
+#include "common/text/printable.h"
 #include "model/tokenizer/utf8.h"
 #include "tools/analyze/derived_curves.h"
-#include "tools/analyze/report/html.h"
 #include "tools/analyze/table.h"
 
 namespace lie::analyze {
 namespace {
-
-constexpr std::size_t kMostCharacters = 6000;
 
 /// Chooses training responses of a step, alternately correct and incorrect, each of another group.
 void choose(const Run& run, std::int64_t step, std::size_t count,
@@ -38,63 +35,10 @@ void choose(const Run& run, std::int64_t step, std::size_t count,
   }
 }
 
-std::string clipped_text(std::string text) {
-  if (text.size() <= kMostCharacters) return escaped(text);
-  const std::size_t cut = utf8_start(text, kMostCharacters);
-  return escaped(text.substr(0, cut)) + fmt::format("<em> … {} more bytes</em>", text.size() - cut);
-}
-
-std::string chip(std::string_view name, const std::string& value) {
-  return fmt::format("<span class=chip>{} <b>{}</b></span>", name, escaped(value));
-}
-
-std::string reward_chips(const SampleColumns& s, std::size_t i) {
-  std::string html = chip("reward", short_number(s.reward[i]));
-  for (const RewardColumn& term : s.rewards) {
-    if (term.values[i] != 0) html += chip(escaped(term.about), short_number(term.values[i]));
-  }
-  for (const NumberColumn& number : s.numbers) {
-    if (!std::isnan(number.values[i]))
-      html += chip(escaped(number.name), short_number(number.values[i]));
-  }
-  return html + chip("advantage", short_number(s.advantage[i]));
-}
-
-std::string shape_chips(const SampleColumns& s, std::size_t i) {
-  std::string html = chip("L", std::to_string(s.tokens[i]));
-  if (s.target_length[i] > 0) html += chip("L_target", short_number(s.target_length[i]));
-  html += chip("C_context", std::to_string(s.distinct_ngrams[i]));
-  if (s.largest_repeat[i] > 1) html += chip("largest repeat", std::to_string(s.largest_repeat[i]));
-  if (s.finish_reason[i] == 1) html += "<span class=\"chip bad\">cut at the limit</span>";
-  return html;
-}
-
-std::string card(const Run& run, const Decoder& decode, std::size_t i) {
-  return "<article>" + prompt_text(run, decode, i) + answer_text(run, decode, i, "") +
-         "</article>\n";
-}
+/// Returns text that is safe to print on a terminal.
+std::string shown(std::string_view text) { return printable(repair_utf8(text)); }
 
 }  // namespace
-
-std::string prompt_text(const Run& run, const Decoder& decode, std::size_t i) {
-  return fmt::format("<pre class=prompt>{}</pre>",
-                     clipped_text(decode(run.trajectories->problem(i).prompt_ids)));
-}
-
-std::string answer_text(const Run& run, const Decoder& decode, std::size_t i,
-                        const std::string& heading) {
-  const SampleColumns& s = run.samples;
-  const SampleKey& key = run.trajectories->samples()[i].key;
-  const std::string extracted = run.trajectories->extracted(i);
-  return fmt::format(
-      "<header>{}<b>step {}</b> problem {}, sample {}<span class=\"verdict {}\">{}</span>"
-      "</header><pre>{}</pre><p>{}{}{}</p><p>{}</p>",
-      heading, key.step, s.problem[i], key.sample, s.verdict[i] == 0 ? "good" : "bad",
-      verdict_word(s.verdict[i]), clipped_text(decode(run.trajectories->response_ids(i))),
-      chip("gold", run.trajectories->problem(i).gold),
-      chip("extracted", extracted.empty() ? "nothing" : extracted), shape_chips(s, i),
-      reward_chips(s, i));
-}
 
 std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
   std::vector<std::size_t> chosen;
@@ -119,16 +63,10 @@ std::string last_responses(const Run& run, const Decoder& decode, std::size_t co
         "extracted {}\n\n",
         key.step, s.problem[i], key.sample, verdict_word(s.verdict[i]), short_number(s.reward[i]),
         s.tokens[i], s.finish_reason[i] == 1 ? ", cut at the limit" : "",
-        visible(decode(problem.prompt_ids)), visible(decode(run.trajectories->response_ids(i))),
-        visible(problem.gold), visible(run.trajectories->extracted(i)));
+        shown(decode(problem.prompt_ids)), shown(decode(run.trajectories->response_ids(i))),
+        shown(problem.gold), shown(run.trajectories->extracted(i)));
   }
   return out;
-}
-
-std::string response_cards(const Run& run, const Decoder& decode, std::size_t count) {
-  std::string html;
-  for (const std::size_t i : chosen_responses(run, count)) html += card(run, decode, i);
-  return html;
 }
 
 }  // namespace lie::analyze

@@ -1,4 +1,4 @@
-// Shows a few responses of the start and the end of a run, as HTML or plain text.
+// A few responses of the start and the end of a run.
 #pragma once
 
 #include <string>
@@ -17,16 +17,5 @@ std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count);
 /// Returns the responses of the last training step as plain text: at most `count`, alternately
 /// correct and incorrect where possible. Empty if no training step is complete.
 std::string last_responses(const Run& run, const Decoder& decode, std::size_t count);
-
-/// Returns the prompt of response i of run.samples as HTML. Texts are cut after some thousand
-/// characters.
-std::string prompt_text(const Run& run, const Decoder& decode, std::size_t i);
-
-/// Returns response, gold, extracted answer, verdict and rewards as HTML. `heading` is HTML.
-std::string answer_text(const Run& run, const Decoder& decode, std::size_t i,
-                        const std::string& heading);
-
-/// Returns the chosen responses as HTML cards, each with its prompt.
-std::string response_cards(const Run& run, const Decoder& decode, std::size_t count);
 
 }  // namespace lie::analyze

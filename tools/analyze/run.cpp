@@ -1,5 +1,7 @@
 #include "tools/analyze/run.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -21,6 +23,7 @@ void load_settings(Run& run) {
   const fs::path path = run.directory / "config.yaml";
   if (fs::exists(path)) {
     run.settings = config_values(path);
+    run.changes = config_changes(run.directory);
   } else {
     run.notes.push_back("config.yaml is missing: no settings to compare");
   }
@@ -144,6 +147,10 @@ Run load_run(const fs::path& directory) {
   run.directory = directory;
   run.name = name_of(directory);
   load_settings(run);
+  for (const ConfigChange& change : run.changes) {
+    run.notes.push_back(fmt::format("settings changed after step {}: {}", change.after_step,
+                                    fmt::join(change.values, "; ")));
+  }
   load_trajectories(run);
   load_curves(run);
   for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/config/config_history.h"
 #include "common/trajectory/run_reader.h"
 
 namespace lie::analyze {
@@ -48,6 +49,7 @@ struct Run {
   std::filesystem::path directory;
   std::map<std::string, Curve> curves;                        // by the names in metrics.jsonl
   std::vector<std::pair<std::string, std::string>> settings;  // config.yaml, full keys
+  std::vector<ConfigChange> changes;                          // of the settings, by step
   std::optional<RunReader> trajectories;
   SampleColumns samples;
   std::map<std::int64_t, std::int64_t> train_count, eval_count;  // number of responses by step

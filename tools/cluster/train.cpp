@@ -19,6 +19,23 @@
 namespace lie {
 namespace {
 
+/// Runs this rank's roles in a part of the run, with the settings of that part. Returns whether
+/// another part follows. Collective over the world.
+bool run_part(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+              const RoleLayout& layout, Collective& world, EarlyStop& stop) {
+  const TrainConfig settings = settings_of(config, start);
+  job.set_role(layout.roles_of(job.rank()));
+  job.set_activity("training");
+  if (job.size() == 1) {
+    run_in_one_process(settings, start, std::move(prompts), layout, stop);
+  } else {
+    run_over_mpi(job, settings, start, std::move(prompts), layout, stop);
+  }
+  bool continues = start.last_step < config.run.steps && stop.reason().empty();
+  broadcast_value(world, continues);
+  return continues;
+}
+
 /// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
 /// invalid. With `dry_run` it checks the start and writes nothing. Collective over the world.
 void train(Job& job, const ConfigArguments& arguments) {
@@ -47,14 +64,11 @@ void train(Job& job, const ConfigArguments& arguments) {
     prepared = prepare_run(job, config, "lie_cluster train");
     Log("learner", 0).info("{}", start_text(config, prepared, layout));
   }
-  const RunStart start = share_start(prepared.start, *world);
+  RunStart start = share_start(prepared.start, *world);
   if (is_finished(config, start)) return;
-  job.set_role(layout.roles_of(job.rank()));
-  job.set_activity("training");
-  if (job.size() == 1) {
-    run_in_one_process(config, start, std::move(prepared.prompts), layout, stop);
-  } else {
-    run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
+  while (run_part(job, config, start, std::move(prepared.prompts), layout, *world, stop)) {
+    if (job.rank() == 0) prepared = prepare_next_part(config);
+    start = share_start(prepared.start, *world);
   }
   end_run(job, config, stop);
 }

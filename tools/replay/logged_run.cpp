@@ -4,9 +4,9 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/sha256.h"
-#include "learner/checkpoint/checkpoint.h"
 #include "tools/run/roles/role_runners.h"
 
 namespace lie::replay {
@@ -30,8 +30,11 @@ fs::path tokenizer_directory(const LoggedRun& run) {
 
 }  // namespace
 
-LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string> overrides) {
-  const fs::path config = directory / "config.yaml";
+LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string> overrides,
+                          std::int64_t step) {
+  const std::vector<FormerConfig> former = former_configs(directory);
+  const auto own = std::ranges::lower_bound(former, step, {}, &FormerConfig::last_step);
+  const fs::path config = own == former.end() ? directory / "config.yaml" : own->path;
   for (const char* part : {"config.yaml", "trajectories"}) {  // sft and eval have no log
     if (fs::exists(directory / part)) continue;
     fail("{} holds no run of train ({} is missing): give the run.directory of one",
@@ -40,7 +43,8 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
   LoggedRun run{.directory = directory,
                 .logged = load_train_config(config, {}),
                 .now = load_train_config(config, overrides),
-                .log = StepLog(directory / "trajectories")};
+                .log = StepLog(directory / "trajectories"),
+                .last_step = own == former.end() ? kAnyStep : own->last_step};
   if (run.log.steps().empty() || run.log.steps().back() == 0) {
     fail("{} holds no complete training step", (directory / "trajectories").string());
   }

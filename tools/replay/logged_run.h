@@ -1,6 +1,7 @@
 // A logged run: its config, the config with overrides, and its log.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/trajectory/step_log.h"
+#include "learner/checkpoint/checkpoint.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/config/train_config.h"
 
@@ -16,15 +18,16 @@ namespace lie::replay {
 
 struct LoggedRun {
   std::filesystem::path directory;
-  TrainConfig logged;  // of the run
-  TrainConfig now;     // with the overrides
-  StepLog log;         // holds at least one training step
+  TrainConfig logged;                 // of the run
+  TrainConfig now;                    // with the overrides
+  StepLog log;                        // holds at least one training step
+  std::int64_t last_step = kAnyStep;  // the last step with the settings of `logged`
 };
 
-/// Loads a run. Throws Error if the directory holds no run or no complete training step, or for an
-/// override as load_config does.
+/// Loads a run with the settings that it had in `step`. Throws Error if the directory holds no run
+/// or no complete training step, or for an override as load_config does.
 LoggedRun load_logged_run(const std::filesystem::path& directory,
-                          std::span<const std::string> overrides);
+                          std::span<const std::string> overrides, std::int64_t step = kAnyStep);
 
 /// Returns the keys whose values the overrides change.
 std::vector<std::string> changed_keys(const LoggedRun& run);

@@ -48,12 +48,20 @@ void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
   }
 }
 
+/// Returns the first step that is replayed, if the log holds it.
+std::int64_t first_replayed(const TrainArguments& arguments) {
+  if (!arguments.steps.empty()) return parse_number_range("--steps", arguments.steps).first;
+  const fs::path& checkpoint = arguments.from_checkpoint;
+  return 1 + (checkpoint.empty() ? 0 : load_trainer_state(checkpoint).step);
+}
+
 std::vector<LoggedRun> load_runs(const TrainArguments& arguments) {
+  const std::int64_t step = first_replayed(arguments);
   std::vector<LoggedRun> runs;
-  runs.push_back(load_logged_run(arguments.runs.front(), arguments.overrides));
+  runs.push_back(load_logged_run(arguments.runs.front(), arguments.overrides, step));
   check_keys(runs.front());
   for (std::size_t i = 1; i < arguments.runs.size(); ++i) {
-    runs.push_back(load_logged_run(arguments.runs[i], {}));
+    runs.push_back(load_logged_run(arguments.runs[i], {}, step));
     runs.back().now = runs.front().now;
     check_goes_with(runs.back(), runs.front());
   }
@@ -90,6 +98,12 @@ void add_steps(const LoggedRun& run, std::size_t number, const std::string& aske
   if (!asked.empty()) range = parse_number_range("--steps", asked);
   for (const std::int64_t step : run.log.steps()) {
     if (step > 0 && range.contains(step)) steps.push_back({number, step});
+    if (step <= run.last_step || !range.contains(step)) continue;
+    fail(
+        "{}: its settings changed after step {}: replay the steps up to it with --steps {}-{}, or "
+        "those after it with --from-checkpoint {}",
+        run.directory.string(), run.last_step, after + 1, run.last_step,
+        checkpoint_path(run.directory / "checkpoints", run.last_step).string());
   }
 }
 

@@ -10,13 +10,15 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/gather.h"
+#include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "learner/update/advantage.h"
+#include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/score_differences.h"
-#include "tools/replay/score_page.h"
+#include "tools/replay/score_summary.h"
 #include "tools/run/config/devices.h"
 
 namespace lie::replay {
@@ -163,6 +165,7 @@ void write_report(const ScoreArguments& arguments, const LoggedRun& run,
              arguments.json);
 }
 
+/// Writes a page of each quantity by step, as logged and as scored now.
 void write_page(const ScoreArguments& arguments, const LoggedRun& run, const ScoreOutcome& outcome,
                 const BothRewards& rewards) {
   const std::string words =
@@ -172,7 +175,10 @@ void write_page(const ScoreArguments& arguments, const LoggedRun& run, const Sco
                       : fmt::format("Scored again with {}: ", fmt::join(arguments.overrides, ", ")),
                   verdict_of(outcome.differences));
   write_file_atomically(arguments.html,
-                        score_page(run.directory.string(), words, outcome.steps, rewards));
+                        analyze::page({{"title", run.directory.string()},
+                                       {"words", words},
+                                       {"names", quantity_names(outcome.steps, rewards)},
+                                       {"rows", score_json(outcome.steps, rewards)}}));
 }
 
 }  // namespace
@@ -190,6 +196,10 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
   if (job.rank() != 0) return 0;
   const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
+  for (const FormerConfig& former : former_configs(arguments.run)) {
+    fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
+               former.last_step, former.path.string());
+  }
   const bool is_changed = !changed_keys(run).empty();
   if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
   if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);

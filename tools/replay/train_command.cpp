@@ -10,12 +10,14 @@
 #include "common/process/log.h"
 #include "learner/learner.h"
 #include "learner/record/log_comparison.h"
+#include "learner/record/off_policy.h"
+#include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
 #include "learner/schedule/shared_groups.h"
+#include "learner/step_recorders.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learner_0.h"
@@ -27,6 +29,46 @@ namespace lie::replay {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Waits until the log of each step is written. This thread reads the next step from another log,
+/// and only one thread at a time may use HDF5.
+class WrittenLog : public StepRecorder {
+ public:
+  explicit WrittenLog(TrajectoryRecorder& trajectories) : trajectories_(trajectories) {}
+  void record(StepOutcome&) override { trajectories_.wait(); }
+
+ private:
+  TrajectoryRecorder& trajectories_;
+};
+
+/// Warns once when the effective sample share of a step falls below a bound.
+class OffPolicyWarning : public StepRecorder {
+ public:
+  explicit OffPolicyWarning(double bound) : bound_(bound) {}
+  void record(StepOutcome& step) override;
+
+  /// The least effective sample share of the steps so far, and the step that had it.
+  double least_share() const { return least_; }
+  std::int64_t least_step() const { return least_step_; }
+
+ private:
+  double bound_, least_ = 1;
+  std::int64_t least_step_ = 0;
+  bool warned_ = false;
+};
+
+void OffPolicyWarning::record(StepOutcome& step) {
+  const double share = effective_sample_share(step.groups, step.update);
+  if (share < least_) least_ = share, least_step_ = step.step;
+  if (!(share < bound_) || warned_) return;
+  warned_ = true;
+  Log("learner", 0)
+      .warn(
+          "FAR OFF POLICY FROM STEP {} ON: the effective sample size is {:.3f} of the responses, "
+          "below {}; the policy is far from the one that wrote the log, so further steps say "
+          "little about a run that generates (effective_sample_share in metrics.jsonl)",
+          step.step, share, bound_);
+}
 
 void check_start_model(const LoggedRun& run, int threads) {
   const std::string& sha256 = run.log.info().model_sha256;

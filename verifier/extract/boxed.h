@@ -23,7 +23,7 @@ std::string_view after_think(std::string_view text);
 /// Returns nothing where there is no box. Scans from the end, no further than necessary.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
-/// Returns all outermost balanced boxes in order.
+/// Returns the last 1,024 outermost balanced boxes in order.
 std::vector<Box> all_boxes(std::string_view text, bool fbox);
 
 }  // namespace lie::extract

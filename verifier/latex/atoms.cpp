@@ -36,9 +36,7 @@ const Expr* Parser::atom() {
     case Tok::kLimit: ++at_; return limit();
     case Tok::kBegin: return environment();
     case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
-    case Tok::kBraceOpen: return at_combination() ? combination() : braces();
-    case Tok::kUnderscore:
-    case Tok::kCaret: return combination();
+    case Tok::kBraceOpen: return braces();
     case Tok::kOpen: return brackets();
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();

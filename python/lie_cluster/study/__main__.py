@@ -6,9 +6,11 @@ import pathlib
 
 from ..command_line import make_parser, output_file, run, write_json, write_text
 from .page import study_page
+from .prompts import both_ways_text
 from .report import study_json, study_text
 from .results import load_study
 from .rows import load_rows, overrides_text
+from .tokens import tokens_text
 
 
 def main():
@@ -18,6 +20,9 @@ def main():
     parser.add_argument("--html", type=output_file, help="where to write the page; default: study.html in the directory")
     parser.add_argument("--overrides", action="store_true",
                         help="only print each row's name and overrides, one row a line, separated by tabs")
+    parser.add_argument("--prompts", action="store_true",
+                        help="also show intervals over seeds and prompts, which takes a second or two a run")
+    parser.add_argument("--tokens", type=int, help="also compare the rows after this number of generated tokens")
     options = parser.parse_args()
     if options.overrides:
         print(overrides_text(load_rows(options.directory / "rows.yaml")), end="")
@@ -27,7 +32,12 @@ def main():
         write_json(options.json, study_json(study))
     page = options.html or options.directory / "study.html"
     write_text(page, study_page(study))
-    print(f"{study_text(study)}page: {page}")
+    text = study_text(study)
+    if options.prompts:
+        text += both_ways_text(study)
+    if options.tokens is not None:
+        text += tokens_text(study, options.tokens)
+    print(f"{text}page: {page}")
     return 0
 
 

@@ -13,8 +13,8 @@ table{border-collapse:collapse;font-size:13px}td,th{padding:3px 8px;border-botto
 figure{display:inline-block;margin:1em 1em 0 0}svg text{font-size:11px;fill:currentColor}i{display:inline-block;width:10px;
 height:10px;border-radius:5px;margin-right:6px}:root{color-scheme:light dark}.axis{stroke:#8888;fill:none}"""
 _LEAD = ("Final held-out accuracy of every row: mean over the seeds with Student's 95 % interval, least to most. The "
-         "difference is to the row named next to it, seed by seed, with its own interval; intervals are of one comparison "
-         "each. Other columns are means at the end of training.")
+         "difference is to the row named next to it, seed by seed, with the interval of this one comparison; p is adjusted "
+         "for all comparisons of the study by Holm's method. Other columns are means at the end of training.")
 
 
 def _span(study):

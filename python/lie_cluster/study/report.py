@@ -8,10 +8,10 @@ _COLUMNS = {"eval_response_length_mean": "length", "eval_c_context_mean": "C_con
             "eval_truncation_rate": "truncated", "wrong_beyond_right_share": "wrong beyond right"}
 _FURTHER = ("step_seconds", "generate_seconds", "update_seconds", "idle_share_actor", "idle_share_learner", "staleness_mean",
             "mixed_version_share", "effective_sample_share")
-HEADS = ["row", "paper", "seeds", "accuracy", "least to most", "difference", "pairs above", *_COLUMNS.values()]
+HEADS = ["row", "paper", "seeds", "accuracy", "least to most", "difference", "pairs above", "p (Holm)", *_COLUMNS.values()]
 
 
-def _interval_text(estimate, number="{:.3f}"):
+def interval_text(estimate, number="{:.3f}"):
     """Shows a value with its interval; one value has none."""
     value, low, high = map(number.format, estimate)
     return value if estimate.low == estimate.high else f"{value} [{low}, {high}]"
@@ -33,18 +33,19 @@ def row_cells(study, result):
     """Returns a row's texts under HEADS; "-" where it has none."""
     accuracies = result.accuracies().values()
     difference = study.difference(result)
-    cells = [result.row.name, result.row.paper, str(len(accuracies)), _interval_text(result.final_mean(ACCURACY)),
+    cells = [result.row.name, result.row.paper, str(len(accuracies)), interval_text(result.final_mean(ACCURACY)),
              f"{min(accuracies):.3f} to {max(accuracies):.3f}"]
     if difference:
-        cells += [_interval_text(difference.mean, "{:+.3f}"),
-                  f"{difference.above} of {difference.pairs}, {result.row.against}"]
+        cells += [interval_text(difference.mean, "{:+.3f}"),
+                  f"{difference.above} of {difference.pairs}, {result.row.against}",
+                  "-" if difference.p is None else f"{difference.p:.2g}"]
     else:
-        cells += ["-", "-"]
+        cells += ["-", "-", "-"]
     means = (result.final_mean(metric) for metric in _COLUMNS)
     return cells + [_short_number(found.value) if found else "-" for found in means]
 
 
-def _aligned(lines):
+def aligned(lines):
     widths = [max(map(len, column)) for column in zip(*lines)]
     widths[-1] = 0
     return "".join("".join(f"  {cell:<{width}}" for cell, width in zip(line, widths)) + "\n" for line in lines)
@@ -54,7 +55,7 @@ def study_text(study):
     """Shows every table with its rows, columns aligned, and the notes."""
     text = ""
     for title, rows in study.tables().items():
-        text += f"{title}\n{_aligned([HEADS] + [row_cells(study, result) for result in rows])}\n"
+        text += f"{title}\n{aligned([HEADS] + [row_cells(study, result) for result in rows])}\n"
     return text + "".join(f"note: {note}\n" for note in study.notes) or "no run yet\n"
 
 
@@ -72,7 +73,8 @@ def _row_json(study, result):
             row[metric] = _estimate_json(found)
     difference = study.difference(result)
     if difference:
-        row["difference"] = {**_estimate_json(difference.mean), "pairs": difference.pairs, "above": difference.above}
+        row["difference"] = {**_estimate_json(difference.mean), "pairs": difference.pairs, "above": difference.above,
+                             "p_holm": difference.p}
     return row
 
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple, Optional
 
 from ..error import Error
-from ..estimates import Estimate, mean, mean_interval
+from ..estimates import Estimate, holm, mean, mean_interval, paired_p
 from ..run import read_metrics
 from .rows import Row, load_rows, settings_of
 
@@ -32,6 +32,10 @@ class StudyRun(NamedTuple):
         if self.last_step == 0:
             return f"at its start: no step of {planned} is complete yet"
         return f"step {self.last_step} of {planned}: in progress, or stopped and resumable"
+
+    def accuracy(self):
+        """Returns the final held-out accuracy."""
+        return list(self.curves[ACCURACY].values())[-1]
 
     def is_finished(self):
         return self.last_step in self.curves.get(ACCURACY, {}) and self.settings.get("run.steps") == str(self.last_step)
@@ -70,7 +74,7 @@ class RowResult(NamedTuple):
 
     def accuracies(self):
         """Returns the final held-out accuracy by seed."""
-        return {seed: list(run.curves[ACCURACY].values())[-1] for seed, run in self.runs.items()}
+        return {seed: run.accuracy() for seed, run in self.runs.items()}
 
     def final_mean(self, metric):
         """Returns the mean over the seeds: of an evaluation's metric at the end, of another over the last tenth of the
@@ -95,6 +99,7 @@ class Difference(NamedTuple):
     mean: Estimate  # over the seeds that both have
     pairs: int
     above: int  # pairs with a positive difference
+    p: Optional[float]  # of Student's test, adjusted by Holm's method for all comparisons of the study; None: one pair
 
 
 class Study(NamedTuple):
@@ -107,14 +112,26 @@ class Study(NamedTuple):
     def with_runs(self):
         return [result for result in self.results if result.runs]
 
+    def pairs(self, result):
+        """Returns the finished runs (own, of the row it is compared with) of the seeds that both have."""
+        against = self.find(result.row.against)
+        return [(run, against.runs[seed]) for seed, run in result.runs.items() if seed in against.runs] if against else []
+
+    def _differences(self, result):
+        return [mine.accuracy() - theirs.accuracy() for mine, theirs in self.pairs(result)]
+
     def difference(self, result) -> Optional[Difference]:
         """Returns None if the row is compared with none or they share no seed."""
-        against = self.find(result.row.against)
-        if against is None:
+        values = self._differences(result)
+        if not values:
             return None
-        mine, theirs = result.accuracies(), against.accuracies()
-        values = [mine[seed] - theirs[seed] for seed in mine if seed in theirs]
-        return Difference(mean_interval(values), len(values), sum(v > 0 for v in values)) if values else None
+        return Difference(mean_interval(values), len(values), sum(v > 0 for v in values), self._adjusted().get(result.row.name))
+
+    def _adjusted(self):
+        """Returns the adjusted p of every row that is compared in two pairs or more."""
+        tested = {result.row.name: self._differences(result) for result in self.results}
+        tested = {name: values for name, values in tested.items() if len(values) > 1}
+        return dict(zip(tested, holm([paired_p(values) for values in tested.values()])))
 
     def tables(self):
         """Returns the results with runs by table; before a row of another table's, that it is compared with."""

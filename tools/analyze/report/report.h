@@ -5,9 +5,32 @@
 #include <span>
 #include <string>
 
+#include "common/io/json.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {
+
+/// Returns what the report shows, as JSON; assets/report/page.js lays it out. A point of a curve is
+/// [step, value], or [step, value, low, high] if it has an interval. Values have six digits.
+///
+///   made, build_id   texts
+///   subjects         [{name, last_step, runs, settings, curves, ends, trap, evaluation,
+///   responses}]:
+///     runs           [{directory, state, details: [text], notes: [text]}]
+///     settings       [[key, value]]
+///     curves         {metric: [point]}
+///     ends           {metric: [start, end, low, high]}, texts; the interval is that of the end
+///     trap           {hazard: {start, end}, tail: {start, end}, correlation, length_and_coverage}
+///     evaluation     the rows of table.json, which `lie_cluster eval` writes
+///     responses      [response], as response_json() returns them
+///   grid             the steps that all curves keep, or null if curves hold all steps
+///   shares           the metrics that are shares; source_mean: the metric of held-out accuracy
+///   sources, verdicts [{name, metric}]; rewards [{name, about}]; numbers [name]; ngrams [n]
+///   train, evaluate  [{source, prompts: [[response of each subject]]}]
+///
+/// The size is bounded: curves of many steps keep the steps at which some subject's value is
+/// smallest or largest in its stretch. Throws Error naming a table.json that is none.
+Json report_data(std::span<const Subject> subjects, std::size_t responses);
 
 /// Returns the report with `responses` responses of each run.
 std::string html_report(std::span<const Subject> subjects, std::size_t responses);

@@ -18,10 +18,17 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
   fields.add(
       "resume", options.resume,
-      {{"auto", Resume::kAuto}, {"never", Resume::kNever}, {"must", Resume::kMust}},
+      {{"auto", Resume::kAuto},
+       {"never", Resume::kNever},
+       {"must", Resume::kMust},
+       {"changed", Resume::kChanged}},
       {.help =
            "auto: resume the run in the directory, or begin one if it is empty or absent; never: "
-           "refuse a directory that holds a run; must: refuse to begin a run."});
+           "refuse a directory that holds a run; must: refuse to begin a run; changed: like auto, "
+           "and "
+           "optimizer.*, policy_loss.*, the terms of reward.*, evaluation.*, data.evaluation_file, "
+           "rollout.max_staleness and rollout.max_response_tokens may differ from the run's: they "
+           "apply from its first step that is not logged."});
   fields.add(
       "time_limit_minutes", options.time_limit_minutes,
       {.help = "A step that would not end within this time from the start is not begun, and a step "

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "common/base/build_id.h"
 #include "common/config/config.h"
+#include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
@@ -68,7 +70,7 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
                                        const LearnerState& state, Collective& learners) {
   return {trajectory_directory(config),
           trajectory_info(config, start, state.start_sha256, learners),
-          {config.checkpoint.every, config.run.steps},
+          {config.checkpoint.every, start.last_step},
           learners};
 }
 
@@ -77,7 +79,7 @@ CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& star
           .model = config.model.path,
           .seed = static_cast<std::uint64_t>(config.run.seed),
           .first_step = start.step,
-          .last_step = config.run.steps,
+          .last_step = start.last_step,
           .checkpoint = config.checkpoint,
           .best = config.best_checkpoint,
           .keep_log_steps = config.trajectories.keep_last_steps};
@@ -98,7 +100,11 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
              reward_names(config.reward), reward_cautions(config.reward), coverage),
       recorders({&trajectories, &comparison, &curves}),
       checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
-                  *state->learners, CoordinatorState{prompts, coverage, stop}) {}
+                  *state->learners, CoordinatorState{prompts, coverage, stop}) {
+  curves.note_settings_changes(std::ranges::count_if(
+      config_changes(config.run.directory),
+      [&](const ConfigChange& change) { return change.after_step <= start.step; }));
+}
 
 LearnerParts Learner0::parts(Source<StepGroups>& groups) {
   return {groups, config.advantage, *state->updater, recorders, checkpoints};

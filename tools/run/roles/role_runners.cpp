@@ -27,10 +27,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the first policy version that anything is generated with: a version beyond the run's
-/// last one if the log has all steps. A schedule to follow may need versions of logged steps.
+/// Returns the first policy version that anything is generated with: a version beyond the last one
+/// if the log has all steps of this part of the run. A schedule to follow may need versions of
+/// logged steps.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
-  if (start.logged_step >= config.run.steps) return config.run.steps + 1;
+  if (start.logged_step >= start.last_step) return start.last_step + 1;
   if (config.run.follow_schedule.empty()) return start.logged_step;
   return std::max(start.step, start.logged_step - config.tickets.max_staleness);
 }
@@ -86,11 +87,11 @@ struct GeneratingLearner0 : Learner0 {
                      .journal = &journal,
                      .in_flight_weights = config.rollout.weights_change_in_flight()}),
         schedule(known_schedule(config)),
-        generated({coordinator, prompts, config.tickets, start.logged_step, config.run.steps,
+        generated({coordinator, prompts, config.tickets, start.logged_step, start.last_step,
                    schedule ? &*schedule : nullptr, follows},
                   stop),
-        logged(log, {start.step, start.logged_step}, text_of_response(config, start), prompts,
-               config.tickets, stop, generated),
+        logged(log, {start.step, std::min(start.logged_step, start.last_step)},
+               text_of_response(config, start), prompts, config.tickets, stop, generated),
         groups(logged, transport.learners),
         publisher(coordinator, *weights, first_version(config, start)),
         schedule_recorder(make_schedule_recorder(config, start)) {
@@ -122,7 +123,8 @@ struct GeneratingLearner0 : Learner0 {
     }
     if (start.logged_step > start.step) {
       Log("learner", 0)
-          .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
+          .info("steps {} to {} are learned again from the log", start.step + 1,
+                std::min(start.logged_step, start.last_step));
     }
     start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }

@@ -29,8 +29,8 @@ const std::vector<std::string> kChangeNoResult = {
 /// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
 
-/// Returns a readable list of the differences from the config of the run in `directory`; empty if
-/// there are none.
+}  // namespace
+
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change) {
   std::vector<std::string> ignored = kChangeNoResult;
@@ -45,10 +45,15 @@ std::string differences_text(const std::filesystem::path& directory, const Field
                          : "");
 }
 
-}  // namespace
+void copy_what_changes_no_result(const FieldList& config, const FieldList& other) {
+  for (std::size_t i = 0; i < config.fields().size(); ++i) {
+    const Field& field = config.fields()[i];
+    if (is_in(kChangeNoResult, field.key)) field.set(other.fields()[i].get());
+  }
+}
 
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
-                    std::span<const std::string> may_change) {
+                    std::span<const std::string> may_change, std::string_view remedy) {
   if (!std::filesystem::exists(directory / "config.yaml")) {
     if (!holds_files_besides(directory, {"config.yaml", kWriterLockName})) return false;
     fail(
@@ -59,9 +64,9 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return true;
   fail(
-      "run.directory {} holds a run of another config ({}): restore these values, or name another "
-      "directory",
-      directory.string(), differences);
+      "run.directory {} holds a run of another config ({}): restore these values, {}or name "
+      "another directory",
+      directory.string(), differences, remedy);
 }
 
 bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config) {

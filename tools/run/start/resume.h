@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/config/options.h"
 
@@ -14,9 +15,18 @@ namespace lie {
 /// it is empty or absent. Keys that change no result (memory, threads, slots, layout of roles,
 /// checkpoints, number of steps) may differ from that run's, and so may the keys and sections in
 /// `may_change`. Throws Error naming the keys that differ, or if the directory holds something
-/// else.
+/// else. `remedy`, such as "set x, ", is added to the remedies in the message.
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
-                    std::span<const std::string> may_change = {});
+                    std::span<const std::string> may_change = {}, std::string_view remedy = "");
+
+/// Returns the differences from the config of the run in `directory`, "key: there 1, here 2"; empty
+/// if there are none. Ignores keys that change no result, and the keys and sections in
+/// `may_change`.
+std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
+                             std::span<const std::string> may_change = {});
+
+/// Sets the keys of `config` that change no result to their values in `other`.
+void copy_what_changes_no_result(const FieldList& config, const FieldList& other);
 
 /// Returns whether the directory holds a start of another config that ended before its first step
 /// and its first evaluation were complete, such as one whose reward program failed at once. Nothing

@@ -6,6 +6,7 @@
 #include "actors/generator.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
@@ -31,10 +32,36 @@
 namespace lie {
 namespace {
 
-/// Throws Error if run.resume forbids continuing the run in the directory, or beginning a new one.
-void check_directory(TrainConfig config) {
+/// Returns the keys and sections that run.resume changed allows to differ from the run's. Where
+/// steps take the first groups, the staleness says which groups are left for later steps.
+std::vector<std::string> changeable_keys(const TrainConfig& config) {
+  std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
+                                   "rollout.max_response_tokens"};
+  for (const RewardName& term : reward_names({})) keys.push_back("reward." + term.name);
+  if (!config.tickets.takes_first_groups()) keys.emplace_back("rollout.max_staleness");
+  return keys;
+}
+
+/// Returns whether run.directory holds a run that this start resumes. Throws Error as
+/// holds_this_run() does.
+bool holds_run(TrainConfig config) {
   const std::string& directory = config.run.directory;
-  const bool resumes = holds_this_run(directory, fields_of(config));
+  const FieldList fields = fields_of(config);
+  const std::vector<std::string> changeable = changeable_keys(config);
+  if (config.run.resume == Resume::kChanged) return holds_this_run(directory, fields, changeable);
+  const bool can_change = fs::exists(fs::path(directory) / "config.yaml") &&
+                          differences_text(directory, fields, changeable).empty();
+  return holds_this_run(
+      directory, fields, {},
+      can_change ? "set run.resume=changed to go on with the new ones from the first step that is "
+                   "not logged, "
+                 : "");
+}
+
+/// Throws Error if run.resume forbids continuing the run in the directory, or beginning a new one.
+void check_directory(const TrainConfig& config) {
+  const std::string& directory = config.run.directory;
+  const bool resumes = holds_run(config);
   if (!resumes && config.run.resume == Resume::kMust) {
     fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
@@ -241,6 +268,57 @@ void set_start(PreparedRun& run, RunStart start) {
   run.start = std::move(start);
 }
 
+/// Returns the part of the run that begins at `start`: up to the first change of settings after
+/// it, or up to the end of the run.
+RunStart with_part(RunStart start, const TrainConfig& config) {
+  start.last_step = config.run.steps;
+  const std::vector<FormerConfig> former = former_configs(config.run.directory);
+  const auto part = std::ranges::upper_bound(former, start.step, {}, &FormerConfig::last_step);
+  if (part == former.end()) return start;
+  start.last_step = std::min(part->last_step, config.run.steps);
+  start.settings = part->path;
+  return start;
+}
+
+/// Finds out where the run begins, and prepares its files for the part that begins there. `run`
+/// was checked with the settings of `config`.
+PreparedRun with_start(const TrainConfig& config, PreparedRun run) {
+  const fs::path directory = config.run.directory;
+  RunStart start = start_of(config, valid_checkpoint);
+  const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
+  start.logged_step = std::min(last, config.run.steps);
+  start = with_part(early_enough(std::move(start), config), config);
+  const TrainConfig settings = settings_of(config, start);
+  if (!start.settings.empty()) run = check_inputs(settings);
+  set_start(run, std::move(start));
+  // With first_groups, a later step may still use a journaled group of these steps.
+  const bool takes_first = config.tickets.takes_first_groups();
+  Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
+  report_losses(settings, run.start.step);
+  return run;
+}
+
+/// With run.resume changed: keeps the settings that differ from those of `config` as those of the
+/// logged steps, and sets aside the groups of the unfinished steps, which they scored. A kill at
+/// any moment leaves the run with the old settings until config.yaml is replaced.
+void keep_former_settings(TrainConfig config) {
+  const fs::path directory = config.run.directory;
+  if (config.run.resume != Resume::kChanged || !fs::exists(directory / "config.yaml")) return;
+  const std::string differences = differences_text(directory, fields_of(config));
+  if (differences.empty()) return;
+  const Log log("learner", 0);
+  const std::int64_t step = start_of(config, valid_checkpoint).step;
+  const std::int64_t last = recover_log(directory / "trajectories", step, log);
+  if (last > 0) keep_former_config(directory, last);
+  log.info("the settings change after step {}: {}", last, differences);
+  if (!fs::exists(directory / "journal")) return;
+  const fs::path aside = set_aside(directory / "journal", fmt::format(".step-{:06}", last));
+  log.warn(
+      "the groups of step {} so far were generated with the old settings: they are now in {}, "
+      "and the step begins anew",
+      last + 1, aside.string());
+}
+
 }  // namespace
 
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
@@ -252,20 +330,25 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   become_writer(job, directory, command);
   // Check again under the lock: another process may have created a run there in the meantime.
   check_directory(config);
+  keep_former_settings(config);
   // The config comes first, because files without a config do not count as a run.
   TrainConfig resolved = config;
   write_run_config(directory, fields_of(resolved));
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  RunStart start = start_of(config, valid_checkpoint);
-  const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
-  start.logged_step = std::min(last, config.run.steps);
-  set_start(run, early_enough(std::move(start), config));
-  // With first_groups, a later step may still use a journaled group of these steps.
-  const bool takes_first = config.tickets.takes_first_groups();
-  Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
-  report_losses(config, run.start.step);
-  return run;
+  return with_start(config, std::move(run));
+}
+
+PreparedRun prepare_next_part(const TrainConfig& config) {
+  return with_start(config, check_inputs(config));
+}
+
+TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
+  if (start.settings.empty()) return config;
+  TrainConfig settings = load_train_config(start.settings, {});
+  TrainConfig now = config;
+  copy_what_changes_no_result(fields_of(settings), fields_of(now));
+  return settings;
 }
 
 PreparedRun plan_run(const TrainConfig& config) {
@@ -273,7 +356,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   PreparedRun run = check_inputs(config);
   try_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
-  set_start(run, start_of(config, find_valid_checkpoint));
+  set_start(run, with_part(start_of(config, find_valid_checkpoint), config));
   run.start.logged_step = run.start.step;
   return run;
 }
@@ -289,13 +372,12 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step,
-                            static_cast<std::int64_t>(start.model_directory.string().size()),
+  std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step, start.last_step,
                             std::ssize(start.end_of_sequence_ids)};
   broadcast_value(world, header);
-  std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(header[3]));
-  world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
+  std::string directory = start.model_directory.string(), settings = start.settings.string();
+  broadcast_values(world, directory);
+  broadcast_values(world, settings);
   std::vector<std::int64_t> ends = start.end_of_sequence_ids;
   ends.resize(static_cast<std::size_t>(header[4]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
@@ -303,6 +385,8 @@ RunStart share_start(const RunStart& start, Collective& world) {
           .model_directory = directory,
           .from_checkpoint = header[1] != 0,
           .logged_step = header[2],
+          .last_step = header[3],
+          .settings = settings,
           .end_of_sequence_ids = std::move(ends)};
 }
 

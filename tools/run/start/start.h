@@ -22,6 +22,10 @@ struct RunStart {
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // whether model_directory is a checkpoint
   std::int64_t logged_step = 0;  // the steps after `step` up to this one are replayed from the log
+  /// The step at which this part of the run ends: run.steps, or a step after which the settings
+  /// were changed.
+  std::int64_t last_step = 0;
+  std::filesystem::path settings = {};  // the former config of this part; empty: config.yaml
   std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
 };
 
@@ -40,10 +44,20 @@ struct PreparedRun {
 };
 
 /// Checks model, tokenizer, data and run directory, then creates the run directory or resumes its
-/// run. Rank 0 only. From then on this job is the only writer of the directory. Recovers the log
-/// that a killed process left. `command` names this program in the error that other jobs get if
-/// they want the directory. Throws Error before anything is written if a check fails.
+/// run. With run.resume changed, keeps the settings of the logged steps as a former config
+/// (common/config/config_history.h) and sets the journal aside. Returns the first part of the run
+/// that is not in a checkpoint. Rank 0 only. From then on this job is the only writer of the
+/// directory. Recovers the log that a killed process left. `command` names this program in the
+/// error that other jobs get if they want the directory. Throws Error before anything is written if
+/// a check fails.
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
+
+/// Prepares the next part of the run after the one that ended at RunStart::last_step, which is
+/// before run.steps.
+PreparedRun prepare_next_part(const TrainConfig& config);
+
+/// Returns the config with the settings of the part that begins at `start`.
+TrainConfig settings_of(const TrainConfig& config, const RunStart& start);
 
 /// Returns or throws what prepare_run would, but writes, renames and locks nothing. Does not
 /// determine how many steps the log holds after the checkpoint. Runs the reward programs of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <span>
 
 #include "common/text/scan.h"
 #include "verifier/latex/lexer/token.h"
@@ -51,38 +52,11 @@ constexpr auto kSpelled = std::to_array<Spelled>({
       "circledR", "dagger",   "ast",       "bot",       "top",         "odot",          "oplus",
       "otimes",   "forall",   "exists",    "neg",       "therefore",   "measuredangle", "wp"},
      {"alpha", "beta", "theta", "lambda"}},
-    {named(Tok::kSymbol, "alpha"), {}, {}, {"α"}},
-    {named(Tok::kSymbol, "beta"), {}, {}, {"β"}},
-    {named(Tok::kSymbol, "gamma"), {}, {}, {"γ"}},
-    {named(Tok::kSymbol, "delta"), {}, {}, {"δ"}},
-    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}, {}, {"ε"}},
-    {named(Tok::kSymbol, "zeta"), {}, {}, {"ζ"}},
-    {named(Tok::kSymbol, "eta"), {}, {}, {"η"}},
-    {named(Tok::kSymbol, "theta"), {"vartheta"}, {}, {"θ"}},
-    {named(Tok::kSymbol, "kappa"), {}, {}, {"κ"}},
-    {named(Tok::kSymbol, "lambda"), {}, {}, {"λ"}},
-    {named(Tok::kSymbol, "mu"), {}, {}, {"μ", "µ"}},
-    {named(Tok::kSymbol, "nu"), {}, {}, {"ν"}},
-    {named(Tok::kSymbol, "xi"), {}, {}, {"ξ"}},
-    {named(Tok::kSymbol, "rho"), {"varrho"}, {}, {"ρ"}},
-    {named(Tok::kSymbol, "sigma"), {}, {}, {"σ"}},
-    {named(Tok::kSymbol, "tau"), {}, {}, {"τ"}},
-    {named(Tok::kSymbol, "phi"), {"varphi"}, {}, {"φ", "ϕ"}},
-    {named(Tok::kSymbol, "chi"), {}, {}, {"χ"}},
-    {named(Tok::kSymbol, "psi"), {}, {}, {"ψ"}},
-    {named(Tok::kSymbol, "omega"), {}, {}, {"ω"}},
-    {named(Tok::kSymbol, "Gamma"), {}, {}, {"Γ"}},
-    {named(Tok::kSymbol, "Delta"), {}, {}, {"Δ"}},
-    {named(Tok::kSymbol, "Theta"), {}, {}, {"Θ"}},
-    {named(Tok::kSymbol, "Lambda"), {}, {}, {"Λ"}},
-    {named(Tok::kSymbol, "Sigma"), {}, {}, {"Σ"}},
-    {named(Tok::kSymbol, "Phi"), {}, {}, {"Φ"}},
-    {named(Tok::kSymbol, "Psi"), {}, {}, {"Ψ"}},
-    {named(Tok::kSymbol, "Omega"), {}, {}, {"Ω"}},
+    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}},
+    {named(Tok::kSymbol, "theta"), {"vartheta"}},
+    {named(Tok::kSymbol, "rho"), {"varrho"}},
+    {named(Tok::kSymbol, "phi"), {"varphi"}},
     {named(Tok::kSymbol, "neg"), {"lnot"}},
-    {named(Tok::kSymbol, "triangle"), {}, {}, {"△"}},
-    {named(Tok::kSymbol, "angle"), {}, {}, {"∠"}},
-    {named(Tok::kSymbol, "ell"), {}, {}, {"ℓ"}},
     {named(Tok::kConstant, "pi"), {"pi"}, {"pi"}, {"π"}},
     {named(Tok::kConstant, "infinity"), {"infty"}, {"infinity", "Infinity", "inf", "oo"}, {"∞"}},
     {named(Tok::kConstant, "e"), {"exponentialE"}},
@@ -108,9 +82,6 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {function(Fn::kSinh), {"sinh"}, {"sinh"}},
     {function(Fn::kCosh), {"cosh"}, {"cosh"}},
     {function(Fn::kTanh), {"tanh"}, {"tanh"}},
-    {function(Fn::kCoth), {"coth"}},
-    {function(Fn::kSech), {"sech"}},
-    {function(Fn::kCsch), {"csch"}},
     {function(Fn::kArsinh), {"arsinh", "arcsinh"}},
     {function(Fn::kArcosh), {"arcosh", "arccosh"}},
     {function(Fn::kArtanh), {"artanh", "arctanh"}},
@@ -125,12 +96,6 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {function(Fn::kCeil), {"ceil"}, {"ceil"}},
     {function(Fn::kAbs), {"abs"}, {"abs"}},
     {function(Fn::kDet), {"det"}, {"det"}},
-    {function(Fn::kArg), {"arg"}},
-    {function(Fn::kRe), {"Re"}},
-    {function(Fn::kIm), {"Im"}},
-    {function(Fn::kTrace), {"tr", "Tr"}},
-    {function(Fn::kRank), {"rank"}},
-    {function(Fn::kSign), {"sgn", "sign"}},
     // operators
     {plain(Tok::kPlus), {}, {}, {"＋"}},
     {plain(Tok::kMinus), {}, {}, {"−", "–", "—", "－"}},
@@ -151,7 +116,6 @@ constexpr auto kSpelled = std::to_array<Spelled>({
      {"degrees", "degree"},
      {"°", "º"}},
     {plain(Tok::kPrime), {"prime"}, {}, {"′", "’", "″"}},
-    {plain(Tok::kTranspose), {"intercal"}, {}, {"⊤", "ᵀ"}},
     // relations
     {relation(Rel::kEqual), {"eq"}, {}, {"＝"}},
     {relation(Rel::kNotEqual), {"ne", "neq"}, {}, {"≠"}},
@@ -197,7 +161,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kMid), {"mid"}, {}, {"∣"}},
     // structures
     {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "flatfrac"}},
-    {plain(Tok::kSqrt), {"sqrt"}, {"sqrt"}, {"√"}},
+    {plain(Tok::kSqrt), {"sqrt"}, {"sqrt", "SQRT"}, {"√"}},
     {named(Tok::kSqrt, "3"), {}, {}, {"∛"}},
     {named(Tok::kSqrt, "4"), {}, {}, {"∜"}},
     {plain(Tok::kBinom), {"binom", "dbinom", "tbinom"}},
@@ -225,7 +189,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     // text
     {plain(Tok::kText),
      {"text", "textbf", "textit", "textrm", "textnormal", "textsf", "texttt", "textsc", "mbox",
-      "hbox", "mathrm", "mathbb", "emph", "mathop", "variable"}},
+      "hbox", "mathrm", "mathbb", "emph", "mathop"}},
     // characters and dots
     {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
     {plain(Tok::kCurrency),
@@ -267,12 +231,27 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kIgnore, "[]"), {"bbox"}},
 });
 
+/// Letters beyond ASCII, and the names of their commands.
+struct Letter {
+  std::string_view character, name;
+};
+constexpr auto kLetters = std::to_array<Letter>(
+    {{"α", "alpha"},    {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"}, {"ε", "epsilon"},
+     {"ζ", "zeta"},     {"η", "eta"},   {"θ", "theta"}, {"κ", "kappa"}, {"λ", "lambda"},
+     {"μ", "mu"},       {"µ", "mu"},    {"ν", "nu"},    {"ξ", "xi"},    {"ρ", "rho"},
+     {"σ", "sigma"},    {"τ", "tau"},   {"φ", "phi"},   {"ϕ", "phi"},   {"χ", "chi"},
+     {"ψ", "psi"},      {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"}, {"Θ", "Theta"},
+     {"Λ", "Lambda"},   {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},   {"Ω", "Omega"},
+     {"△", "triangle"}, {"∠", "angle"}, {"ℓ", "ell"}});
+
 /// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
 /// word.
 template <Words Spelled::*kKind>
 constexpr auto table() {
-  constexpr std::size_t kSize = [] {
-    std::size_t size = 0;
+  constexpr std::span<const Letter> kNamed =
+      kKind == &Spelled::characters ? std::span<const Letter>(kLetters) : std::span<const Letter>();
+  constexpr std::size_t kSize = [kNamed] {
+    std::size_t size = kNamed.size();
     for (const Spelled& spelled : kSpelled) size += (spelled.*kKind).count;
     return size;
   }();
@@ -285,6 +264,10 @@ constexpr auto table() {
       meaning.word = words.all[i];
       if (meaning.kind == Tok::kSymbol && meaning.name.empty()) meaning.name = meaning.word;
     }
+  }
+  for (const Letter& letter : kNamed) {
+    Meaning& meaning = *next++ = named(Tok::kSymbol, letter.name);
+    meaning.word = letter.character;
   }
   std::ranges::sort(meanings, {}, &Meaning::word);
   return meanings;

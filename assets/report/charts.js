@@ -1,5 +1,5 @@
-// Draws a report's charts from the numbers that chart.cpp writes, and makes them interactive: values
-// at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
+// Draws the charts that page.js describes, and makes them interactive: values at the pointer, zoom by
+// dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
 "use strict";
 (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24, mostRegular = 600;
@@ -193,11 +193,19 @@
     return parts.map(part => band(axes, part)).join("") + draws(parts, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
   }
 
+  // Draws a vertical line where the settings of a shown run changed.
+  function changes(data, axes) {
+    if (data.x !== "step") return "";
+    const runs = [...document.querySelectorAll('[data-changes]:not([data-changes=""])')].filter(run => !hiddenRuns.has(Number(run.dataset.run)));
+    const places = runs.flatMap(run => run.dataset.changes.split(" ")).map(step => axes.x(Number(step) + 0.5));
+    return places.filter(x => x >= axes.left && x <= right).map(x => `<line class=change x1=${at(x)} x2=${at(x)} y1=${top} y2=${bottom} />`).join("");
+  }
+
   function draw(chart) {
     const series = shownSeries(chart);
     chart.axes = axesOf(chart.data, series);
     const area = chart.data.kind === "stacked" ? " area" : "";
-    chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) +
+    chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) + changes(chart.data, chart.axes) +
       series.map(s => `<g class="${s.style}${area}">${drawn(chart.data, s, chart.axes)}</g>`).join("");
     leave(chart);
   }
@@ -212,12 +220,7 @@
   const nearest = (points, x) =>
     points.reduce((best, p) => best === null || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best, null);
 
-  function element(name, classes, text) {
-    const made = document.createElement(name);
-    made.className = classes;
-    made.textContent = text;
-    return made;
-  }
+  const element = (name, classes, text) => make(name, {class: classes}, text);
 
   function row(chart, series, point) {
     const smooth = series.smooth?.find(p => p[0] === point[0]), text = number => short(number, chart.data.share);
@@ -353,7 +356,7 @@
       const button = element("button", series.style, "");
       button.type = "button", button.dataset.series = i;
       if (series.run >= 0) button.dataset.run = series.run;
-      button.append(element("i", series.dashed ? "dashed" : "", ""), series.name);
+      button.append(element("i", series.dashed ? "dashed" : "", ""), visible(series.name));
       legend.append(button);
     });
     figure.insertBefore(legend, svg);
@@ -390,7 +393,7 @@
     svg.append(cursor);
     figure.append(tip);
     const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, title: figure.querySelector("figcaption b").textContent,
-                   data: JSON.parse(figure.querySelector("script").textContent)};
+                   data: figure.chart};
     follow(chart);
     addLegend(chart);
     complete(chart);
@@ -403,6 +406,5 @@
   document.querySelectorAll("figcaption b, th").forEach(explain);
   const slider = document.querySelector(".controls input");
   slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
-  document.querySelector(".controls").hidden = false;
   charts.forEach(draw);
 })();

@@ -1,0 +1,78 @@
+#include "common/config/config_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "common/config/config.h"
+#include "common/io/file.h"
+
+namespace lie {
+namespace {
+
+constexpr std::string_view kPrefix = "config.step-", kSuffix = ".yaml";
+
+/// Returns 40 for "config.step-000040.yaml"; empty for any other name.
+std::optional<std::int64_t> step_of(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.begin(), name.end(), step);
+  if (error != std::errc() || end != name.end()) return {};
+  return step;
+}
+
+bool is_of_start(std::string_view key) {
+  constexpr std::array kSections = {"run.", "roles.", "model.", "checkpoint.", "trajectories."};
+  return std::ranges::any_of(kSections, [&](const char* name) { return key.starts_with(name); });
+}
+
+std::vector<std::string> changed_values(const fs::path& before, const fs::path& after) {
+  std::map<std::string, std::string> old;
+  for (auto& [key, value] : config_values(before)) old.emplace(key, value);
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : config_values(after)) {
+    const auto found = old.find(key);
+    if (found == old.end() || found->second == value || is_of_start(key)) continue;
+    changes.push_back(fmt::format("{}: {}, now {}", key, found->second, value));
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::vector<FormerConfig> former_configs(const fs::path& run_directory) {
+  std::vector<FormerConfig> configs;
+  if (!fs::is_directory(run_directory)) return configs;
+  for (const std::string& name : list_directory(run_directory)) {
+    if (const auto step = step_of(name)) configs.push_back({*step, run_directory / name});
+  }
+  std::ranges::sort(configs, {}, &FormerConfig::last_step);
+  return configs;
+}
+
+void keep_former_config(const fs::path& run_directory, std::int64_t last_step) {
+  const fs::path kept = run_directory / fmt::format("{}{:06}{}", kPrefix, last_step, kSuffix);
+  if (fs::exists(kept)) return;
+  write_file_atomically(kept, read_file(run_directory / "config.yaml"));
+}
+
+std::vector<ConfigChange> config_changes(const fs::path& run_directory) {
+  const std::vector<FormerConfig> former = former_configs(run_directory);
+  std::vector<ConfigChange> changes;
+  for (std::size_t i = 0; i < former.size(); ++i) {
+    const bool is_last = i + 1 == former.size();
+    const fs::path next = is_last ? run_directory / "config.yaml" : former[i + 1].path;
+    std::vector<std::string> values = changed_values(former[i].path, next);
+    if (!values.empty()) changes.push_back({former[i].last_step, std::move(values)});
+  }
+  return changes;
+}
+
+}  // namespace lie

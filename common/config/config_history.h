@@ -1,0 +1,37 @@
+// The settings of a run whose settings were changed at a resume (run.resume: changed):
+//
+//   config.step-000040.yaml   the settings of the steps up to 40, after those of an earlier file
+//   config.yaml               the settings of the steps after the last of these files
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// A file with settings that no longer apply, and the last step that they apply to.
+struct FormerConfig {
+  std::int64_t last_step = 0;
+  std::filesystem::path path;
+};
+
+/// Returns the former configs of a run, by step; empty if its settings never changed.
+std::vector<FormerConfig> former_configs(const std::filesystem::path& run_directory);
+
+/// Copies config.yaml to the former config of `last_step`, before config.yaml is replaced. Keeps
+/// the file of an earlier change after the same step, whose settings no step has used.
+void keep_former_config(const std::filesystem::path& run_directory, std::int64_t last_step);
+
+/// The values that apply to the steps after `after_step` and not to that step.
+struct ConfigChange {
+  std::int64_t after_step = 0;
+  std::vector<std::string> values;  // "optimizer.learning_rate: 0.001, now 0.0001"
+};
+
+/// Returns the changes of a run, by step. Leaves out keys on where and how a start runs, which may
+/// change without a word. Throws Error naming a file that is no YAML.
+std::vector<ConfigChange> config_changes(const std::filesystem::path& run_directory);
+
+}  // namespace lie

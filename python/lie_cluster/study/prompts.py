@@ -1,0 +1,38 @@
+"""Intervals over seeds and prompts: both are drawn again, so they also cover which prompts were held out."""
+import numpy as np
+
+from ..error import Error
+from ..estimates import two_way_bootstrap
+from ..run import Run
+from .report import aligned, interval_text
+
+_RESAMPLES = 10000
+_HEADS = ["row", "seeds", "accuracy", "difference", "to"]
+
+
+def _outcomes(run):
+    """Returns each held-out prompt's share of correct responses at the end of a run."""
+    columns = Run(run.directory).samples(["purpose", "step", "group", "reward_accuracy"])
+    last = (columns["purpose"] == 1) & (columns["step"] == run.last_step)
+    group, correct = columns["group"][last], columns["reward_accuracy"][last]
+    if len(group) == 0:
+        raise Error(f"{run.directory}: its trajectory files hold no response of the last evaluation")
+    return np.bincount(group, correct) / np.bincount(group)
+
+
+def both_ways_text(study):
+    """Shows accuracy and difference of each row with the interval of the bootstrap over seeds and prompts."""
+    outcomes, lines = {}, [_HEADS]
+
+    def of(run):
+        if run.directory not in outcomes:
+            outcomes[run.directory] = _outcomes(run)
+        return outcomes[run.directory]
+    for result in study.with_runs():
+        accuracy = two_way_bootstrap([of(run) for run in result.runs.values()], _RESAMPLES)
+        cells = [result.row.name, str(len(result.runs)), interval_text(accuracy), "-", "-"]
+        pairs = [of(mine) - of(theirs) for mine, theirs in study.pairs(result)]
+        if pairs:
+            cells[3:] = [interval_text(two_way_bootstrap(pairs, _RESAMPLES), "{:+.3f}"), result.row.against]
+        lines.append(cells)
+    return f"Over seeds and prompts\n{aligned(lines)}\n"
