@@ -63,11 +63,10 @@ class Pair {
   }
 
   void from_box(std::string_view gold, std::string_view response) {
-    std::vector<Candidate> boxes = extract::from_boxes(response, options_);
-    if (boxes.empty())
-      return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
+    std::optional<std::string> boxed = extract::from_boxes(response, options_);
+    if (!boxed) return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
     Side right = side(extract::from_gold(gold, options_));
-    Side given = side(std::move(boxes.front().text));
+    Side given = side(std::move(*boxed));
     if (!shortcut(right, given)) compare_sides(right, given);
     compare_options(right, given);
     verdict_.extracted = std::move(given.text);

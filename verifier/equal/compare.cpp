@@ -89,27 +89,19 @@ const std::vector<Comparer::Row>& Comparer::table() {
   using enum Kind;
   static const std::vector<Row> kTable = {
       {kScalar, kScalar, &Comparer::scalars},
-      {kScalar, kList, &Comparer::one_value},
-      {kList, kScalar, &Comparer::one_value},
-      {kScalar, kMatrix, &Comparer::lone_cell},
-      {kMatrix, kScalar, &Comparer::lone_cell},
+      {kScalar, kList, &Comparer::one_value, true},
+      {kScalar, kMatrix, &Comparer::lone_cell, true},
       {kPair, kPair, &Comparer::tuples},
       {kTuple, kTuple, &Comparer::tuples},
-      {kPair, kTuple, &Comparer::tuples},
-      {kTuple, kPair, &Comparer::tuples},
-      {kPair, kList, &Comparer::tuple_and_list},
-      {kList, kPair, &Comparer::tuple_and_list},
-      {kTuple, kList, &Comparer::tuple_and_list},
-      {kList, kTuple, &Comparer::tuple_and_list},
-      {kMatrix, kPair, &Comparer::vector_and_tuple},
-      {kMatrix, kTuple, &Comparer::vector_and_tuple},
-      {kPair, kMatrix, &Comparer::vector_and_tuple},
-      {kTuple, kMatrix, &Comparer::vector_and_tuple},
+      {kPair, kTuple, &Comparer::tuples, true},
+      {kPair, kList, &Comparer::tuple_and_list, true},
+      {kTuple, kList, &Comparer::tuple_and_list, true},
+      {kMatrix, kPair, &Comparer::vector_and_tuple, true},
+      {kMatrix, kTuple, &Comparer::vector_and_tuple, true},
       {kMatrix, kMatrix, &Comparer::structures},
       {kOther, kOther, &Comparer::structures},
       {kList, kList, &Comparer::lists},
-      {kList, kRelation, &Comparer::one_value},
-      {kRelation, kList, &Comparer::one_value},
+      {kList, kRelation, &Comparer::one_value, true},
       {kRelation, kRelation, &Comparer::relations},
       {kInequality, kInequality, &Comparer::inequalities},
       {kInequality, kPair, &Comparer::set_for_inequality},
@@ -128,7 +120,7 @@ const std::vector<Comparer::Row>& Comparer::table() {
 }
 
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
-  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;  // the arena was full
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;  // the arena is full
   // Comparing walks over both trees several times.
   if (!arena_.budget().spend(1 + (gold->size + answer->size) / 64)) return Tri::kUnknown;
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
@@ -158,7 +150,9 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (answer == nullptr) return Tri::kUnknown;
   const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
   for (const Row& row : table())
-    if (row.gold == of_gold && row.answer == of_answer) return (this->*row.rule)(gold, answer);
+    if ((row.gold == of_gold && row.answer == of_answer) ||
+        (row.both_ways && row.gold == of_answer && row.answer == of_gold))
+      return (this->*row.rule)(gold, answer);
   return Tri::kNo;
 }
 

@@ -29,6 +29,7 @@ class Comparer {
   struct Row {
     Kind gold, answer;
     Rule rule;
+    bool both_ways = false;  // also for the answer's kind as gold and the gold's as answer
   };
   static const std::vector<Row>& table();
 

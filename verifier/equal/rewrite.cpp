@@ -7,11 +7,12 @@
 #include "verifier/equal/parts.h"
 #include "verifier/expr/substitute.h"
 #include "verifier/latex/units.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel;
+using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel, scalar::folded;
 
 constexpr int kMostSigns = 4;
 
@@ -60,7 +61,8 @@ const Expr* add_matrices(const Expr& e, Arena& arena) {
     if (next->op != Op::kMatrix || next->args.size() != cells.size() ||
         next->columns != first->columns)
       return &e;
-    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = arena.add({cells[k], next->args[k]});
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      cells[k] = folded(arena.add({cells[k], next->args[k]}), arena);
   }
   return make_matrix(std::move(cells), first->columns, arena);
 }
@@ -75,7 +77,7 @@ const Expr* times(const Expr* a, const Expr* b, Arena& arena) {
       std::vector<const Expr*> terms;
       for (std::size_t k = 0; k < inner; ++k)
         terms.push_back(arena.mul({a->args[row * inner + k], b->args[k * columns + column]}));
-      cells.push_back(arena.add(std::move(terms)));
+      cells.push_back(folded(arena.add(std::move(terms)), arena));
     }
   }
   return make_matrix(std::move(cells), b->columns, arena);

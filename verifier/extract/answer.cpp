@@ -1,7 +1,5 @@
 #include "verifier/extract/answer.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "common/text/scan.h"
@@ -32,39 +30,28 @@ std::string_view without_delimiters(std::string_view s) {
 
 // Returns the elements of a list as Python prints one of strings: ['5', '6'].
 std::string without_quotes(std::string_view s) {
-  std::string out(s);
-  for (const std::string_view quote : {"'", "\""}) {
-    const std::string open = fmt::format("[{}", quote), close = fmt::format("{}]", quote);
-    const std::string between = fmt::format("{0}, {0}", quote);
-    if (s.size() < 5 || !s.starts_with(open) || !s.ends_with(close)) continue;
-    out = s.substr(2, s.size() - 4);
-    for (std::size_t at = out.find(between); at != out.npos; at = out.find(between, at))
-      out.replace(at, between.size(), ", ");
-  }
+  const bool quoted = s.size() > 4 && ((s.starts_with("['") && s.ends_with("']")) ||
+                                       (s.starts_with("[\"") && s.ends_with("\"]")));
+  if (!quoted) return std::string(s);
+  std::string out(s.substr(2, s.size() - 4));
+  const std::string between = {s[1], ',', ' ', s[1]};
+  for (std::size_t at = out.find(between); at != out.npos; at = out.find(between, at))
+    out.replace(at, between.size(), ", ");
   return out;
 }
 
 }  // namespace
 
-std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options) {
+std::optional<std::string> from_boxes(std::string_view response, const VerifierOptions& options) {
   if (options.after_think) response = after_think(response);
   const std::vector<Box> boxes = last_boxes(response, options.fbox, options.join_boxes);
-  if (boxes.empty()) return {};
-  std::string joined(trimmed(boxes.front().content));
-  for (std::size_t i = 1; i < boxes.size(); ++i)
-    if (boxes[i].content != boxes[i - 1].content)
-      joined.append(", ").append(trimmed(boxes[i].content));
-  return {{std::move(joined)}};
+  return boxes.empty() ? std::nullopt : std::optional(joined(boxes));
 }
 
 std::string from_gold(std::string_view gold, const VerifierOptions& options) {
   if (const std::size_t mark = gold.rfind("####"); mark != std::string_view::npos)
     gold = gold.substr(mark + 4);
-  if (gold.find("\\boxed") != std::string_view::npos ||
-      gold.find("\\fbox") != std::string_view::npos) {
-    const std::vector<Candidate> boxed = from_boxes(gold, options);
-    if (!boxed.empty()) return boxed.front().text;
-  }
+  if (const std::optional<std::string> boxed = from_boxes(gold, options)) return *boxed;
   return without_quotes(without_delimiters(trimmed(gold)));
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "common/text/scan.h"
+
 namespace lie::extract {
 namespace {
 
@@ -117,6 +119,14 @@ std::string_view after_think(std::string_view text) {
     rest = text.substr(0, end);
   }
   return text;
+}
+
+std::string joined(const std::vector<Box>& boxes) {
+  std::string out;
+  for (std::size_t i = 0; i < boxes.size(); ++i)
+    if (i == 0 || boxes[i].content != boxes[i - 1].content)
+      out.append(i == 0 ? "" : ", ").append(trimmed(boxes[i].content));
+  return out;
 }
 
 std::vector<Box> all_boxes(std::string_view text, bool fbox) {

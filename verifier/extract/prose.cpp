@@ -305,14 +305,13 @@ class Prose {
   // environments as well.
   void add_boxes() {
     if (options_.boxed_priority < 0 || !options_.lenient_latex) return;
-    const std::vector<Box> boxes = all_boxes(text_, options_.fbox);
+    std::vector<Box> boxes = all_boxes(text_, options_.fbox);
     if (boxes.empty()) return;
-    std::size_t first = boxes.size() - 1;
-    while (first > 0 && belongs(boxes[first - 1], boxes[first])) --first;
-    Found all{Found::Kind::kBoxes, boxes[first].begin, boxes.back().end};
-    boxed_ = boxes[first].content;
-    for (std::size_t i = first + 1; i < boxes.size(); ++i)
-      if (boxes[i].content != boxes[i - 1].content) boxed_.append(", ").append(boxes[i].content);
+    auto first = boxes.end() - 1;
+    while (first != boxes.begin() && belongs(*(first - 1), *first)) --first;
+    boxes.erase(boxes.begin(), first);
+    Found all{Found::Kind::kBoxes, boxes.front().begin, boxes.back().end};
+    boxed_ = joined(boxes);
     const std::size_t behind = skip(all.end, "$)\\] ");
     if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
       boxed_ += "\\%";

@@ -39,6 +39,12 @@ Scale scale_of(std::string_view unit) {
   return {};
 }
 
+// Returns the element of a set that has only one: braces group in 2\{x + 1\}.
+const Expr* unwrapped(const Expr* e) {
+  while (e != nullptr && e->op == Op::kSet && e->args.size() == 1) e = e->args.front();
+  return e;
+}
+
 }  // namespace
 
 const Expr* Parser::sum() {
@@ -145,7 +151,8 @@ const Expr* Parser::implicit_run() {
     factors.push_back(next);
     numeric = numeric && is_numeric(*next);
   }
-  if (factors.size() == 1) return first == factors.front() ? first : factors.front();
+  if (factors.size() == 1) return factors.front();
+  for (const Expr*& factor : factors) factor = unwrapped(factor);
   return arena_.mul(std::move(factors));
 }
 
@@ -308,7 +315,7 @@ const Expr* Parser::raised(const Expr* base) {
   }
   if (const Expr* ion = charged(base)) return ion;
   ++at_;
-  const Expr* power = exponent();
+  const Expr* power = unwrapped(exponent());
   return power == nullptr ? fail("no exponent") : arena_.power(base, power);
 }
 

@@ -184,4 +184,11 @@ std::optional<Rational> rational_value(const Expr& e, Budget& budget) {
   return Evaluator(budget).eval(e);
 }
 
+const Expr* folded(const Expr* e, expr::Arena& arena) {
+  constexpr std::uint32_t kOther = expr::trait::kName | expr::trait::kDecimal;
+  if (e == nullptr || e->op == Op::kNumber || e->has(kOther)) return e;
+  std::optional<Rational> value = rational_value(*e, arena.budget());
+  return value ? arena.number(std::move(*value)) : e;
+}
+
 }  // namespace lie::scalar

@@ -13,4 +13,8 @@ namespace lie::scalar {
 /// budget. Sizes are bounded before they are computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
+/// Returns an expression without names and decimals as a number, where rational_value() finds one,
+/// and otherwise the expression itself.
+const expr::Expr* folded(const expr::Expr* e, expr::Arena& arena);
+
 }  // namespace lie::scalar
