@@ -4,7 +4,9 @@
 
 namespace lie {
 
-void describe(FieldList& fields, SamplingOptions& options) {
+namespace {
+
+void add_drawing(FieldList& fields, SamplingOptions& options) {
   fields.add(
       "temperature", options.temperature,
       {.help = "Logits are divided by this. 0: greedy, always the likeliest token.", .min = 0});
@@ -15,8 +17,23 @@ void describe(FieldList& fields, SamplingOptions& options) {
        .max = 1});
   fields.add("top_k", options.top_k,
              {.help = "Tokens are drawn from this many likeliest ones. 0: from all.", .min = 0});
+}
+
+}  // namespace
+
+void describe(FieldList& fields, SamplingOptions& options) {
+  add_drawing(fields, options);
   fields.add("max_response_tokens", options.max_response_tokens,
              {.help = "Responses are cut at this length.", .unit = "tokens", .min = 1});
+}
+
+void describe_evaluation(FieldList& fields, SamplingOptions& options) {
+  add_drawing(fields, options);
+  fields.add("max_response_tokens", options.max_response_tokens,
+             {.help = "Responses are cut at this length. 0: rollout.max_response_tokens; in eval "
+                      "32768, or fewer if the model has fewer positions.",
+              .unit = "tokens",
+              .min = 0});
 }
 
 void describe(FieldList& fields, RolloutOptions& options) {
@@ -61,17 +78,19 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .unit = "ms",
               .min = 0,
               .max = 60000});
-  describe(fields, options.sampling);
 }
 
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
   const std::int64_t longest = options.max_prompt_tokens + options.longest_response();
   if (longest <= model.max_positions) return;
-  const bool in_training = options.longest_response() == options.sampling.max_response_tokens;
+  const std::int64_t trained = options.sampling.max_response_tokens;
+  const std::int64_t evaluated = options.evaluation.max_response_tokens;
+  const char* longer = trained > evaluated ? "rollout." : "evaluation.";
   fail(
-      "rollout.max_prompt_tokens {} + {}.max_response_tokens {} is more than the model's {} "
-      "positions (max_position_embeddings in its config.json): lower them",
-      options.max_prompt_tokens, in_training ? "rollout" : "evaluation", options.longest_response(),
+      "rollout.max_prompt_tokens {} + {}max_response_tokens {} is more than the model's {} "
+      "positions "
+      "(max_position_embeddings in its config.json): lower them",
+      options.max_prompt_tokens, trained == evaluated ? "" : longer, options.longest_response(),
       model.max_positions);
 }
 

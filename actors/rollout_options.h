@@ -20,6 +20,9 @@ struct SamplingOptions {
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
+/// Describes the sampling of evaluations, whose max_response_tokens may be 0 in a config.
+void describe_evaluation(FieldList& fields, SamplingOptions& options);
+
 /// What happens to responses in flight when there are newer weights.
 enum class InFlightWeights : std::uint8_t {
   kFinish,          // they end under the old weights
@@ -40,7 +43,8 @@ struct RolloutOptions {
   InFlightWeights in_flight_weights = InFlightWeights::kFinish;
   std::int64_t pass_milliseconds = 0;
   SamplingOptions sampling = {};
-  SamplingOptions evaluation{.temperature = 0.6};
+  /// max_response_tokens 0 must be resolved before use.
+  SamplingOptions evaluation{.temperature = 0.6, .max_response_tokens = 0};
 
   bool weights_change_in_flight() const { return in_flight_weights != InFlightWeights::kFinish; }
   std::int64_t longest_response() const {
@@ -48,7 +52,7 @@ struct RolloutOptions {
   }
 };
 
-/// Lists all fields except `evaluation`, which has its own section.
+/// Lists all fields except `sampling` and `evaluation`, which commands add where they apply.
 void describe(FieldList& fields, RolloutOptions& options);
 
 /// Throws Error if the longest prompt and response together exceed the model's positions.

@@ -23,7 +23,7 @@ function(lie_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
     # GCC 12 reports impossible copies within std::string (GCC bug 105651), more of them with precompiled headers.
-    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>
     $<$<AND:$<BOOL:${LIE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 endfunction()
 

@@ -49,15 +49,20 @@ bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& me
          (!states.empty() && states.front().unit == CoverageUnit::kWords);
 }
 
-ResponseCoverage::ResponseCoverage(const CoverageOptions& options)
-    : unit_(options.unit), counter_(options.ngram) {}
-
 Coverage ResponseCoverage::count(std::string_view text, std::span<const std::int32_t> ids) {
-  if (unit_ == CoverageUnit::kTokens) return counter_.count(ids);
-  words_.clear();
   units_.clear();
-  words_.append(text, units_);
-  return counter_.count(units_);
+  options_.unit == CoverageUnit::kTokens ? append_unit_hashes(ids, units_)
+                                         : append_unit_hashes(text, units_);
+  ngram_keys(units_, options_.ngram, keys_);
+  std::ranges::sort(keys_);
+  Coverage coverage{.ngrams = std::ssize(keys_)};
+  for (auto first = keys_.begin(), next = first; first != keys_.end(); first = next) {
+    next = std::find_if(first, keys_.end(), [&](const StateKey& key) { return key != *first; });
+    ++coverage.distinct_ngrams;
+    coverage.largest_repeat =
+        std::max(coverage.largest_repeat, static_cast<std::int32_t>(next - first));
+  }
+  return coverage;
 }
 
 }  // namespace lie

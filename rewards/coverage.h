@@ -8,8 +8,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "common/text/units.h"
-#include "rewards/ngram_counter.h"
+#include "common/text/ngram_keys.h"
 
 namespace lie {
 
@@ -40,20 +39,20 @@ std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
 /// Returns whether any coverage is counted in words, which needs the decoded texts.
 bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& metric);
 
-/// Counts the n-grams of one response at a time, exactly. Reuses its storage. Not thread-safe.
+/// Counts the n-grams of one response at a time. N-grams are equal if their keys are
+/// (common/text/ngram_keys.h). Reuses its storage. Not thread-safe.
 class ResponseCoverage {
  public:
-  explicit ResponseCoverage(const CoverageOptions& options);
+  explicit ResponseCoverage(const CoverageOptions& options) : options_(options) {}
 
   /// Counts the n-grams of the words of `text` or of its token `ids`, depending on options.unit. A
   /// response of fewer than n units has no n-grams: C_context 0, R_context 1, largest repeat 0.
   Coverage count(std::string_view text, std::span<const std::int32_t> ids);
 
  private:
-  CoverageUnit unit_;
-  NgramCounter counter_;
-  WordIds words_;
-  std::vector<std::int32_t> units_;
+  CoverageOptions options_;
+  std::vector<UnitHash> units_;
+  std::vector<StateKey> keys_;
 };
 
 }  // namespace lie

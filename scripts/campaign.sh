@@ -38,9 +38,12 @@ prepare_sft() {
   settings=("$WORK/sft.yaml")
   head -n 64 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
   cat >"$WORK/sft.yaml" <<EOF
-run: {directory: overridden}
+run: {directory: overridden, steps: 40}
 model: {path: assets/count_pairs/model}
-sft: {data: $WORK/sft.jsonl, steps: 40, batch_sequences: 8, optimizer: {warmup: 0}, checkpoint: {every: 3, keep_last: 2}}
+data: {train_file: $WORK/sft.jsonl}
+sft: {batch_sequences: 8}
+optimizer: {warmup: 0}
+checkpoint: {every: 3, keep_last: 2}
 EOF
   faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
     killed_in_metrics killed_in_checkpoint killed_in_part killed_in_file flipped_bits failed_call)

@@ -58,9 +58,9 @@ def wrapped(text):
 
 
 def keys_in(text):
-    """Returns {section: [(key, help, "default ...; range")]} for the keys in a --help text."""
+    """Returns {section: [(key, help, "default ...; range")]} for the keys in the text of --help all."""
     sections, section = {}, ""
-    lines = text[text.index("Keys of the config:"):].splitlines()[1:]
+    lines = text.splitlines()
     for k, line in enumerate(lines):
         if re.fullmatch(r"[\w.]+:", line):
             section = line[:-1]
@@ -82,27 +82,26 @@ def entry(key, about, facts):
 
 
 def listing(title, keys):
-    return [f"### {title}" if title else "", "", *(entry(*key) for key in keys), ""]
+    return [f"### {title}", "", *(entry(*key) for key in keys), ""]
 
 
 def config_page(binaries):
     page = [INTRODUCTION]
-    training = keys_in(help_of(binaries, "lie_cluster", "train"))
+    training = keys_in(help_of(binaries, "lie_cluster", "train", "all"))
     known = {key for section in training.values() for key in section}
     page += ["## lie_cluster train", ""]
     for section, keys in training.items():
         page += listing(f"`{section}`", keys)
     for command in ("sft", "eval"):
         page += [f"## lie_cluster {command}", ""]
-        sections = keys_in(help_of(binaries, "lie_cluster", command))
+        sections = keys_in(help_of(binaries, "lie_cluster", command, "all"))
         shared = [f"`{key[0]}`" for keys in sections.values() for key in keys if key in known]
         page += [textwrap.fill("The same as for `train`: " + ", ".join(shared) + ".", 100,
                                break_long_words=False, break_on_hyphens=False), ""]
         for section, keys in sections.items():
             own = [key for key in keys if key not in known]
             if own:
-                page += listing(f"`{section}` of {command}" if section else f"Top level of {command}",
-                                own)
+                page += listing(f"`{section}` of {command}", own)
     return "\n".join(page).rstrip("\n") + "\n"
 
 

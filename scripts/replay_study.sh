@@ -31,9 +31,9 @@ evaluate() {  # name
 
 cat >"$WORK/eval.yaml" <<'YAML'
 run: {directory: overridden}
-eval: {file: assets/count_pairs/eval.jsonl, write_texts: false}
-table: {budgets: [130], ks: [1], resamples: 100}
-rollout: {temperature: 1.0, max_response_tokens: 130, max_prompt_tokens: 32}
+data: {evaluation_file: assets/count_pairs/eval.jsonl}
+evaluation: {temperature: 1.0, max_response_tokens: 130, budgets: [130], ks: [1], resamples: 100, write_texts: false}
+rollout: {max_prompt_tokens: 32}
 YAML
 for seed in $seeds; do
   train "$seed/logged" --set "run.seed=$seed"

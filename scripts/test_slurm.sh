@@ -157,9 +157,10 @@ cancelled() {
 evaluation() {
   cat >"$WORK/eval.yaml" <<EOF
 run: {directory: $WORK/reference-eval}
-eval: {file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 8}
+data: {evaluation_file: assets/count_pairs/eval.jsonl}
+evaluation: {prompts: 300, samples_per_prompt: 8, max_response_tokens: 40}
 model: {path: assets/count_pairs/model}
-rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
+rollout: {max_prompt_tokens: 32, slots: 8}
 EOF
   "$BIN/lie_cluster" eval "$WORK/eval.yaml" >"$WORK/reference-eval.log" 2>&1 || fail "an evaluation without MPI"
   run="$WORK/$1" log="$WORK/$1.log"

@@ -57,18 +57,16 @@ class Pair {
   }
 
   void refuse_copied(std::string_view gold, std::string_view prompt) {
-    const Side right = parsed(side(extract::from_gold(gold, options_)));
     const Side given = parsed(side(verdict_.extracted));
-    if (equal::is_copied({right.text, right.tree}, {given.text, given.tree}, prompt))
+    if (equal::is_copied(extract::from_gold(gold, options_), given.text, given.tree, prompt))
       set(VerdictCode::kCopied, "an expression of the prompt with operations to carry out");
   }
 
   void from_box(std::string_view gold, std::string_view response) {
-    std::vector<Candidate> boxes = extract::from_boxes(response, options_);
-    if (boxes.empty())
-      return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
+    std::optional<std::string> boxed = extract::from_boxes(response, options_);
+    if (!boxed) return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
     Side right = side(extract::from_gold(gold, options_));
-    Side given = side(std::move(boxes.front().text));
+    Side given = side(std::move(*boxed));
     if (!shortcut(right, given)) compare_sides(right, given);
     compare_options(right, given);
     verdict_.extracted = std::move(given.text);
@@ -143,11 +141,10 @@ class Pair {
   }
 
   bool compare_literals(const Side& right, const Side& given) {
-    if (explains_ || !right.literal || !given.literal) return false;
-    const std::optional<bool> same =
-        equal::equal_literals(*right.literal, *given.literal, options_);
-    if (!same) return false;
-    set(*same ? VerdictCode::kEqual : VerdictCode::kUnequal, "compared as numbers");
+    if (explains_ || options_.decimals == DecimalRule::kHalfUlp || !right.literal || !given.literal)
+      return false;
+    const bool same = equal::equal_literals(*right.literal, *given.literal, options_);
+    set(same ? VerdictCode::kEqual : VerdictCode::kUnequal, "compared as numbers");
     return true;
   }
 
@@ -157,7 +154,6 @@ class Pair {
       return set(same ? VerdictCode::kEqual : VerdictCode::kUnequal, "compared as choices");
     }
     if (right.tree == nullptr) right = parsed(std::move(right));
-    if (right.tree == nullptr) repair(right);
     if (given.tree == nullptr && !budget_.exhausted()) given = parsed(std::move(given));
     note_forms(right, given);
     if (right.tree == nullptr || given.tree == nullptr) return unparsed(right, given);
@@ -188,25 +184,6 @@ class Pair {
     Verdict before = verdict_;
     if (!shortcut(wanted, found)) compare_sides(wanted, found);
     if (!verdict_.correct()) verdict_ = std::move(before);
-  }
-
-  // Repairs a gold with one brace too many or too few at its end, as data sets have them. Answers
-  // are not repaired.
-  void repair(Side& gold) {
-    std::int64_t open = 0;
-    for (std::size_t i = 0; i < gold.text.size(); ++i) {
-      if (gold.text[i] == '\\')
-        ++i;  // skips an escaped brace
-      else if (gold.text[i] == '{')
-        ++open;
-      else if (gold.text[i] == '}')
-        --open;
-    }
-    const bool closes = gold.text.ends_with('}') && !gold.text.ends_with("\\}");
-    if (open != 1 && !(open == -1 && closes)) return;
-    const std::string whole =
-        open == 1 ? gold.text + "}" : gold.text.substr(0, gold.text.size() - 1);
-    gold.tree = latex::parse(whole, arena_, options_.bare_fractions).tree;
   }
 
   void note_forms(const Side& right, const Side& given) {

@@ -1,6 +1,5 @@
 #include "common/comm/mailbox.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <utility>
 
 #include "common/base/error.h"
 #include "common/base/fault.h"

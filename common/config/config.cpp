@@ -12,6 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config_keys.h"
+#include "common/config/foreign_keys.h"
 #include "common/config/nearest.h"
 #include "common/io/file.h"
 
@@ -26,50 +27,54 @@ struct Entry {
   int line = 0;
 };
 
-/// Returns all sections that hold a field, including outer ones.
-std::set<std::string> sections_of(const FieldList& fields) {
-  std::set<std::string> sections;
-  for (const Field& field : fields.fields()) {
-    for (std::string_view s = section_of(field.key); !s.empty(); s = section_of(s)) {
-      sections.emplace(s);
-    }
-  }
-  return sections;
-}
-
-std::string nearest_key(const FieldList& fields, std::string_view key) {
-  std::vector<std::string> keys;
-  for (const Field& field : fields.fields()) {
-    // A correct name in the wrong section is more likely than a misspelled one.
-    if (last_part(field.key) == last_part(key)) return "; did you mean " + field.key + "?";
-    keys.push_back(field.key);
-  }
-  return did_you_mean(key, keys);
-}
-
-/// Suggests a key of the same section whose name contains the given one: max_staleness for
-/// staleness.
-std::string longer_key(const FieldList& fields, std::string_view key) {
-  for (const Field& field : fields.fields()) {
-    if (section_of(field.key) != section_of(key) || last_part(key).size() < 3) continue;
-    if (last_part(field.key).find(last_part(key)) == std::string_view::npos) continue;
-    return "; did you mean " + field.key + "?";
+/// Returns the first key with the same last part. With `in_section`, only one of the same outermost
+/// section.
+std::string same_name(std::span<const std::string> keys, std::string_view key, bool in_section) {
+  const auto section = [](std::string_view k) { return k.substr(0, k.find('.')); };
+  for (const std::string& known : keys) {
+    if (last_part(known) != last_part(key)) continue;
+    if (!in_section || section(known) == section(key)) return "; did you mean " + known + "?";
   }
   return "";
 }
 
+/// Suggests a key of the same section whose name contains the given one: max_staleness for
+/// staleness.
+std::string longer_key(std::span<const std::string> keys, std::string_view key) {
+  for (const std::string& known : keys) {
+    if (section_of(known) != section_of(key) || last_part(key).size() < 3) continue;
+    if (last_part(known).find(last_part(key)) == std::string_view::npos) continue;
+    return "; did you mean " + known + "?";
+  }
+  return "";
+}
+
+/// Suggests a key for an unknown one. A correct name in the wrong section, or a key of another
+/// framework, is more likely than a misspelled name.
+std::string hint_for(const FieldList& fields, std::string_view key) {
+  const std::vector<std::string> keys = fields.keys();
+  for (const std::string& hint :
+       {same_name(keys, key, /*in_section=*/true), foreign_key_hint(key, keys),
+        same_name(keys, key, /*in_section=*/false), did_you_mean(key, keys)}) {
+    if (!hint.empty()) return hint;
+  }
+  return longer_key(keys, key);
+}
+
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
-  std::string hint = nearest_key(fields, key);
-  if (hint.empty()) hint = longer_key(fields, key);
+  const std::string hint = hint_for(fields, key);
   fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
 /// Walks a YAML tree and collects its values by full key.
 class Reader {
  public:
-  Reader(std::string file, std::set<std::string> sections, bool sections_known)
-      : file_(std::move(file)), sections_(std::move(sections)), sections_known_(sections_known) {}
+  /// Without `fields`, any map is a section.
+  explicit Reader(std::string file, const FieldList* fields = nullptr)
+      : file_(std::move(file)), fields_(fields) {
+    if (fields != nullptr) sections_ = fields->sections(/*with_former_names=*/true);
+  }
 
   std::vector<Entry> read(const YAML::Node& root) {
     read_section(root, "");
@@ -95,8 +100,8 @@ class Reader {
       fail("{}: {} is already set on line {}; keep one of them", place(line), key, first->second);
     }
     const bool is_section = sections_.contains(key);
-    if (value.IsMap() && (is_section || !sections_known_)) return read_section(value, key + ".");
-    if (value.IsMap()) fail_unknown_section(key, line);
+    if (value.IsMap() && (is_section || fields_ == nullptr)) return read_section(value, key + ".");
+    if (value.IsMap()) fail_unknown_section(key, value, line);
     if (is_section && value.IsNull()) return;  // a section whose every line is commented out
     if (is_section) {
       fail("{}: {} is a section; put its keys under it, indented", place(line), key);
@@ -108,8 +113,18 @@ class Reader {
     entries_.push_back({key, texts(key, value, line), value.IsSequence(), line});
   }
 
-  [[noreturn]] void fail_unknown_section(const std::string& key, int line) const {
-    const std::vector<std::string> known(sections_.begin(), sections_.end());
+  [[noreturn]] void fail_unknown_section(const std::string& key, YAML::Node value, int line) const {
+    std::string first = key;  // the first key in the section, which other frameworks may have
+    for (int depth = 0; depth < 4 && value.IsMap() && value.size() > 0; ++depth) {
+      first += "." + value.begin()->first.Scalar();
+      value.reset(value.begin()->second);
+    }
+    const std::string foreign = foreign_key_hint(first, fields_->keys());
+    if (!foreign.empty()) {
+      fail("{}: unknown key {}{} --help lists all keys", place(line), first, foreign);
+    }
+    const std::set<std::string> sections = fields_->sections(/*with_former_names=*/false);
+    const std::vector<std::string> known(sections.begin(), sections.end());
     const std::string hint = did_you_mean(key, known);
     if (!hint.empty()) {
       fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
@@ -131,8 +146,8 @@ class Reader {
   }
 
   std::string file_;
+  const FieldList* fields_;
   std::set<std::string> sections_;
-  bool sections_known_;  // false: any map is a section
   std::map<std::string, int> lines_;
   std::vector<Entry> entries_;
 };
@@ -230,19 +245,6 @@ std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path&
   return files;
 }
 
-bool is_former_name(const Field& field, std::string_view key) {
-  return !field.info.renamed_from.empty() && last_part(key) == field.info.renamed_from &&
-         section_of(key) == section_of(field.key);
-}
-
-/// Returns the field with this key or former name; null if there is none.
-const Field* find(const FieldList& fields, std::string_view key) {
-  for (const Field& field : fields.fields()) {
-    if (field.key == key || is_former_name(field, key)) return &field;
-  }
-  return nullptr;
-}
-
 /// Sentences about keys that were given by their former names.
 using Notes = std::vector<std::string>;
 
@@ -251,7 +253,7 @@ constexpr std::string_view kDirectory = "directory";
 
 /// Sets one field. Adds place, key and remedy to an Error about the value.
 void assign(const FieldList& fields, Entry entry, const std::string& place, Notes& notes) {
-  const Field* field = find(fields, entry.key);
+  const Field* field = fields.find(entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
   if (field->key != entry.key) {
     notes.push_back(fmt::format("{}: {} is now called {}", place, entry.key, field->key));
@@ -294,7 +296,7 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
   const std::string place = "--set " + text;
   Entry entry;
   entry.key = text.substr(0, equals);
-  const Field* field = find(fields, entry.key);
+  const Field* field = fields.find(entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
   const std::string value = text.substr(equals + 1);
   entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
@@ -314,9 +316,9 @@ void load_file(const FieldList& fields, const std::filesystem::path& path, int d
   for (const std::string& base : bases_of(root, path)) {
     load_file(fields, base, depth + 1, notes);
   }
-  Reader reader(path.string(), sections_of(fields), true);
+  Reader reader(path.string(), &fields);
   for (Entry& entry : reader.read(root)) {
-    const Field* field = find(fields, entry.key);
+    const Field* field = fields.find(entry.key);
     if (field != nullptr && field->info.unit == "path") {
       for (std::string& value : entry.values) value = path_from(path, value);
     }
@@ -360,8 +362,8 @@ std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored) {
   std::map<std::string, std::vector<std::string>> there;
-  for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {
-    const Field* field = find(fields, entry.key);
+  for (Entry& entry : Reader(other.string()).read(parse_yaml(other))) {
+    const Field* field = fields.find(entry.key);
     there.emplace(field != nullptr ? field->key : entry.key, std::move(entry.values));
   }
   const auto text = [](const std::vector<std::string>& values) {
@@ -391,7 +393,7 @@ std::vector<std::string> config_differences(const FieldList& fields,
 
 std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path) {
   std::vector<std::pair<std::string, std::string>> values;
-  for (const Entry& entry : Reader(path.string(), {}, false).read(parse_yaml(path))) {
+  for (const Entry& entry : Reader(path.string()).read(parse_yaml(path))) {
     values.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, ", ")));
   }
   return values;

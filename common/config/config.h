@@ -17,7 +17,7 @@ namespace lie {
 /// the file's own values win. A relative path in `base` or in a field with unit "path" is resolved
 /// from the directory of the file that names it, then from the working directory. Throws Error with
 /// file, line, key and the expected value, and for an unknown key with the nearest known key.
-/// Returns a sentence for each key that is given by its former name (FieldInfo::renamed_from).
+/// Returns a sentence for each key that is given by its former name (FieldList::rename).
 std::vector<std::string> load_config(const FieldList& fields, const std::filesystem::path& path,
                                      std::span<const std::string> overrides);
 
@@ -35,10 +35,11 @@ using ConfigComments = std::map<std::string, std::string>;
 /// comment follows the value.
 std::string dump_changes(const FieldList& fields, const ConfigComments& comments);
 
-/// Returns the text of --help: keys with default, unit, range and help text, by section. Prints the
-/// keys whose names contain `part`; if there are none, it names the nearest one. A text that is not
-/// part of a key, such as the path of a config, means all keys.
-std::string explain_config(const FieldList& fields, std::string_view part = "");
+/// Returns the text of --help KEY: the keys whose names contain `part`, with help text, default,
+/// unit and range, by section; all keys for "all". If there are none, it names the nearest one. For
+/// an empty text or the path of a config: the keys `basics`, and the names of the others.
+std::string explain_config(const FieldList& fields, std::string_view part,
+                           std::span<const std::string_view> basics = {});
 
 /// Returns whether the argument of a command is part of a key, as in --help KEY, and not the path
 /// of a config.
@@ -70,9 +71,9 @@ std::string dump_config_of(Config config) {
 
 /// Returns explain_config() of a config struct's defaults.
 template <typename Config>
-std::string explain_config_of(std::string_view part = "") {
+std::string explain_config_of(std::string_view part, std::span<const std::string_view> basics) {
   Config defaults;
-  return explain_config(fields_of(defaults), part);
+  return explain_config(fields_of(defaults), part, basics);
 }
 
 /// Returns every key of a config file with its value as text, in the file's order. List elements

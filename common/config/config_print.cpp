@@ -7,6 +7,7 @@
 
 #include "common/config/config.h"
 #include "common/config/config_keys.h"
+#include "common/config/foreign_keys.h"
 #include "common/config/nearest.h"
 #include "common/io/json_lines.h"
 #include "common/text/scan.h"
@@ -115,30 +116,63 @@ bool is_part_of_key(std::string_view argument) {
   return !argument.empty() && !argument.ends_with(".yaml");
 }
 
-std::string explain_config(const FieldList& fields, std::string_view part) {
-  const auto is_meant = [&](const Field& field) {
-    return field.key.find(part) != std::string::npos;
-  };
-  const bool all = !is_part_of_key(part);
-  if (!all && std::ranges::none_of(fields.fields(), is_meant)) {
-    std::vector<std::string> keys;
-    for (const Field& field : fields.fields()) keys.push_back(field.key);
-    const std::string hint = did_you_mean(part, keys);
-    return fmt::format("\nNo key contains \"{}\"{} --help lists all keys\n", part,
-                       hint.empty() ? ";" : hint);
+namespace {
+
+/// Appends two lines: the key with its help text, and its default, unit and range.
+void explain(const Field& field, std::size_t width, std::string& out) {
+  out += fmt::format("  {:<{}}  {}\n  {:<{}}    {}\n", field.key, width, field.info.help, "", width,
+                     facts(field));
+}
+
+/// Explains the basic keys, and names the others by section.
+std::string explain_basics(const FieldList& fields, std::size_t width,
+                           std::span<const std::string_view> basics) {
+  std::string explained, others;
+  for (const Section& section : sections_of(fields.fields())) {
+    std::vector<std::string_view> names;
+    for (const Field* field : section.fields) {
+      if (std::ranges::find(basics, field->key) != basics.end()) {
+        explain(*field, width, explained);
+      } else {
+        names.push_back(last_part(field->key));
+      }
+    }
+    if (names.empty()) continue;
+    others += fmt::format("  {}: {}\n", section.name.empty() ? "top level" : section.name,
+                          fmt::join(names, ", "));
   }
+  return fmt::format(
+      "\nThe keys that most runs set:\n{}\n"
+      "The others by section. --help KEY explains the keys whose names contain KEY, --help all "
+      "explains all.\n{}",
+      explained, others);
+}
+
+std::string explain_none(const FieldList& fields, std::string_view part) {
+  const std::vector<std::string> keys = fields.keys();
+  std::string hint = foreign_key_hint(part, keys);
+  if (hint.empty()) hint = did_you_mean(part, keys);
+  return fmt::format("No key contains \"{}\"{} --help lists all keys\n", part,
+                     hint.empty() ? ";" : hint);
+}
+
+}  // namespace
+
+std::string explain_config(const FieldList& fields, std::string_view part,
+                           std::span<const std::string_view> basics) {
+  const auto is_meant = [&](const Field& field) {
+    return part == "all" || field.key.find(part) != std::string::npos;
+  };
   std::size_t width = 0;
   for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
+  if (!is_part_of_key(part)) return explain_basics(fields, width, basics);
+  if (std::ranges::none_of(fields.fields(), is_meant)) return explain_none(fields, part);
   std::string out;
-  std::vector<Section> sections = sections_of(fields.fields());
-  for (Section& section : sections) {
-    std::erase_if(section.fields, [&](const Field* field) { return !all && !is_meant(*field); });
+  for (Section& section : sections_of(fields.fields())) {
+    std::erase_if(section.fields, [&](const Field* field) { return !is_meant(*field); });
     if (section.fields.empty()) continue;
     if (!section.name.empty()) out += fmt::format("\n{}:\n", section.name);
-    for (const Field* field : section.fields) {
-      out += fmt::format("  {:<{}}  {}\n  {:<{}}    {}\n", field->key, width, field->info.help, "",
-                         width, facts(*field));
-    }
+    for (const Field* field : section.fields) explain(*field, width, out);
   }
   return out;
 }

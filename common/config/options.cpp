@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/error.h"
+#include "common/config/config_keys.h"
 #include "common/config/number_text.h"
 #include "common/text/printable.h"
 #include "common/text/scan.h"
@@ -145,6 +146,44 @@ std::vector<std::string> Field::stored() const {
 std::string Field::text() const {
   const std::vector<std::string> values = get();
   return prints_as_list(values) ? fmt::format("[{}]", joined(values, ", ")) : values.front();
+}
+
+namespace {
+
+bool is_within(std::string_view key, std::string_view section) {
+  return key.starts_with(section) && (key.size() == section.size() || key[section.size()] == '.');
+}
+
+}  // namespace
+
+const Field* FieldList::find(std::string_view key) const {
+  const auto field = std::ranges::find(fields_, key, &Field::key);
+  if (field != fields_.end()) return &*field;
+  for (const auto& [former, current] : renamed_) {
+    if (is_within(key, former)) return find(current + std::string(key.substr(former.size())));
+  }
+  return nullptr;
+}
+
+std::vector<std::string> FieldList::keys() const {
+  std::vector<std::string> keys;
+  for (const Field& field : fields_) keys.push_back(field.key);
+  return keys;
+}
+
+std::set<std::string> FieldList::sections(bool with_former_names) const {
+  std::set<std::string> sections;
+  const auto add_outer = [&](std::string_view key) {
+    for (std::string_view s = section_of(key); !s.empty(); s = section_of(s)) sections.emplace(s);
+  };
+  for (const Field& field : fields_) {
+    add_outer(field.key);
+    if (!with_former_names) continue;
+    for (const auto& [former, current] : renamed_) {
+      if (is_within(field.key, current)) add_outer(former + field.key.substr(current.size()));
+    }
+  }
+  return sections;
 }
 
 void FieldList::append(Field field) {

@@ -3,11 +3,13 @@
 // next to it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +26,8 @@ struct FieldInfo {
   std::string unit = {};  // "tokens", ...; "path": a path to read (see config.h); empty: no unit
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  std::string before = {};        // value for runs of versions without the key; empty: the default
-  std::string renamed_from = {};  // former name in the same section, which is still accepted
-  bool is_command = false;        // a command line, which is shown and stored without secrets
+  std::string before = {};  // value for runs of versions without the key; empty: the default
+  bool is_command = false;  // a command line, which is shown and stored without secrets
 };
 
 /// One configurable value: its full key, its description, and functions that read and write it as
@@ -90,16 +91,32 @@ class FieldList {
         [&value, values](std::size_t i) { value = values[i]; });
   }
 
-  /// Adds the fields of `options`, with "name." before their keys.
+  /// Adds the fields of `options`, or those that it adds if it is a function, with "name." before
+  /// their keys.
   template <typename Options>
-  void section(std::string_view name, Options& options) {
+  void section(std::string_view name, Options&& options) {
     const std::string outer = prefix_;
     prefix_ += std::string(name) + ".";
-    describe(*this, options);
+    if constexpr (std::invocable<Options>) {
+      options();
+    } else {
+      describe(*this, options);
+    }
     prefix_ = outer;
   }
 
+  /// Accepts the former name of a key or section in place of the current one. load_config reports
+  /// its use.
+  void rename(std::string_view former, std::string_view current) {
+    renamed_.emplace_back(prefix_ + std::string(former), prefix_ + std::string(current));
+  }
+
   const std::vector<Field>& fields() const { return fields_; }
+  std::vector<std::string> keys() const;
+  /// Returns the field with this key or former key; null if there is none.
+  const Field* find(std::string_view key) const;
+  /// Returns all sections that hold a field, including outer ones.
+  std::set<std::string> sections(bool with_former_names) const;
 
  private:
   void append(Field field);  // the field's current value becomes its default
@@ -108,6 +125,7 @@ class FieldList {
 
   std::string prefix_;
   std::vector<Field> fields_;
+  std::vector<std::pair<std::string, std::string>> renamed_;  // former and current names
 };
 
 }  // namespace lie

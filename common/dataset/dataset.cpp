@@ -28,11 +28,20 @@ std::string content_of(const JsonRow& row) {
   return content;
 }
 
+/// Returns the role here of a sender in ShareGPT's rows.
+std::string role_of_sender(const std::string& sender) {
+  if (sender == "human") return "user";
+  return sender == "gpt" ? "assistant" : sender;
+}
+
 ChatMessage message_of(const JsonRow& row) {
-  ChatMessage message{row.required_text("role"), content_of(row)};
+  const bool is_share_gpt = !row.has("role") && row.has("from");
+  ChatMessage message = is_share_gpt ? ChatMessage{role_of_sender(row.required_text("from")),
+                                                   row.required_text("value")}
+                                     : ChatMessage{row.required_text("role"), content_of(row)};
   if (message.role != "system" && message.role != "user" && message.role != "assistant") {
-    fail("{}: field role: expected system, user or assistant, found {}; correct the row",
-         row.place(), message.role);
+    fail("{}: field {}: expected system, user or assistant, found {}; correct the row", row.place(),
+         is_share_gpt ? "from" : "role", message.role);
   }
   return message;
 }
@@ -65,8 +74,7 @@ std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& fiel
     if (is_json_messages(text)) ++counts.json_prompts;
     return {{"user", std::move(text)}};
   }
-  std::vector<ChatMessage> messages;
-  for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
+  std::vector<ChatMessage> messages = chat_messages(row, field);
   if (!messages.empty() && messages.back().role != "user") {
     fail("{}: field {}: the last message has the role {}; a prompt ends with the user's turn",
          row.place(), field, messages.back().role);
@@ -91,20 +99,6 @@ std::vector<std::string> choices_of(const JsonRow& row, const RowOptions& option
          row.place(), options.choices_field);
   }
   return *std::move(choices);
-}
-
-std::string prompt_text(const JsonRow& row, const RowOptions& options,
-                        const std::vector<std::string>& choices, const RenderPrompt& render,
-                        RowCounts& counts) {
-  std::vector<ChatMessage> messages = messages_of(row, options.prompt_field, counts);
-  if (split_words(joined_contents(messages)).empty()) {
-    fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
-         options.prompt_field);
-  }
-  std::string& last = messages.back().content;
-  if (!choices.empty()) last += choice_lines(choices);
-  last += options.prompt_suffix;
-  return render ? render(messages) : joined_contents(messages);
 }
 
 /// Returns whether `key` is one of the `choices` characters from `first` on.
@@ -183,13 +177,19 @@ double reference_length_of(const JsonRow& row, const RowOptions& options) {
 
 }  // namespace
 
-void describe(FieldList& fields, RowOptions& options) {
+void describe(FieldList& fields, PromptOptions& options) {
   fields.add("prompt_template", options.prompt_template,
              {.help = fmt::format("Prompt template: one of {}; or model: the chat template of "
                                   "model.path. plain: no template.",
                                   kPromptTemplates)});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
+  fields.add("skip_bad_rows", options.skip_bad_rows,
+             {"Skip malformed rows and report their number, instead of stopping at the first."});
+}
+
+void describe(FieldList& fields, RowOptions& options) {
+  describe(fields, static_cast<PromptOptions&>(options));
   fields.add("prompt_suffix", options.prompt_suffix,
              {"Text that ends the user's turn, such as an instruction to box the answer."});
   fields.add("choices_field", options.choices_field,
@@ -203,28 +203,58 @@ void describe(FieldList& fields, RowOptions& options) {
              {"Field of L_ref; empty: reference_length, or num_tokens less num_tokens_excess."});
   fields.add("num_tokens_excess", options.num_tokens_excess,
              {.help = "Excess of the published num_tokens column over L_ref.", .unit = "tokens"});
-  fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Skip malformed rows and report their number, instead of stopping at the first."});
+}
+
+void add_train_file(FieldList& fields, std::string& file) {
+  fields.add(
+      "train_file", file,
+      {.help = "JSONL or Parquet file of the training prompts; in sft also with responses, or "
+               "of conversations.",
+       .unit = "path"});
+}
+
+void add_evaluation_file(FieldList& fields, std::vector<std::string>& files) {
+  fields.add_one_or_more(
+      "evaluation_file", files,
+      {.help =
+           "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
+           "evaluation. With several files, a row gets its file's name as data source if it has "
+           "none, or one that an earlier file has, too.",
+       .unit = "path"});
 }
 
 void describe(FieldList& fields, DataOptions& options) {
-  fields.add("train_file", options.train_file,
-             {.help = "JSONL or Parquet file of the training prompts.", .unit = "path"});
-  fields.add_one_or_more(
-      "evaluation_file", options.evaluation_file,
-      {.help = "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
-               "evaluation. With several files, rows without a data source get the file's name.",
-       .unit = "path"});
+  add_train_file(fields, options.train_file);
+  add_evaluation_file(fields, options.evaluation_file);
   fields.add("shuffle", options.shuffle, {"Shuffle every epoch by the seed; off: file order."});
   describe(fields, static_cast<RowOptions&>(options));
 }
 
+std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field) {
+  std::vector<ChatMessage> messages;
+  for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
+  return messages;
+}
+
+std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
+                        RowCounts& counts) {
+  const std::vector<std::string> choices = choices_of(row, options);
+  std::vector<ChatMessage> messages = messages_of(row, options.prompt_field, counts);
+  if (split_words(joined_contents(messages)).empty()) {
+    fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
+         options.prompt_field);
+  }
+  std::string& last = messages.back().content;
+  if (!choices.empty()) last += choice_lines(choices);
+  last += options.prompt_suffix;
+  return render ? render(messages) : joined_contents(messages);
+}
+
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                  RowCounts& counts) {
-  const std::vector<std::string> choices = choices_of(row, options);
   Prompt prompt;
-  prompt.text = prompt_text(row, options, choices, render, counts);
-  prompt.gold = gold_of(row, options, choices.size(), counts);
+  prompt.text = prompt_text(row, options, render, counts);
+  prompt.gold = gold_of(row, options, choices_of(row, options).size(), counts);
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();

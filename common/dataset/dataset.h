@@ -14,20 +14,29 @@
 
 namespace lie {
 
-/// How a dataset's rows become prompts. A field name may be a path: "reward_model.ground_truth".
-struct RowOptions {
-  std::string prompt_template = "plain";
+/// How the rows of every command are read. A field name may be a path, such as "extra_info.answer".
+struct PromptOptions {
+  std::string prompt_template = "plain";  // "model": the one of the model's directory
   std::string prompt_field = "prompt";
+  bool skip_bad_rows = false;  // false: a bad row is an error
+};
+void describe(FieldList& fields, PromptOptions& options);
+
+/// How a dataset's rows become prompts with a correct answer.
+struct RowOptions : PromptOptions {
   std::string prompt_suffix;
   std::string choices_field;
   std::string gold_field;
   std::string data_source_field = "data_source";
   std::string reference_length_field;
   double num_tokens_excess = 1000;
-  bool skip_bad_rows = false;
   bool keep_rows = false;  // fills Prompt::row; not a config key; set if a program needs the rows
 };
 void describe(FieldList& fields, RowOptions& options);
+
+/// Add the fields that name the data of a command.
+void add_train_file(FieldList& fields, std::string& file);
+void add_evaluation_file(FieldList& fields, std::vector<std::string>& files);
 
 /// The data of a training run.
 struct DataOptions : RowOptions {
@@ -51,6 +60,14 @@ struct Dataset {
   RowCounts counts;
   std::vector<std::string> remarks;  // for the user: what may not be meant, a sentence each
 };
+
+/// Returns the chat messages in a list field. A message has a role (system, user or assistant) and
+/// a content, or ShareGPT's fields: from (system, human or gpt) and value. Throws Error.
+std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field);
+
+/// Returns the text of a row's prompt, as prompt_of() does.
+std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
+                        RowCounts& counts);
 
 /// Returns the Prompt of a row and counts what is remarkable. Fields of a row:
 /// - prompt: a text, which is one user's turn, or chat messages [{"role": "system" | "user" |

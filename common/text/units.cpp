@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "common/base/error.h"
-
 namespace lie {
 namespace {
 
@@ -121,8 +119,6 @@ std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t rea
   return hash;
 }
 
-constexpr std::size_t kFirstSlots = 1024;
-
 }  // namespace
 
 std::vector<std::string_view> split_words(std::string_view text) {
@@ -147,66 +143,6 @@ void append_unit_hashes(std::string_view text, std::vector<UnitHash>& hashes) {
     hashes.push_back({hash_of(word, head, readable, kSecret) % kPrime,
                       hash_of(word, head, readable, kOtherSecret) % kPrime});
   });
-}
-
-WordIds::WordIds() : slots_(kFirstSlots) {}
-
-void WordIds::append(std::string_view text, std::vector<std::int32_t>& ids) {
-  const char* const end = text.data() + text.size();
-  for_each_word(text, [&](std::string_view word) {
-    const auto readable = static_cast<std::size_t>(end - word.data());
-    const std::uint64_t head = load(word.data(), word.size(), readable);
-    ids.push_back(id_of(word, head, hash_of(word, head, readable, kSecret)));
-  });
-}
-
-inline std::int32_t WordIds::id_of(std::string_view word, std::uint64_t head, std::uint64_t hash) {
-  const std::size_t mask = slots_.size() - 1;
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
-    Slot& slot = slots_[at];
-    if (slot.id_plus_one == 0) return add(word, head, hash, slot);
-    if (slot.tag == tag && is_word(slot.id_plus_one - 1, word, head)) {
-      return static_cast<std::int32_t>(slot.id_plus_one - 1);
-    }
-  }
-}
-
-inline bool WordIds::is_word(std::uint32_t id, std::string_view word, std::uint64_t head) const {
-  const Word& known = words_[id];
-  if (known.head != head || known.length != word.size()) return false;
-  return word.size() <= 8 ||
-         std::memcmp(letters_.data() + known.begin, word.data(), word.size()) == 0;
-}
-
-std::int32_t WordIds::add(std::string_view word, std::uint64_t head, std::uint64_t hash,
-                          Slot& slot) {
-  if (words_.size() >= 0x7fffffff)
-    fail("more than 2^31 distinct words; count by token ids instead");
-  const auto id = static_cast<std::uint32_t>(words_.size());
-  slot = {static_cast<std::uint32_t>(hash >> 32), id + 1};
-  words_.push_back({hash, head, letters_.size(), static_cast<std::uint32_t>(word.size())});
-  letters_ += word;
-  if (2 * words_.size() > slots_.size()) grow();
-  return static_cast<std::int32_t>(id);
-}
-
-void WordIds::grow() {
-  std::vector<Slot> slots(2 * slots_.size());
-  const std::size_t mask = slots.size() - 1;
-  for (std::size_t id = 0; id < words_.size(); ++id) {
-    std::size_t at = words_[id].hash & mask;
-    while (slots[at].id_plus_one != 0) at = (at + 1) & mask;
-    slots[at] = {static_cast<std::uint32_t>(words_[id].hash >> 32),
-                 static_cast<std::uint32_t>(id + 1)};
-  }
-  slots_ = std::move(slots);
-}
-
-void WordIds::clear() {
-  std::fill(slots_.begin(), slots_.end(), Slot());
-  words_.clear();
-  letters_.clear();
 }
 
 }  // namespace lie

@@ -70,16 +70,6 @@ void read_attribute(hid_t attribute, hid_t type, void* value, const char* name,
   }
 }
 
-/// Reads a text as older builds wrote it, in HDF5's heap, which has no checksum.
-std::string read_variable_text(hid_t attribute, const char* name, std::string_view file) {
-  const Handle type = text_type(H5T_VARIABLE);
-  char* pointer = nullptr;
-  read_attribute(attribute, type.id(), &pointer, name, file);
-  std::string text(pointer != nullptr ? pointer : "");
-  H5free_memory(pointer);
-  return text;
-}
-
 struct Types {
   hid_t memory, file;
 };
@@ -191,7 +181,7 @@ void write_attribute(hid_t object, const char* name, std::uint64_t value) {
 std::string read_text_attribute(hid_t object, const char* name, std::string_view file) {
   const Handle attribute = open_attribute(object, name, H5T_STRING, file);
   const Handle stored(checked_id(H5Aget_type(attribute.id()), name), H5Tclose);
-  if (H5Tis_variable_str(stored.id()) > 0) return read_variable_text(attribute.id(), name, file);
+  if (H5Tis_variable_str(stored.id()) > 0) fail("{}: attribute {} has another type", file, name);
   std::string text(H5Tget_size(stored.id()), '\0');
   read_attribute(attribute.id(), stored.id(), text.data(), name, file);
   text.erase(text.find_last_not_of('\0') + 1);

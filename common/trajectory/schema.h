@@ -233,9 +233,9 @@ void for_each_column(const TrajectoryInfo& info,
 /// Returns the number of elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
 
-/// Attributes of the file's root. Texts are UTF-8 of fixed size, which h5py returns as bytes. Older
-/// builds wrote texts of variable size into HDF5's heap, which has no checksum: a flipped bit there
-/// can crash HDF5.
+/// Attributes of the file's root. Texts are UTF-8 of fixed size, which h5py returns as bytes.
+/// (Texts of variable size are in HDF5's heap, which has no checksum: a flipped bit there can crash
+/// HDF5.)
 namespace attribute {
 inline constexpr const char* kSchemaVersion = "schema_version";  // int64
 inline constexpr const char* kBuildId = "build_id";

@@ -1,6 +1,5 @@
 #include "learner/checkpoint/checkpoint_recorder.h"
 
-#include <functional>
 #include <utility>
 
 #include "common/base/build_id.h"

@@ -76,13 +76,18 @@ void describe(FieldList& fields, EvaluationOptions& options) {
                       "steps and at the end; 0: never.",
               .unit = "steps",
               .min = 0});
+  add_evaluation_prompts(fields, options);
+}
+
+void add_evaluation_prompts(FieldList& fields, EvaluationOptions& options) {
   fields.add(
       "prompts", options.prompts,
       {.help = "Use only this many prompts from the beginning of each evaluation file; 0: all.",
        .unit = "prompts",
        .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,
-             {.help = "Responses sampled for each evaluation prompt.",
+             {.help = "Responses sampled for each evaluation prompt. eval takes equal rows as one "
+                      "problem: a file that holds AIME 32 times gives Avg@32 with 1 here.",
               .unit = "responses",
               .min = 1,
               .max = 65536});

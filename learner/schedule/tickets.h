@@ -46,6 +46,8 @@ struct EvaluationOptions {
   std::int64_t prompts = 0;  // of each file
   std::int64_t samples_per_prompt = 1;
 };
+/// Adds the fields that training and eval share: all but `every`.
+void add_evaluation_prompts(FieldList& fields, EvaluationOptions& options);
 void describe(FieldList& fields, EvaluationOptions& options);
 
 /// Returns tickets for the next prompts_per_step prompts of the stream. They name the weights after

@@ -53,7 +53,7 @@ class Tuner {
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
                   flat_elements(parts.weights.parameters()), options_.gradient_shards,
-                  "sft.gradient_shards"),
+                  "update.gradient_shards"),
         policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
     options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
@@ -220,7 +220,7 @@ void Tuner::require_no_divergence(const SftProgress& progress) {
   fail(
       "the run has diverged: the loss or gradient of step {} is not finite, and its weights are "
       "not "
-      "saved; lower sft.optimizer.learning_rate (now {}) or start from valid weights, in another "
+      "saved; lower optimizer.learning_rate (now {}) or start from valid weights, in another "
       "run.directory",
       progress.step, options_.optimizer.learning_rate);
 }
@@ -256,7 +256,7 @@ void Tuner::finish() {
 }  // namespace
 
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
-  if (parts.examples.empty()) fail("sft.data: no examples; name a file with rows");
+  if (parts.examples.empty()) fail("data.train_file: no examples; name a file with rows");
   Tuner tuner(options, parts);
   std::int64_t step = tuner.resume();
   for (bool is_stopped = false; step < tuner.steps() && !is_stopped;) {

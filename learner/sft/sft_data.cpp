@@ -31,22 +31,10 @@ struct Turn {
   std::string response;
 };
 
-std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
-  std::vector<ChatMessage> messages;
-  for (const JsonRow& message : row.rows(field)) {
-    messages.push_back({message.required_text("role"), message.required_text("content")});
-    const std::string& role = messages.back().role;
-    if (role == "system" || role == "user" || role == "assistant") continue;
-    fail("{}: field role: expected system, user or assistant, found {}; correct the row",
-         message.place(), role);
-  }
-  return messages;
-}
-
 std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
   std::vector<Turn> turns;
   std::vector<ChatMessage> before;
-  for (ChatMessage& message : messages_of(row, field)) {
+  for (ChatMessage& message : chat_messages(row, field)) {
     if (message.role == "assistant") {
       if (before.empty() || before.back().role != "user") {
         fail("{}: field {}: an assistant turn does not follow a user turn; correct the row",
@@ -65,7 +53,7 @@ std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
 /// Throws Error naming the fields of the row if `field` is not one of them.
 void require(const JsonRow& row, const std::string& field, const char* key) {
   if (row.has(field)) return;
-  fail("{}: no field {}; {}; set sft.{}, or sft.messages_field for conversations", row.place(),
+  fail("{}: no field {}; {}; set data.{}, or data.messages_field for conversations", row.place(),
        field, fields_text(row), key);
 }
 
@@ -74,7 +62,7 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   require(row, options.prompt_field, "prompt_field");
   Turn turn;
   if (row.is_list(options.prompt_field)) {
-    turn.prompt = messages_of(row, options.prompt_field);
+    turn.prompt = chat_messages(row, options.prompt_field);
     if (turn.prompt.empty() || turn.prompt.back().role != "user") {
       fail("{}: field {} does not end with a user turn; correct the row", row.place(),
            options.prompt_field);
@@ -108,66 +96,85 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
   }
 }
 
-void describe_rows(FieldList& fields, SftRowOptions& options) {
-  fields.add("prompt_template", options.prompt_template,
-             {.help = fmt::format("Template of prompts and responses: one of {}, or model for the "
-                                  "chat template of model.path. plain is no template.",
-                                  kPromptTemplates)});
+void describe_data(FieldList& fields, SftOptions& options) {
+  add_train_file(fields, options.train_file);
+  add_evaluation_file(fields, options.evaluation_file);
+  describe(fields, static_cast<PromptOptions&>(options));
   fields.add(
       "messages_field", options.messages_field,
       {"Field of a conversation, a list of messages with role and content. Every assistant turn is "
        "learned. Rows without it have a prompt and a response."});
-  fields.add("prompt_field", options.prompt_field,
-             {"Field of the prompt: a text, or chat messages that end with a user turn."});
   fields.add("response_field", options.response_field, {"Field of the response, a text."});
-  fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Skip malformed rows and rows that are too long, and report how many. Off: such a "
-              "row is an error."});
 }
 
-void describe_data(FieldList& fields, SftOptions& options) {
-  fields.add("data", options.data,
-             {.help = "JSONL or Parquet file of conversations, or of prompts and responses.",
-              .unit = "path"});
-  fields.add(
-      "validation_data", options.validation_data,
-      {.help = "JSONL or Parquet file for the validation loss. Empty: none.", .unit = "path"});
-  describe_rows(fields, options);
-  fields.add(
-      "append_end_of_sequence", options.append_end_of_sequence,
-      {"Append the model's end-of-sequence token to every response, unless the template ends "
-       "turns by a token of its own. Leave alone."});
-  fields.add("max_sequence_tokens", options.max_sequence_tokens,
-             {"Largest length of a row; a longer one is an error. 0: the model's "
-              "max_position_embeddings.",
-              "tokens", 0});
+void describe_run(FieldList& fields, SftOptions& options) {
   fields.add("seed", options.seed,
-             {"Seed of the shuffle, and of the weights with initialise.", "", 0});
-}
-
-}  // namespace
-
-void describe(FieldList& fields, SftOptions& options) {
-  describe_data(fields, options);
+             {"Seed of the shuffle, and of the weights with model.initialise.", "", 0});
   fields.add("steps", options.steps,
              {"Updates of the run. 0: as many as the epochs have.", "updates", 0});
   fields.add("epochs", options.epochs, {"Passes over the data. Ignored unless steps is 0.", "", 1});
+}
+
+/// Describes the settings that only fine-tuning has.
+void describe_sft(FieldList& fields, SftOptions& options) {
   fields.add("batch_sequences", options.batch_sequences, {"Rows per update.", "sequences", 1});
   fields.add("max_batch_tokens", options.max_batch_tokens,
              {"Largest number of tokens per update. A batch ends early rather than exceed it.",
               "tokens", 1});
-  describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
-                  options.gradient_shards);
+  fields.add("max_sequence_tokens", options.max_sequence_tokens,
+             {"Largest length of a row; a longer one is an error. 0: the model's "
+              "max_position_embeddings.",
+              "tokens", 0});
+  fields.add(
+      "append_end_of_sequence", options.append_end_of_sequence,
+      {"Append the model's end-of-sequence token to every response, unless the template ends "
+       "turns by a token of its own. Leave alone."});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
              {"The sum of the response-token losses is divided by their number (token-mean), or by "
               "constant_divisor (constant)."});
   fields.add("constant_divisor", options.constant_divisor,
              {"With loss constant: the divisor. Ignored otherwise.", "tokens", 1});
-  fields.add("validate_every", options.validate_every,
-             {"Updates between validations. 0: after the last update only.", "updates", 0});
+}
+
+/// The keys had all been in one section.
+void rename_keys(FieldList& fields) {
+  fields.rename("sft.data", "data.train_file");
+  fields.rename("sft.validation_data", "data.evaluation_file");
+  fields.rename("sft.validate_every", "evaluation.every");
+  for (const char* key :
+       {"prompt_template", "prompt_field", "skip_bad_rows", "messages_field", "response_field"}) {
+    fields.rename(fmt::format("sft.{}", key), fmt::format("data.{}", key));
+  }
+  for (const char* key : {"seed", "steps", "epochs"}) {
+    fields.rename(fmt::format("sft.{}", key), fmt::format("run.{}", key));
+  }
+  for (const char* key : {"max_micro_batch_tokens", "activation_mebibytes", "gradient_shards"}) {
+    fields.rename(fmt::format("sft.{}", key), fmt::format("update.{}", key));
+  }
+  fields.rename("sft.optimizer", "optimizer");
+  fields.rename("sft.checkpoint", "checkpoint");
+}
+
+}  // namespace
+
+void describe(FieldList& fields, SftOptions& options) {
+  fields.section("run", [&] { describe_run(fields, options); });
+  fields.section("data", [&] { describe_data(fields, options); });
+  fields.section("evaluation", [&] {
+    fields.add("every", options.validate_every,
+               {"Updates between measurements of the loss on data.evaluation_file. 0: after the "
+                "last update only.",
+                "updates", 0});
+  });
+  fields.section("sft", [&] { describe_sft(fields, options); });
+  fields.section("update", [&] {
+    describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
+                    options.gradient_shards);
+  });
   fields.section("optimizer", options.optimizer);
   fields.section("checkpoint", options.checkpoint);
+  rename_keys(fields);
 }
 
 SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/config/options.h"
+#include "common/dataset/dataset.h"
 #include "common/rollout/chat.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/update/batch.h"
@@ -22,18 +23,16 @@ namespace lie {
 enum class SftLoss : std::uint8_t { kTokenMean, kConstant };
 
 /// How the rows of a file become examples. A field name may be a path, such as extra_info.answer.
-struct SftRowOptions {
-  std::string prompt_template = "plain";    // "plain": no template; "model": of the model directory
+struct SftRowOptions : PromptOptions {
   std::string messages_field = "messages";  // conversations
-  std::string prompt_field = "prompt";
   std::string response_field = "response";
-  bool skip_bad_rows = false;  // false: a bad row is an error
 };
 
-/// Options of an SFT run; describe() documents each field, as --help prints it.
+/// Options of an SFT run, in the sections run, data, update, optimizer, checkpoint, evaluation and
+/// sft. describe() documents each field, as --help prints it.
 struct SftOptions : SftRowOptions {
-  std::string data;                                       // path, JSONL or Parquet
-  std::string validation_data;                            // path; empty: none
+  std::string train_file;                                 // path, JSONL or Parquet
+  std::vector<std::string> evaluation_file;               // paths; empty: none
   std::int64_t steps = 0;                                 // updates; 0: `epochs` decides
   std::int64_t epochs = 1;                                // at least 1; with steps 0
   std::int64_t batch_sequences = 32;                      // rows per update, at least 1

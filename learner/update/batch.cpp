@@ -63,7 +63,8 @@ void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
   fields.add("activation_mebibytes", activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("gradient_shards", gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.rename("lanes", "gradient_shards");
 }
 
 void describe(FieldList& fields, BatchOptions& options) {

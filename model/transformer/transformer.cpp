@@ -1,7 +1,6 @@
 #include "model/transformer/transformer.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "common/base/error.h"

@@ -3,7 +3,6 @@
 // bucket of rows and pages. A few CUDA graphs then cover all such steps
 // (model/operators/cuda_graphs.h).
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "common/base/error.h"

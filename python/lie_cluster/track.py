@@ -240,8 +240,8 @@ class Texts:
 
 
 def _planned_steps(config):
-    steps = (config.get("run") or config.get("sft") or {}).get("steps")
-    return steps if isinstance(steps, int) else math.inf
+    steps = {**config.get("sft", {}), **config.get("run", {})}.get("steps")
+    return steps if isinstance(steps, int) and steps > 0 else math.inf
 
 
 def _parser():

@@ -15,10 +15,10 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
+#include "common/text/ngram_keys.h"
 #include "common/text/units.h"
 #include "learner/record/ngrams/distinct_count.h"
-#include "learner/record/ngrams/ngram_keys.h"
-#include "rewards/ngram_counter.h"
+#include "rewards/coverage.h"
 #include "tests/bench/arguments.h"
 
 namespace {
@@ -68,16 +68,6 @@ Responses make_responses(std::uint32_t count, std::uint32_t length) {
     all.ids.push_back(std::move(ids));
   }
   return all;
-}
-
-Coverage count_words(const std::string& text) {
-  static thread_local lie::NgramCounter counter(kN);
-  static thread_local lie::WordIds ids;
-  static thread_local std::vector<std::int32_t> units;
-  ids.clear();
-  units.clear();
-  ids.append(text, units);
-  return counter.count(units);
 }
 
 Coverage count_plainly(const std::string& text) {
@@ -158,16 +148,17 @@ void measure(std::uint32_t count, std::uint32_t length) {
   const std::size_t tokens = std::size_t{count} * length;
   std::int64_t fast = 0, plain = 0;
 
+  lie::ResponseCoverage words({.unit = lie::CoverageUnit::kWords, .ngram = kN});
+  lie::ResponseCoverage tokens_of({.unit = lie::CoverageUnit::kTokens, .ngram = kN});
   const double word_rate = rate(7, all.words, [&] {
     fast = 0;
-    for (const auto& text : all.texts) fast += count_words(text).distinct_ngrams;
+    for (const auto& text : all.texts) fast += words.count(text, {}).distinct_ngrams;
   });
   const double plain_rate = rate(1, all.words, [&] {
     for (const auto& text : all.texts) plain += count_plainly(text).distinct_ngrams;
   });
-  lie::NgramCounter counter(kN);
   const double token_rate = rate(7, tokens, [&] {
-    for (const auto& ids : all.ids) counter.count(ids);
+    for (const auto& ids : all.ids) tokens_of.count({}, ids);
   });
   fmt::print("coverage of {} responses of {} words ({:.1f} bytes a word), n = {}, one core\n",
              count, length, static_cast<double>(all.bytes) / static_cast<double>(all.words), kN);
@@ -176,9 +167,9 @@ void measure(std::uint32_t count, std::uint32_t length) {
   fmt::print("token ids, C_context             {:8.1f} Mtoken/s\n", token_rate);
   for (const std::int64_t n : {2, 6, 10, 15}) {
     const double ids = rate(3, tokens, [&] { count_globally(all, n, false); });
-    const double words = rate(3, all.words, [&] { count_globally(all, n, true); });
+    const double of_words = rate(3, all.words, [&] { count_globally(all, n, true); });
     fmt::print("C_global over all, n = {:<2}        {:8.1f} Mtoken/s {:8.1f} Mword/s\n", n, ids,
-               words);
+               of_words);
   }
   if (fast != plain) lie::fail("the counts differ: {} and {}", fast, plain);
 }

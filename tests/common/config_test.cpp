@@ -317,7 +317,7 @@ TEST_F(Config, DumpsListFieldsBeforeInnerSections) {
 
 TEST_F(Config, ExplainsEveryKeyWithDefaultUnitAndRange) {
   options.seed = 5;  // a loaded value is not the default
-  const std::string text = explain_config(fields);
+  const std::string text = explain_config(fields, "all");
   EXPECT_NE(text.find("  seed                     Seed.\n"
                       "                             default 1; at least 0\n"),
             std::string::npos)
@@ -334,12 +334,67 @@ TEST_F(Config, ExplainsKeysWhoseNamesContainAText) {
   const std::string text = explain_config(fields, "clip");
   EXPECT_EQ(text.find("seed"), std::string::npos) << text;
   EXPECT_NE(text.find("policy_loss.clip_low"), std::string::npos) << text;
-  EXPECT_EQ(explain_config(fields, "my.yaml"), explain_config(fields)) << "a config, not a key";
-  EXPECT_EQ(explain_config(fields, "clipp"),
-            "\nNo key contains \"clipp\"; --help lists all keys\n");
+  EXPECT_EQ(explain_config(fields, "my.yaml"), explain_config(fields, "")) << "a config, not a key";
+  EXPECT_EQ(explain_config(fields, "clipp"), "No key contains \"clipp\"; --help lists all keys\n");
   EXPECT_EQ(explain_config(fields, "policy_loss.clip_lwo"),
-            "\nNo key contains \"policy_loss.clip_lwo\"; did you mean policy_loss.clip_low? "
+            "No key contains \"policy_loss.clip_lwo\"; did you mean policy_loss.clip_low? "
             "--help lists all keys\n");
+}
+
+TEST_F(Config, ExplainsTheBasicKeysAndNamesTheOthersBySection) {
+  const std::vector<std::string_view> basics = {"seed", "policy_loss.clip_low"};
+  EXPECT_EQ(explain_config(fields, "", basics),
+            "\nThe keys that most runs set:\n"
+            "  seed                     Seed.\n"
+            "                             default 1; at least 0\n"
+            "  policy_loss.clip_low     Lower clip.\n"
+            "                             default 0.2; 0 to 1\n"
+            "\nThe others by section. --help KEY explains the keys whose names contain KEY, --help "
+            "all explains all.\n"
+            "  top level: shuffle, name, budgets, files, last\n"
+            "  policy_loss: algorithm\n"
+            "  policy_loss.inner: rate, names\n");
+}
+
+TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
+  struct Rl {
+    double clip = 0, coefficient = 0, beta = 0, rate = 0;
+    std::int64_t samples = 0, tokens = 0, steps = 0;
+  } rl;
+  FieldList known;
+  known.add("policy_loss.kl_coefficient", rl.coefficient, {"KL."});
+  known.add("reward.redundancy.beta", rl.beta, {"Beta."});
+  known.add("optimizer.learning_rate", rl.rate, {"Rate."});
+  known.add("optimizer.eps", rl.clip, {"Eps."});
+  known.add("rollout.samples_per_prompt", rl.samples, {"Samples."});
+  known.add("rollout.max_response_tokens", rl.tokens, {"Tokens."});
+  known.add("checkpoint.every", rl.steps, {"Steps."});
+  const auto answer = [&](const std::string& key) {
+    const std::vector<std::string> overrides = {key + "=1"};
+    std::string text = error_of([&] { set_config(known, overrides); });
+    const std::string head = "--set " + key + "=1: unknown key " + key + "; ";
+    return text.starts_with(head) ? text.substr(head.size()) : text;
+  };
+  const std::string rest = "; --help lists all keys";
+  EXPECT_EQ(answer("policy_loss.beta"), "TRL's beta is policy_loss.kl_coefficient here" + rest);
+  EXPECT_EQ(answer("beta"), "TRL's beta is policy_loss.kl_coefficient here" + rest);
+  EXPECT_EQ(answer("reward.beta"), "did you mean reward.redundancy.beta? --help lists all keys");
+  EXPECT_EQ(answer("actor_rollout_ref.rollout.n"),
+            "verl's rollout.n is rollout.samples_per_prompt here" + rest);
+  EXPECT_EQ(answer("num_generations"),
+            "TRL's num_generations is rollout.samples_per_prompt here" + rest);
+  EXPECT_EQ(answer("optimizer.lr"), "verl's actor.optim.lr is optimizer.learning_rate here" + rest);
+  EXPECT_EQ(answer("rollout.max_new_tokens"),
+            "TRL's max_new_tokens is rollout.max_response_tokens here" + rest);
+  EXPECT_EQ(answer("generate_max_len"),
+            "OpenRLHF's generate_max_len is rollout.max_response_tokens here" + rest);
+  EXPECT_EQ(answer("ckpt.interval"), "prime-rl's ckpt.interval is checkpoint.every here" + rest);
+  EXPECT_EQ(answer("num_train_epochs"), "--help lists all keys") << "run.steps is no key here";
+  const auto nested = scratch.write("verl.yaml", "trainer:\n  save_freq: 10\n");
+  EXPECT_EQ(error_of([&] { load_config(known, nested, {}); }),
+            nested.string() +
+                ":1: unknown key trainer.save_freq; verl's trainer.save_freq is "
+                "checkpoint.every here; --help lists all keys");
 }
 
 TEST_F(Config, DifferencesShowBothValues) {
@@ -359,7 +414,8 @@ TEST_F(Config, DifferencesShowBothValues) {
 
 TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
   std::int64_t shards = 8;
-  fields.add("shards", shards, {.help = "Shards.", .renamed_from = "lanes"});
+  fields.add("shards", shards, {"Shards."});
+  fields.rename("lanes", "shards");
   const auto older = scratch.write("older.yaml", "lanes: 4\n");
   EXPECT_EQ(load_config(fields, older, {}),
             std::vector<std::string>{older.string() + ":1: lanes is now called shards"});
@@ -373,6 +429,17 @@ TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
   EXPECT_EQ(dump_config(fields).find("lanes"), std::string::npos);
 }
 
+TEST_F(Config, AKeyOfAFormerSectionIsAcceptedAndReported) {
+  fields.rename("loss.tuning", "policy_loss.inner");
+  const auto older = scratch.write("older.yaml", "loss:\n  tuning: {rate: 0.5}\n");
+  EXPECT_EQ(load_config(fields, older, {}),
+            std::vector<std::string>{older.string() +
+                                     ":2: loss.tuning.rate is now called policy_loss.inner.rate"});
+  EXPECT_EQ(options.policy_loss.inner.rate, 0.5);
+  EXPECT_TRUE(config_differences(fields, older, {}).empty());
+  EXPECT_THAT(load("loos: {x: 1}\n"), ::testing::Not(::testing::HasSubstr("did you mean loss?")));
+}
+
 TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   std::optional<double> clip_high;
   fields.add("clip_high", clip_high, {.help = "Upper clip.", .min = 0, .max = 1});
@@ -380,7 +447,8 @@ TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
     set_config(fields, std::vector{"clip_high=" + text});
     return clip_high;
   };
-  EXPECT_NE(explain_config(fields).find("default auto; auto, or 0 to 1\n"), std::string::npos);
+  EXPECT_NE(explain_config(fields, "all").find("default auto; auto, or 0 to 1\n"),
+            std::string::npos);
   EXPECT_NE(dump_config(fields).find("clip_high: auto\n"), std::string::npos);
   EXPECT_EQ(set("0.25"), 0.25);
   EXPECT_NE(dump_config(fields).find("clip_high: 0.25\n"), std::string::npos);

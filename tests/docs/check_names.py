@@ -4,6 +4,7 @@
 docs/reference/trajectory-log.md must name the columns of common/trajectory/schema.h and no others;
 docs/reference/metrics.md must name every metric that learner/record adds under a fixed name.
 docs/design/step.md must name only functions and types that the file of the same row holds.
+Commands must start with more ranks than cores and, unless the line says where the programs are, with their path.
 """
 
 import re
@@ -37,6 +38,19 @@ def faults_of_step(root):
     return faults
 
 
+def faults_of_commands(root):
+    """Returns the lines of console blocks that fail as they are in a fresh clone on a small machine."""
+    faults = []
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for line in re.findall(r"^\$ .*", page.read_text(encoding="utf-8"), re.M):
+            if "mpirun" in line and "--oversubscribe" not in line:
+                faults.append(f"{page.name}: mpirun without --oversubscribe: {line}")
+            program = re.search(r"(?<![\w./-])lie_(?:cluster|analyze|replay|verify) [a-z-]+ ", line)
+            if program and not re.search(r"LIE_CLUSTER_HOME|apptainer|/start ", line):
+                faults.append(f"{page.name}: no path of the program: {line}")
+    return faults
+
+
 def main():
     root = Path(sys.argv[1])
     log = (root / "docs/reference/trajectory-log.md").read_text(encoding="utf-8")
@@ -46,7 +60,7 @@ def main():
     faults = [f"trajectory-log.md lacks the column {c}" for c in sorted(columns - documented)]
     faults += [f"trajectory-log.md: no column {c}" for c in sorted(documented - columns)]
     faults += [f"metrics.md lacks the metric {m}" for m in sorted(names - quoted)]
-    faults += faults_of_step(root)
+    faults += faults_of_step(root) + faults_of_commands(root)
     print("\n".join([*faults, f"{len(columns)} columns, {len(names)} metrics, {len(faults)} faults"]))
     return 1 if faults or len(columns) < 50 or len(names) < 50 else 0
 

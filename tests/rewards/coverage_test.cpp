@@ -7,7 +7,9 @@
 #include <map>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/base/random.h"
+#include "tests/common/golden_rows.h"
 
 namespace lie {
 namespace {
@@ -73,6 +75,30 @@ TEST(Coverage, AgreesWithOrderedSetsOnRandomIds) {
            static_cast<std::int64_t>(ids.size()) - n + 1, largest);
   }
 }
+
+TEST(Coverage, EqualsPythonsCounterOverWords) {
+  for (const JsonRow& row : golden_rows("coverage.jsonl")) {
+    for (const JsonRow& expected : row.rows("counts")) {
+      SCOPED_TRACE(expected.place());
+      expect(words(row.required_text("text"), *expected.integer("n")),
+             *expected.integer("distinct"), *expected.integer("ngrams"),
+             static_cast<std::int32_t>(*expected.integer("largest")));
+    }
+  }
+}
+
+TEST(Coverage, ReusedStorageDoesNotKeepEarlierResponses) {
+  ResponseCoverage coverage({.unit = CoverageUnit::kTokens, .ngram = 2});
+  expect(coverage.count("", std::vector<std::int32_t>(5000, 7)), 1, 4999, 4999);
+  expect(coverage.count("", std::vector<std::int32_t>{1, 2, 1, 2}), 2, 3, 2);
+  expect(coverage.count("", {}), 0, 0, 0);
+}
+
+TEST(Coverage, AcceptsNegativeAndLargeIds) {
+  expect(tokens({-1, 0, 2147483647, -1, 0, 2147483647, -2147483647 - 1}, 2), 4, 6, 2);
+}
+
+TEST(Coverage, NBelowOneIsRefused) { EXPECT_THROW(tokens({1, 2}, 0), Error); }
 
 TEST(MetricCoverage, UsesTheRewardsUnitUnlessSet) {
   const CoverageOptions reward{.unit = CoverageUnit::kTokens, .ngram = 6};

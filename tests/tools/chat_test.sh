@@ -14,9 +14,10 @@ echo '{"eos_token_id": 256, "top_k": 20}' >"$WORK/base/generation_config.json"
 head -n 256 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
 
 cat >"$WORK/sft.yaml" <<EOF
-run: {directory: $WORK/sft}
+run: {directory: $WORK/sft, steps: 40}
 model: {path: $WORK/base}
-sft: {data: $WORK/sft.jsonl, prompt_template: chatml, steps: 40, validate_every: 0, optimizer: {learning_rate: 2.0e-3, warmup: 4}}
+data: {train_file: $WORK/sft.jsonl, prompt_template: chatml}
+optimizer: {learning_rate: 2.0e-3, warmup: 4}
 EOF
 "$BIN/lie_cluster" sft "$WORK/sft.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft failed"; }
 grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft does not report its end tokens"; }
@@ -44,11 +45,10 @@ answers() {
     --set run.steps=2 --set optimizer.learning_rate=1e-6 "$@" >"$WORK/$name.log" 2>&1 || { cat "$WORK/$name.log"; fail "$name: train failed"; }
   cat >"$WORK/eval.yaml" <<EOF
 run: {directory: $WORK/$name-eval}
-eval: {file: assets/count_pairs/eval.jsonl, prompts: 50}
 model: {path: $chat}
-data: {prompt_template: chatml}
-rollout: {max_response_tokens: 40, max_prompt_tokens: 64, temperature: 1.0}
-table: {budgets: [], ks: [1], resamples: 100}
+data: {evaluation_file: assets/count_pairs/eval.jsonl, prompt_template: chatml}
+rollout: {max_prompt_tokens: 64}
+evaluation: {prompts: 50, max_response_tokens: 40, temperature: 1.0, budgets: [], ks: [1], resamples: 100}
 EOF
   "$BIN/lie_cluster" eval "$WORK/eval.yaml" "$@" >"$WORK/$name-eval.log" 2>&1 || { cat "$WORK/$name-eval.log"; fail "$name: eval failed"; }
   echo "$(metric "$WORK/$name" 1 truncation_rate) $(sed -nE 's/.*"truncated_share": *([0-9.e-]+).*/\1/p' "$WORK/$name-eval/table.json" | head -n 1)"

@@ -168,9 +168,10 @@ wait $live
 
 # A fine-tuning run that has diverged saves no checkpoint.
 cat >sft.yaml <<EOF
-run: {directory: $WORK/sft}
+run: {directory: $WORK/sft, steps: 2}
 model: {path: $model}
-sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0, learning_rate: 1e30}}
+data: {train_file: $WORK/pairs.jsonl}
+optimizer: {warmup: 0, learning_rate: 1e30}
 EOF
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >pairs.jsonl
 ends bad 'the run has diverged' 'lie_cluster sft sft.yaml'

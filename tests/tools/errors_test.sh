@@ -62,22 +62,23 @@ train 1 "$WORK/run" --set run.steps=2 --set update.max_micro_batch_tokens=99 --s
   { cat "$WORK/on.log"; fail "other micro-batches were refused"; }
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
 cat >"$WORK/sft.yaml" <<EOF
-run: {directory: $WORK/sft}
+run: {directory: $WORK/sft, steps: 2}
 model: {path: assets/count_pairs/model}
-sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
+data: {train_file: $WORK/pairs.jsonl}
+optimizer: {warmup: 0}
 EOF
 tune() { "$BIN/lie_cluster" sft "$WORK/sft.yaml" "$@" >"$WORK/sft.log" 2>&1; }
 tune || { cat "$WORK/sft.log"; fail "sft failed"; }
 cp "$WORK/sft/config.yaml" "$WORK/sft_before.yaml"
-for other in sft.optimizer.learning_rate=1 sft.steps=3 sft.seed=8; do # the cosine schedule ends at the last step
+for other in optimizer.learning_rate=1 run.steps=3 run.seed=8; do # the cosine schedule ends at the last step
   cases=$((cases + 1))
   if tune --set "$other"; then fail "sft accepted $other"; fi
   grep -qF "${other%=*}: there" "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft: the message does not name $other"; }
   cmp -s "$WORK/sft/config.yaml" "$WORK/sft_before.yaml" || fail "sft wrote another config"
 done
-tune --set sft.max_micro_batch_tokens=9 --set model.threads=1 || { cat "$WORK/sft.log"; fail "sft: other micro-batches were refused"; }
+tune --set update.max_micro_batch_tokens=9 --set model.threads=1 || { cat "$WORK/sft.log"; fail "sft: other micro-batches were refused"; }
 sed -i 's/warmup: 0/warmup: 0, decay_until: 9/' "$WORK/sft.yaml" && rm -r "$WORK/sft"
-tune && tune --set sft.steps=3 || { cat "$WORK/sft.log"; fail "sft does not resume for more steps"; }
+tune && tune --set run.steps=3 || { cat "$WORK/sft.log"; fail "sft does not resume for more steps"; }
 [ "$(wc -l <"$WORK/sft/metrics.jsonl")" = 3 ] || fail "sft: expected one metrics row for each of 3 steps"
 
 echo "$cases invalid inputs refused, each with one report"

@@ -7,10 +7,10 @@ source "$(dirname "$0")/begin.sh"
 
 cat >"$WORK/eval.yaml" <<EOF
 run: {directory: $WORK/overridden}
-eval: {file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 4}
 model: {path: assets/count_pairs/model}
-rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
-table: {budgets: [16, 24], ks: [1, 2, 4], resamples: 500}
+data: {evaluation_file: assets/count_pairs/eval.jsonl}
+rollout: {max_prompt_tokens: 32, slots: 8}
+evaluation: {prompts: 300, samples_per_prompt: 4, max_response_tokens: 40, budgets: [16, 24, 400], ks: [1, 2, 4], resamples: 500}
 EOF
 
 # evaluation RANKS DIRECTORY [overrides...]
@@ -26,6 +26,7 @@ results() { cat "$1/table.txt" "$1/table.json" "$1/samples.jsonl"; digest "$1"; 
 "$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "run.directory=$WORK/n1" >"$WORK/n1.out" 2>"$WORK/n1.log" ||
   { cat "$WORK/n1.log"; fail "eval failed on one rank"; }
 grep -q 'all problems  *300  *1200' "$WORK/n1.out" || { cat "$WORK/n1.out"; fail "the table is incorrect"; }
+! grep -q 'budget@400' "$WORK/n1.out" || fail "a budget above the response limit has a column"
 [ "$(wc -l <"$WORK/n1/samples.jsonl")" = 1200 ] || fail "expected one line per sample"
 evaluation 3 "$WORK/n3" >"$WORK/n3.log" 2>&1 || { cat "$WORK/n3.log"; fail "eval failed on three ranks"; }
 diff <(results "$WORK/n1") <(results "$WORK/n3") >"$WORK/n3.diff" || { head "$WORK/n3.diff"; fail "one and three ranks differ"; }
@@ -54,13 +55,13 @@ diff <(results "$WORK/n1") <(results "$WORK/killed") >/dev/null || fail "results
 # Other budgets and fewer prompts need no new responses. Another model, seed or data file is
 # refused.
 before="$(sha256sum <"$WORK/n1/responses.log")"
-evaluation 2 "$WORK/n1" --set table.budgets=[20] --set rollout.slots=4 --set rollout.prefill_tokens=9 >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "eval with another budget failed"; }
+evaluation 2 "$WORK/n1" --set evaluation.budgets=[20] --set rollout.slots=4 --set rollout.prefill_tokens=9 >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "eval with another budget failed"; }
 grep -q 'budget@20' "$WORK/n1/table.txt" || fail "the table lacks the new budget"
 [ "$(sha256sum <"$WORK/n1/responses.log")" = "$before" ] || fail "responses were generated again"
-evaluation 1 "$WORK/n1" --set eval.prompts=20 >"$WORK/fewer.log" 2>&1 || { cat "$WORK/fewer.log"; fail "eval with fewer prompts failed"; }
+evaluation 1 "$WORK/n1" --set evaluation.prompts=20 >"$WORK/fewer.log" 2>&1 || { cat "$WORK/fewer.log"; fail "eval with fewer prompts failed"; }
 grep -q 'all problems  *20  *80' "$WORK/n1/table.txt" || { cat "$WORK/n1/table.txt"; fail "the table does not show fewer prompts"; }
-if evaluation 1 "$WORK/n1" --set eval.seed=9 >"$WORK/seed.log" 2>&1; then fail "another seed was accepted"; fi
-grep -q 'eval.seed: there 1, here 9' "$WORK/seed.log" || { cat "$WORK/seed.log"; fail "the message does not name the seed"; }
+if evaluation 1 "$WORK/n1" --set run.seed=9 >"$WORK/seed.log" 2>&1; then fail "another seed was accepted"; fi
+grep -q 'run.seed: there 1, here 9' "$WORK/seed.log" || { cat "$WORK/seed.log"; fail "the message does not name the seed"; }
 
 lines_in() { { wc -l <"$1"; } 2>/dev/null || echo 0; }
 

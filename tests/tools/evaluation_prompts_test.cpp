@@ -27,7 +27,7 @@ class EvaluationPrompts : public testing::Test {
   std::vector<std::string> read(const std::vector<std::string>& files, std::int64_t limit = 0) {
     std::vector<std::string> prompts;
     for (const Prompt& prompt :
-         read_evaluation_prompts(files, limit, options_, "", Log("test", 0))) {
+         read_evaluation_prompts(files, limit, options_, "", Log("test", 0), sources_)) {
       prompts.push_back(prompt.data_source + " " + std::to_string(prompt.problem));
     }
     return prompts;
@@ -35,6 +35,7 @@ class EvaluationPrompts : public testing::Test {
 
   TemporaryDirectory directory_;
   RowOptions options_;
+  std::vector<std::string> sources_;
 };
 
 using Prompts = std::vector<std::string>;
@@ -46,7 +47,13 @@ TEST_F(EvaluationPrompts, RowsOfOneFileKeepTheirNumbers) {
 
 TEST_F(EvaluationPrompts, RowsOfSeveralFilesHaveDistinctNumbers) {
   EXPECT_EQ(read({file("a.jsonl", {"amc", "amc"}), file("b.jsonl", {"amc", "aime"})}),
-            (Prompts{"amc 0", "amc 1", "amc 2", "aime 3"}));
+            (Prompts{"amc 0", "amc 1", "b 2", "aime 3"}));
+}
+
+TEST_F(EvaluationPrompts, SourcesAreChosenBeforeTheLimitOfAFile) {
+  sources_ = {"aime", "b"};
+  EXPECT_EQ(read({file("a.jsonl", {"amc", "aime", "aime"}), file("b.jsonl", {"", "amc"})}, 1),
+            (Prompts{"aime 1", "b 3"}));
 }
 
 TEST_F(EvaluationPrompts, NumbersCountUnusedRows) {

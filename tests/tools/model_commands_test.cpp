@@ -136,8 +136,9 @@ TEST_F(ModelCommands, DefaultLimitIsWhatTheLongestPromptLeaves) {
   ASSERT_EQ(rows.size(), 2u);
   for (const Json& row : rows) EXPECT_EQ(row["response_ids"].size(), 256u - 3u);
   how.sampling.max_response_tokens = 254;
-  EXPECT_THAT(error_of([&] { generated("{\"prompt_ids\": [3, 4, 5]}\n", how); }),
-              HasSubstr("3 tokens of prompt and --max-tokens 254 are more than the model's 256"));
+  EXPECT_THAT(
+      error_of([&] { generated("{\"prompt_ids\": [3, 4, 5]}\n", how); }),
+      HasSubstr("3 tokens of prompt and --max-response-tokens 254 are more than the model's 256"));
 }
 
 TEST_F(ModelCommands, ResultsDoNotDependOnBatchesAndThreads) {

@@ -24,12 +24,12 @@ constexpr double kExact = 1e-9;
 Costs hand_costs() {
   return {.ranks = {{.threads = 1,
                      .passes = {{1, 0.1}, {2, 0.15}},
-                     .prompt_token = 0,
-                     .repack = 0.25,
-                     .trained_token = 0.01,
-                     .optimizer = 0.5}},
-          .scored_response = 0.2,
-          .step = 0.05,
+                     .prompt_token_seconds = 0,
+                     .repack_seconds = 0.25,
+                     .trained_token_seconds = 0.01,
+                     .optimizer_seconds = 0.5}},
+          .scored_response_seconds = 0.2,
+          .step_seconds = 0.05,
           .bytes_per_second = 1e9,
           .origin = {}};
 }
@@ -72,7 +72,7 @@ TEST(StepTime, ASynchronousStepIsTheSumOfItsParts) {
 // The exact schedule of six responses in two slots is three waves of ten passes, 4.5 s.
 TEST(StepTime, ResponsesThatWaitForASlotFollowInPassesOfFullWidth) {
   Costs costs = hand_costs();
-  costs.ranks.front().repack = costs.scored_response = 0;
+  costs.ranks.front().repack_seconds = costs.scored_response_seconds = 0;
   const StepTime time =
       time_of(responses(6, 2), costs, {.actors = 1, .reward_workers = 1, .learners = 1});
   EXPECT_NEAR(time.generate, 4.5, 0.1);
@@ -80,7 +80,7 @@ TEST(StepTime, ResponsesThatWaitForASlotFollowInPassesOfFullWidth) {
 
 TEST(StepTime, SlowScoringDeterminesWhenAStepIsGenerated) {
   Costs costs = hand_costs();
-  costs.scored_response = 3;
+  costs.scored_response_seconds = 3;
   const RolesOptions one{.actors = 2, .reward_workers = 1, .learners = 1};
   EXPECT_NEAR(time_of(responses(4, 2), costs, one).generate, 12, kExact);
   RolesOptions two = one;
@@ -102,7 +102,7 @@ TEST(StepTime, RunningAheadTakesAsLongAsTheSlowerSide) {
   const RolesOptions roles{.actors = 2, .reward_workers = 1, .learners = 1};
   EXPECT_NEAR(time_of(work, hand_costs(), roles).step, 1.95, kExact) << "the actors";
   Costs costs = hand_costs();
-  costs.ranks.front().optimizer = 9;
+  costs.ranks.front().optimizer_seconds = 9;
   EXPECT_NEAR(time_of(work, costs, roles).step, 9 + 0.44 + 0.05, kExact) << "the learner";
 }
 
@@ -141,19 +141,19 @@ TEST(Costs, AreInterpolatedGeometricallyBetweenThreadCountsAndConstantBeyond) {
   Costs costs = hand_costs();
   RankCosts faster = costs.ranks.front();
   faster.threads = 4;
-  faster.optimizer = 0.5 / 4;
+  faster.optimizer_seconds = 0.5 / 4;
   costs.ranks.push_back(faster);
-  EXPECT_NEAR(costs.with_threads(2).optimizer, 0.25, kExact);
-  EXPECT_NEAR(costs.with_threads(64).optimizer, 0.125, kExact);
+  EXPECT_NEAR(costs.with_threads(2).optimizer_seconds, 0.25, kExact);
+  EXPECT_NEAR(costs.with_threads(64).optimizer_seconds, 0.125, kExact);
   EXPECT_NEAR(costs.with_threads(1).pass_seconds(4), 0.25, kExact);
 }
 
 TEST(Costs, SurviveARoundTripAndErrorsNameFileAndKey) {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "costs.json";
-  Json json = json_of(hand_costs());
+  Json json = hand_costs();
   write_json({{"costs", json}}, path);
-  Json again = json_of(read_costs(path));
+  Json again = read_costs(path);
   again["origin"] = json["origin"];
   EXPECT_EQ(again, json);
 
@@ -163,7 +163,7 @@ TEST(Costs, SurviveARoundTripAndErrorsNameFileAndKey) {
               testing::AllOf(HasSubstr("costs.json"), HasSubstr("repack_seconds")));
   json["ranks"] = Json::array();
   write_json(json, path);
-  EXPECT_THAT(error_of([&] { read_costs(path); }), HasSubstr("ranks is to be a list"));
+  EXPECT_THAT(error_of([&] { read_costs(path); }), HasSubstr("threads of ranks are to ascend"));
 }
 
 class PlanCommand : public testing::Test {
@@ -175,7 +175,7 @@ class PlanCommand : public testing::Test {
                             "model.path=" + source + "/assets/count_pairs/model",
                             "data.train_file=" + source + "/assets/count_pairs/train.jsonl"};
     arguments_.costs = (directory_.path() / "costs.json").string();
-    write_json(json_of(hand_costs()), arguments_.costs);
+    write_json(Json(hand_costs()), arguments_.costs);
   }
   std::string text() const {
     std::ostringstream out;

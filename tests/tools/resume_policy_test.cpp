@@ -63,7 +63,7 @@ TEST_F(ResumePolicy, OtherKeysAreNamedWithTheRemedy) {
 }
 
 TEST_F(ResumePolicy, ARunOfAnotherCommandNamesAFewKeysAndCountsTheRest) {
-  directory_.write("run/config.yaml", "eval: {a: x, b: 3, c: 3, d: 3, e: 3, f: 3, g: 3}\n");
+  directory_.write("run/config.yaml", "gone: {a: x, b: 3, c: 3, d: 3, e: 3, f: 3, g: 3}\n");
   const std::string error = started_with({});
   EXPECT_THAT(error, HasSubstr("more, perhaps of another command or build"));
   EXPECT_LT(error.size(), 600U + run_.string().size()) << error;

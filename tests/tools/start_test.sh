@@ -76,9 +76,10 @@ next_command_works "$WORK/live.log"
 # --- sft
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
 cat >"$WORK/sft.yaml" <<YAML
-run: {directory: $WORK/sft}
+run: {directory: $WORK/sft, steps: 2}
 model: {path: assets/count_pairs/model}
-sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
+data: {train_file: $WORK/pairs.jsonl}
+optimizer: {warmup: 0}
 YAML
 "$BIN/lie_cluster" sft "$WORK/sft.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft --dry-run failed"; }
 [ ! -e "$WORK/sft" ] || fail "sft --dry-run wrote something"
@@ -91,9 +92,10 @@ next_command_works "$WORK/sft.log"
 # --- eval
 cat >"$WORK/eval.yaml" <<YAML
 run: {directory: $WORK/eval}
-eval: {file: assets/count_pairs/eval.jsonl, prompts: 8}
+data: {evaluation_file: assets/count_pairs/eval.jsonl}
+evaluation: {prompts: 8, max_response_tokens: 40}
 model: {path: assets/count_pairs/model}
-rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
+rollout: {max_prompt_tokens: 32, slots: 8}
 YAML
 "$BIN/lie_cluster" eval "$WORK/eval.yaml" --dry-run >"$WORK/dry.yaml" 2>"$WORK/eval.log" || { cat "$WORK/eval.log"; fail "eval --dry-run failed"; }
 [ ! -e "$WORK/eval" ] || fail "eval --dry-run wrote something"

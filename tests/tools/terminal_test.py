@@ -66,7 +66,7 @@ def check_error(binary, work, environment):
 
 def check_help(binary, environment):
     """Checks that help fits a terminal and that a pipe receives one line per key, for grep."""
-    arguments = [os.path.join(binary, "lie_cluster"), "train", "--help"]
+    arguments = [os.path.join(binary, "lie_cluster"), "train", "--help", "all"]
     for columns in (20, 80, 120):
         status, text = shown(columns, arguments, environment)
         wide = [line for line in text.split("\n") if len(line) > columns]

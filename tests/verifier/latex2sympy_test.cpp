@@ -35,6 +35,11 @@ Outcome normalized(const json& row) {
   return {verdict.correct(), verdict.reason};
 }
 
+// Returns whether a row has a macro that only latex2sympy knows.
+bool is_private(const std::string& latex) {
+  return latex.find("\\variable") != std::string::npos || latex.find("\\char") != std::string::npos;
+}
+
 // Returns whether a gcd or lcm of anything but numbers occurs. In sympy such arguments are
 // polynomials, so that gcd(a, b) is 1 and lcm(a, b) is ab. Here they are whole numbers.
 bool has_common_of_others(const expr::Expr& e) {
@@ -78,6 +83,7 @@ TEST(Latex2Sympy, RowsHaveTheValueThatSympyGaveThem) {
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
   int right = 0, refused = 0, whole_numbers = 0;
   for (const json& row : rows) {
+    if (is_private(row["latex"].get<std::string>())) continue;
     const Outcome outcome = code_of(row);
     whole_numbers += outcome.whole_numbers ? 1 : 0;
     if (outcome.whole_numbers) continue;
@@ -92,9 +98,9 @@ TEST(Latex2Sympy, RowsHaveTheValueThatSympyGaveThem) {
   }
   std::cout << right << " of " << rows.size() << " rows, " << refused << " refused, "
             << whole_numbers << " read otherwise\n";
-  EXPECT_EQ(whole_numbers, 58);
-  EXPECT_GE(right, 1159);
-  EXPECT_EQ(refused, 42);
+  EXPECT_EQ(whole_numbers, 56);
+  EXPECT_GE(right, 1133);
+  EXPECT_EQ(refused, 37);
 }
 
 }  // namespace

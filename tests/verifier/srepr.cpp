@@ -44,10 +44,8 @@ const std::map<std::string, Rel, std::less<>> kRelations = {{"Equality", Rel::kE
                                                             {"LessThan", Rel::kLessEqual},
                                                             {"StrictGreaterThan", Rel::kGreater},
                                                             {"GreaterThan", Rel::kGreaterEqual}};
-const std::map<std::string, Fn, std::less<>> kBinders = {{"Sum", Fn::kSum},
-                                                         {"Product", Fn::kProduct},
-                                                         {"Integral", Fn::kIntegral},
-                                                         {"Derivative", Fn::kDerivative}};
+const std::map<std::string, Fn, std::less<>> kBinders = {
+    {"Sum", Fn::kSum}, {"Product", Fn::kProduct}, {"Integral", Fn::kIntegral}};
 
 class Reader {
  public:

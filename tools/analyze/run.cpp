@@ -88,16 +88,15 @@ void load_curves(Run& run) {
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {
-  std::string text = setting_of(run, "run.steps");
-  if (text.empty()) text = setting_of(run, "sft.steps");
+  const std::string text = setting_of(run, "run.steps", "sft.steps");
   std::int64_t steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
+  if (error != std::errc() || end == text.data() || steps == 0) return std::nullopt;
   return steps;
 }
 
 std::string describe_state(const Run& run) {
-  if (!setting_of(run, "eval.file").empty()) return "evaluation";
+  if (!setting_of(run, "evaluation.ks", "table.ks").empty()) return "evaluation";
   const auto planned = planned_steps(run);
   if (!planned) return fmt::format("{} steps", run.last_step);
   if (run.last_step >= *planned) return fmt::format("finished: {} steps", *planned);
@@ -211,11 +210,11 @@ Curve curve_of(const Run& run, const std::string& metric) {
   return found == run.curves.end() ? Curve() : found->second;
 }
 
-std::string setting_of(const Run& run, const std::string& key) {
+std::string setting_of(const Run& run, const std::string& key, const std::string& former_key) {
   for (const auto& [name, value] : run.settings) {
     if (name == key) return value;
   }
-  return "";
+  return former_key.empty() ? "" : setting_of(run, former_key);
 }
 
 }  // namespace lie::analyze

@@ -90,7 +90,8 @@ std::string source_accuracy(const std::string& source);
 /// Returns the curve of a metric; empty if the run has none.
 Curve curve_of(const Run& run, const std::string& metric);
 
-/// Returns the value of a setting, or "" if it is unknown.
-std::string setting_of(const Run& run, const std::string& key);
+/// Returns the value of a setting, or "" if it is unknown. Runs of earlier versions may have it by
+/// `former_key`.
+std::string setting_of(const Run& run, const std::string& key, const std::string& former_key = "");
 
 }  // namespace lie::analyze

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +19,16 @@ struct ConfigArguments {
   bool dry_run = false;                // only check, and print what a start would do
 };
 
-/// Adds CONFIG and --set.
-void add_config(CLI::App& command, ConfigArguments& arguments);
+/// Returns explain_config() of a command's config.
+using ExplainKeys =
+    std::function<std::string(std::string_view part, std::span<const std::string_view> basics)>;
+
+/// Adds CONFIG, --set and the help of the config's keys. `arguments` must outlive the command.
+void add_config(CLI::App& command, ConfigArguments& arguments, const ExplainKeys& explain);
 
 /// Adds a command whose arguments are a config and --dry-run. Parsing it sets `chosen` to `run`.
-/// `explain` returns the help of the keys that contain its argument.
 void add_config_command(CLI::App& program, JobCommand& chosen, const char* name, const char* help,
-                        const std::function<std::string(std::string_view)>& explain,
+                        const ExplainKeys& explain,
                         const std::function<void(Job&, const ConfigArguments&)>& run);
 
 }  // namespace lie

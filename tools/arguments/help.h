@@ -18,13 +18,20 @@ class FoldedHelp : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override {
-    const std::string help =
-        is_about_a_key(*app) ? make_footer(app) : Formatter::make_help(app, std::move(name), mode);
+    const std::string help = is_about_a_key(*app)
+                                 ? without_outer_lines(app->get_footer())
+                                 : Formatter::make_help(app, std::move(name), mode);
     const auto columns = terminal_columns(stdout);
     return columns ? folded(help, *columns) : help;
   }
 
  private:
+  /// Returns the text without empty lines before and after.
+  static std::string without_outer_lines(const std::string& text) {
+    const std::size_t first = text.find_first_not_of('\n');
+    return text.substr(first, text.find_last_not_of('\n') + 2 - first);
+  }
+
   /// Returns whether --help KEY was called, whose footer explains that key.
   static bool is_about_a_key(const CLI::App& app) {
     const CLI::Option* config = app.get_option_no_throw("CONFIG");

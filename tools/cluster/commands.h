@@ -12,9 +12,9 @@ namespace lie {
 void add_train(CLI::App& program, JobCommand& chosen);
 void add_sft(CLI::App& program, JobCommand& chosen);
 void add_reference_lengths(CLI::App& program, JobCommand& chosen);
-void add_data(CLI::App& program, JobCommand& chosen);
 
 // These run in one process.
+void add_data(CLI::App& program, ProcessCommand& chosen);
 void add_init(CLI::App& program, ProcessCommand& chosen);
 void add_tokenize(CLI::App& program, ProcessCommand& chosen);
 void add_score(CLI::App& program, ProcessCommand& chosen);

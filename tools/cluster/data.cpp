@@ -15,6 +15,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/cluster/commands.h"
+#include "tools/cluster/row_arguments.h"
 #include "tools/run/input/prompts.h"
 
 namespace lie {
@@ -25,7 +26,7 @@ constexpr std::size_t kReasonsShown = 5;
 struct DataArguments {
   std::filesystem::path file;   // JSONL or Parquet
   std::filesystem::path model;  // directory with tokenizer.json; empty: lengths in characters
-  std::vector<std::string> overrides;  // key=value of RowOptions
+  std::vector<std::string> overrides;  // key=value of data.*
   std::int64_t max_prompt_tokens = 1024;
   bool show_first = false;  // print the first prompt as rendered for the model
 };
@@ -37,19 +38,6 @@ struct Source {
   std::set<std::string> distinct;         // prompt and gold
   std::int64_t truncated = 0;
 };
-
-RowOptions row_options(const DataArguments& arguments) {
-  RowOptions options;
-  FieldList fields;
-  fields.section("data", options);
-  for (const std::string& text : arguments.overrides) {
-    // Keys as in a config; the prefix "data." is optional.
-    const std::string override = text.starts_with("data.") ? text : "data." + text;
-    set_config(fields, std::span(&override, 1));
-  }
-  options.skip_bad_rows = true;
-  return options;
-}
 
 /// Returns minimum, quartiles, 99 % quantile and maximum, by nearest rank.
 std::string quantiles(std::vector<double> values) {
@@ -132,8 +120,9 @@ double peak_mebibytes() {
 /// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  const Dataset dataset =
-      read_remarked_prompts(arguments.file, row_options(arguments), arguments.model);
+  RowOptions options = row_options(arguments.overrides);
+  options.skip_bad_rows = true;
+  const Dataset dataset = read_remarked_prompts(arguments.file, options, arguments.model);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto sources = by_source(dataset, arguments);
@@ -145,7 +134,7 @@ std::string describe_data(const DataArguments& arguments) {
 
 }  // namespace
 
-void add_data(CLI::App& program, JobCommand& chosen) {
+void add_data(CLI::App& program, ProcessCommand& chosen) {
   const auto arguments = std::make_shared<DataArguments>();
   CLI::App* data =
       program.add_subcommand("data", "Read a data file as training would, and describe it");
@@ -155,13 +144,13 @@ void add_data(CLI::App& program, JobCommand& chosen) {
   add_integer(*data, "--max-prompt-tokens", arguments->max_prompt_tokens,
               "Count the prompts that are longer, with --model", 1);
   data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
-  add_overrides(*data, arguments->overrides,
-                "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");
-  data->footer([] { return "\nKeys for --set:\n" + explain_config_of<RowOptions>(); });
+  add_row_overrides(*data, arguments->overrides);
+  data->footer([] {
+    RowOptions options;
+    return "\nKeys for --set:\n" + explain_config(row_fields(options), "all");
+  });
   data->callback([&chosen, arguments] {
-    chosen = [=](Job& job) {
-      if (job.rank() == 0) std::fputs(printable(describe_data(*arguments)).c_str(), stdout);
-    };
+    chosen = [=] { std::fputs(printable(describe_data(*arguments)).c_str(), stdout); };
   });
 }
 

@@ -27,7 +27,8 @@ constexpr std::int64_t kUsualTokens = 256;  // default limit of a response
 RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows,
                           const ModelConfig& config) {
   RolloutOptions options;
-  options.end_of_sequence_ids = end_tokens(arguments.model.path, "plain").ids;
+  options.end_of_sequence_ids =
+      end_tokens(arguments.model.path, row_options(arguments.overrides).prompt_template).ids;
   options.slots = arguments.slots;
   options.cache_mebibytes = arguments.cache_mebibytes;
   options.max_prompt_tokens = 0;
@@ -48,8 +49,8 @@ void check_lengths(const std::vector<TokenRow>& rows, std::int64_t max_tokens,
   for (const TokenRow& row : rows) {
     if (std::ssize(row.prompt_ids) + max_tokens <= config.max_positions) continue;
     fail(
-        "{}: {} tokens of prompt and --max-tokens {} are more than the model's {} positions "
-        "(max_position_embeddings)",
+        "{}: {} tokens of prompt and --max-response-tokens {} are more than the model's {} "
+        "positions (max_position_embeddings)",
         row.place, row.prompt_ids.size(), max_tokens, config.max_positions);
   }
 }
@@ -108,7 +109,7 @@ void report(const Generator& generator, std::size_t rows, std::chrono::duration<
 
 void add_sampling(CLI::App& command, SamplingOptions& sampling) {
   command
-      .add_option("--max-tokens", sampling.max_response_tokens,
+      .add_option("--max-response-tokens,--max-tokens", sampling.max_response_tokens,
                   "Limit of a response; default: 256, or what the longest prompt leaves of the "
                   "model's positions")
       ->check(integers(1));
@@ -124,7 +125,8 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
 
 void generate(const GenerateArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
-  TokenRowReader reader(arguments.model.path, config, arguments.add_special_tokens);
+  TokenRowReader reader(arguments.model.path, config, row_options(arguments.overrides),
+                        arguments.add_special_tokens);
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
   Writer writer(rows, reader.tokenizer(), out);
   const RolloutOptions options = options_of(arguments, rows, config);
@@ -151,12 +153,12 @@ void add_generate(CLI::App& program, ProcessCommand& chosen) {
   const auto arguments = std::make_shared<GenerateArguments>();
   CLI::App* command =
       program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
-  add_model_and_rows(*command, *arguments, "prompt_ids, or a text prompt, used without a template");
+  add_model_and_rows(*command, *arguments, "prompt_ids, or a prompt: a text or chat messages");
   add_sampling(*command, arguments->sampling);
   add_integer(*command, "--samples", arguments->samples, "Responses to each prompt", 1, 1 << 20);
   add_integer(*command, "--seed", arguments->seed, "Seed of every sampled token", 0);
   command->add_flag("--ignore-end", arguments->ignore_end,
-                    "Continue after an end-of-sequence token, up to --max-tokens");
+                    "Continue after an end-of-sequence token, up to --max-response-tokens");
   add_integer(*command, "--slots", arguments->slots,
               "Responses in flight at once. Results do not depend on it", 1, 65536);
   add_integer(*command, "--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most", 1);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <string>
+#include <vector>
 
 #include "actors/rollout_options.h"
 #include "tools/run/config/options.h"
@@ -22,7 +24,8 @@ struct GenerateArguments {
   std::int64_t slots = 64;  // responses in flight
   std::int64_t cache_mebibytes = 4096;
   bool add_special_tokens = false;
-  bool ignore_end = false;  // continue after an end-of-sequence token
+  std::vector<std::string> overrides = {};  // key=value of data.*: how rows become prompts
+  bool ignore_end = false;                  // continue after an end-of-sequence token
 };
 
 /// Writes each row once for each response, in order, with these fields added: "response",

@@ -26,6 +26,7 @@
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
@@ -242,7 +243,7 @@ void name_evaluation(const fs::path& file, TrainConfig& config) {
   if (file.empty()) return;
   config.data.evaluation_file = {file.string()};
   config.evaluation.every = 10;
-  config.rollout.evaluation = config.rollout.sampling;
+  config.rollout.evaluation.temperature = config.rollout.sampling.temperature;
 }
 
 TrainConfig config_of(const InitArguments& arguments, const Findings& found,
@@ -334,9 +335,10 @@ std::string start_text(const StartResponses& start) {
 
 std::string head(const Findings& found, const RunSizes& sizes,
                  const std::vector<std::string>& switched_off) {
-  std::string text =
-      "# Written by lie_cluster init. Every key: lie_cluster train --help. Start it with\n"
-      "#   mpirun --oversubscribe -n 4 lie_cluster train THIS_FILE\n";
+  std::string text = fmt::format(
+      "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
+      "#   mpirun --oversubscribe -n 4 {}\n",
+      next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value);
   text += fmt::format(
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",
       sizes.learner_gibibytes, sizes.actor_gibibytes, sizes.machine_gibibytes);

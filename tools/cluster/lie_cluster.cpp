@@ -23,7 +23,7 @@ void add_commands(CLI::App& program, lie::JobCommand& in_job, lie::ProcessComman
   lie::add_sft(program, in_job);
   lie::add_eval(program, in_job);
   lie::add_reference_lengths(program, in_job);
-  lie::add_data(program, in_job);
+  lie::add_data(program, without_job);
   lie::add_init(program, without_job);
   lie::add_tokenize(program, without_job);
   lie::add_score(program, without_job);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/config/config.h"
 #include "common/dataset/parquet.h"
 #include "common/dataset/rows.h"
 #include "common/io/file.h"
@@ -23,6 +24,7 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
+#include "tools/run/start/run_summary.h"
 #include "tools/run/start/writer.h"
 
 namespace lie {
@@ -127,8 +129,8 @@ void write_lengths(const fs::path& input, const fs::path& output, const LengthsB
   }
 }
 
-void log_summary(const fs::path& output, const Dataset& dataset, const LengthLog& lengths,
-                 std::int64_t max_prompt_tokens) {
+void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& config,
+                 const Dataset& dataset, const LengthLog& lengths) {
   double sum = 0;
   std::int64_t samples = 0, at_limit = 0, truncated = 0;
   for (const auto& [group, measured] : lengths.measured()) {
@@ -140,10 +142,21 @@ void log_summary(const fs::path& output, const Dataset& dataset, const LengthLog
   const auto prompts = std::ssize(dataset.prompts);
   const Log log("actor", 0);
   if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
-  warn_of_truncation(log, truncated, prompts, max_prompt_tokens);
-  log.info(
-      "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the limit",
-      output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
+  warn_of_truncation(log, truncated, prompts, config.rollout.max_prompt_tokens);
+  if (at_limit > 0) {
+    log.warn(
+        "{} of {} responses reached rollout.max_response_tokens {}: L_ref of their prompts is a "
+        "lower bound; raise the limit and measure again, or train with these",
+        at_limit, samples, config.rollout.sampling.max_response_tokens);
+  }
+  const std::string output = arguments.output.string();
+  const std::vector<SummaryEntry> entries = {
+      {"prompts", std::to_string(prompts)},
+      {"L_ref", fmt::format("{:.1f} tokens on average", sum / static_cast<double>(prompts))},
+      next_command_entry("lie_cluster", "train",
+                         {arguments.config.config, "--set", "data.train_file=" + output, "--set",
+                          "reward.length.target=reference"})};
+  log.info("{}", run_summary_text(output, entries));
 }
 
 /// Samples from model.path as the run's actors would, over all ranks, and writes the rows with each
@@ -164,6 +177,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   generation.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() > 0) return run_generation_actor(job, generation);
 
+  for (const std::string& note : config.former_keys) Log("actor", 0).warn("{}", note);
   Log("actor", 0).info("responses {}", ends.text);
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
@@ -179,7 +193,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                       });
   progress.finish();
   write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
-  log_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
+  log_summary(arguments, config, dataset, log);
   log.remove();
 }
 
@@ -190,7 +204,7 @@ void add_reference_lengths(CLI::App& program, JobCommand& chosen) {
   CLI::App* measure = program.add_subcommand(
       "reference-lengths",
       "Measure the initial policy's response length for every training prompt; also under mpirun");
-  add_config(*measure, arguments->config);
+  add_config(*measure, arguments->config, explain_config_of<TrainConfig>);
   measure
       ->add_option("--output", arguments->output,
                    "File to write: the rows with reference_length, as .parquet if the data is "

@@ -1,9 +1,13 @@
-// Arguments that tokenize, score and generate share.
+// Arguments that data, tokenize, score and generate share.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "common/config/config.h"
+#include "common/dataset/dataset.h"
 #include "tools/arguments/number_arguments.h"
 
 namespace lie {
@@ -14,6 +18,31 @@ inline void add_special_tokens(CLI::App& command, bool& value, const std::string
                    "Add what the tokenizer's post-processor puts around each " + what +
                        ", such as Llama 3's <|begin_of_text|>; the default is that of "
                        "transformers' add_special_tokens=False");
+}
+
+/// Adds --set for the keys data.*.
+inline void add_row_overrides(CLI::App& command, std::vector<std::string>& overrides) {
+  add_overrides(
+      command, overrides,
+      "How rows are read: --set data.prompt_template=model --set data.prompt_field=question");
+}
+
+/// Returns the keys data.* that say how rows are read.
+inline FieldList row_fields(RowOptions& options) {
+  FieldList fields;
+  fields.section("data", options);
+  return fields;
+}
+
+/// Returns the options that --set gives. The prefix "data." is optional.
+inline RowOptions row_options(std::span<const std::string> overrides) {
+  RowOptions options;
+  const FieldList fields = row_fields(options);
+  for (const std::string& text : overrides) {
+    const std::string override = text.starts_with("data.") ? text : "data." + text;
+    set_config(fields, std::span(&override, 1));
+  }
+  return options;
 }
 
 /// Adds the options that score and generate share: the model, the rows, and how texts become ids.
@@ -33,6 +62,7 @@ inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::st
   add_integer(command, "--threads", arguments.model.threads,
               "Threads on the CPU; 0: all cores. Results do not depend on it", 0, 1024);
   add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
+  add_row_overrides(command, arguments.overrides);
 }
 
 }  // namespace lie

@@ -80,7 +80,8 @@ void score_all(std::span<TokenRow> rows, Transformer& policy, const ScoreArgumen
 
 void score(const ScoreArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
-  TokenRowReader reader(arguments.model.path, config, arguments.add_special_tokens);
+  TokenRowReader reader(arguments.model.path, config, row_options(arguments.overrides),
+                        arguments.add_special_tokens);
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
@@ -99,7 +100,7 @@ void add_score(CLI::App& program, ProcessCommand& chosen) {
   CLI::App* command =
       program.add_subcommand("score", "Log-prob of every response token, as JSON lines");
   add_model_and_rows(*command, *arguments,
-                     "prompt_ids and response_ids, or texts prompt and response");
+                     "prompt_ids and response_ids, or a prompt and a text response");
   add_number(*command, "--temperature", arguments->temperature,
              "Logits are divided by this before the softmax", 1e-6);
   command->add_flag("--entropies", arguments->entropies,

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <string>
+#include <vector>
 
 #include "tools/run/config/options.h"
 
@@ -14,8 +16,9 @@ struct ScoreArguments {
   std::filesystem::path input = {};  // JSONL of prompts and responses; "-": standard input
   double temperature = 1;            // above 0
   bool add_special_tokens = false;
-  bool entropies = false;            // write the entropies, too
-  std::int64_t batch_tokens = 2048;  // tokens of one forward pass, at least one row
+  std::vector<std::string> overrides = {};  // key=value of data.*: how rows become prompts
+  bool entropies = false;                   // write the entropies, too
+  std::int64_t batch_tokens = 2048;         // tokens of one forward pass, at least one row
 };
 
 /// Writes each row with "log_probs" added (one for each response token, in nats, of logits /

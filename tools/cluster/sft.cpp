@@ -1,6 +1,9 @@
 #include "tools/cluster/sft.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -37,19 +40,20 @@ namespace {
 
 struct SftConfig {
   DirectoryOptions run{"runs/sft"};
-  bool initialise = false;
   ModelOptions model;
+  bool initialise = false;
   SftOptions sft;
   std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
 };
 
 void describe(FieldList& fields, SftConfig& config) {
   fields.section("run", config.run);
-  fields.add("initialise", config.initialise,
+  fields.section("model", config.model);
+  fields.add("model.initialise", config.initialise,
              {.help = "Start from random weights. model.path then needs config.json and the "
                       "tokenizer files only."});
-  fields.section("model", config.model);
-  fields.section("sft", config.sft);
+  fields.rename("initialise", "model.initialise");
+  describe(fields, config.sft);
 }
 
 SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
@@ -58,21 +62,13 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   if (config.model.path.empty()) {
     fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
   }
-  if (config.sft.data.empty()) {
+  if (config.sft.train_file.empty()) {
     fail(
-        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or of prompts and "
-        "responses",
+        "{}: data.train_file is not set: name a JSONL or Parquet file of conversations, or of "
+        "prompts and responses",
         path.string());
   }
   return config;
-}
-
-/// Returns the keys that a resume of this run may change in addition to those that no result
-/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
-std::vector<std::string> may_change(const SftConfig& config) {
-  const OptimizerOptions& optimizer = config.sft.optimizer;
-  if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
-  return {"sft.steps", "sft.epochs"};
 }
 
 /// Returns the start weights that this learner holds.
@@ -105,7 +101,6 @@ SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
 std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
                                  const SftEncoding& encoding, const ModelConfig& model,
                                  bool is_first) {
-  if (file.empty()) return {};
   const std::int64_t longest =
       config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
   SftData data = load_sft_examples(file, config.sft, encoding, longest);
@@ -180,8 +175,22 @@ class SftRecorder {
   std::int64_t steps_seen_ = 0;
 };
 
+/// Throws Error if the directory holds another run. A resume may change the length of the run,
+/// unless the cosine schedule ends with it.
 void check_directory(SftConfig config) {
-  holds_this_run(config.run.directory, fields_of(config), may_change(config));
+  const FieldList fields = fields_of(config);
+  const std::vector<std::string> length = {"run.epochs"};
+  const fs::path directory = config.run.directory;
+  if (!holds_this_run(directory, fields, length)) return;
+  const OptimizerOptions& optimizer = config.sft.optimizer;
+  if (optimizer.schedule != Schedule::kCosine || optimizer.decay_until > 0) return;
+  for (const std::string& difference : config_differences(fields, directory / "config.yaml", {})) {
+    if (!difference.starts_with("run.steps:") && !difference.starts_with("run.epochs:")) continue;
+    fail(
+        "run.directory {} holds a run whose cosine schedule ends with its length ({}): restore it, "
+        "or name another directory",
+        directory.string(), difference);
+  }
 }
 
 /// The inputs that every rank reads before it loads weights.
@@ -202,8 +211,11 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   if (is_first && !config.initialise) plan_weights(config.model.path);  // checks the files
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
-  inputs.train = examples(config, config.sft.data, encoding, inputs.model, is_first);
-  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, is_first);
+  inputs.train = examples(config, config.sft.train_file, encoding, inputs.model, is_first);
+  for (const std::string& file : config.sft.evaluation_file) {
+    std::ranges::move(examples(config, file, encoding, inputs.model, is_first),
+                      std::back_inserter(inputs.held_out));
+  }
   return inputs;
 }
 
@@ -229,9 +241,12 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   };
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),
-      {"data", examples_of(inputs.train, config.sft.data)}};
+      {"data", examples_of(inputs.train, config.sft.train_file)}};
   if (!inputs.held_out.empty()) {
-    entries.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
+    entries.push_back(
+        {"validation",
+         examples_of(inputs.held_out,
+                     fmt::format("{}", fmt::join(config.sft.evaluation_file, ", ")))});
   }
   entries.push_back({"prompts", "template " + config.sft.prompt_template});
   entries.push_back({"responses", inputs.ends.text});

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -37,39 +38,46 @@ namespace lie {
 namespace {
 
 using namespace evaluation;
-/// Returns the prompts to evaluate; the index of a prompt is the number of its group.
-std::vector<Prompt> prompts_of(const EvalConfig& config) {
-  Dataset dataset =
-      read_run_prompts(config.eval.file, config.data, config.model.path, Log("eval", 0));
-  const auto& sources = config.eval.sources;
-  std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
-    return !sources.empty() &&
-           std::find(sources.begin(), sources.end(), prompt.data_source) == sources.end();
-  });
-  if (dataset.prompts.empty()) {
-    fail("{}: no row has one of the data sources {}", config.eval.file, fmt::join(sources, ", "));
+/// The prompts of an evaluation by row number, which is also the number of their group.
+using PromptsByRow = std::map<std::int64_t, Prompt>;
+
+std::string files_text(const EvalConfig& config) {
+  return fmt::format("{}", fmt::join(config.files, ", "));
+}
+
+PromptsByRow prompts_of(const EvalConfig& config) {
+  std::vector<Prompt> prompts =
+      read_evaluation_prompts(config.files, config.evaluation.prompts, config.data,
+                              config.model.path, Log("eval", 0), config.eval.sources);
+  if (prompts.empty()) {
+    fail("{}: no row has one of the data sources {}", files_text(config),
+         fmt::join(config.eval.sources, ", "));
   }
-  const auto wanted = static_cast<std::size_t>(config.eval.prompts);
-  if (wanted > 0 && wanted < dataset.prompts.size()) dataset.prompts.resize(wanted);
-  if (const std::int64_t digits = count_digit_keys(dataset.prompts); digits > 0) {
+  if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     Log("eval", 0).warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "
         "letter; they are graded as numbers",
-        config.eval.file, digits, dataset.prompts.size());
+        files_text(config), digits, prompts.size());
   }
-  return std::move(dataset.prompts);
-}
-
-Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, std::size_t group) {
-  return {.group = static_cast<std::int64_t>(group),
-          .purpose = Purpose::kEvaluate,
-          .samples = static_cast<std::int32_t>(config.eval.samples_per_prompt),
-          .prompt = prompts[group]};
+  PromptsByRow by_row;
+  for (Prompt& prompt : prompts) {
+    const std::int64_t row = prompt.problem;
+    by_row.emplace(row, std::move(prompt));
+  }
+  return by_row;
 }
 
 /// Keys and sections that change only how responses are graded.
-const std::vector<std::string> kMayChange = {
-    "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
+const std::vector<std::string> kMayChange = {"evaluation.prompts",
+                                             "evaluation.write_texts",
+                                             "evaluation.choice_patterns",
+                                             "evaluation.budgets",
+                                             "evaluation.ks",
+                                             "evaluation.confidence",
+                                             "evaluation.resamples",
+                                             "reward.coverage",
+                                             "coverage",
+                                             "verifier"};
 
 void check_directory(EvalConfig config) {
   holds_this_run(config.run.directory, fields_of(config), kMayChange);
@@ -84,13 +92,9 @@ void prepare_directory(Job& job, EvalConfig config) {
 }
 
 /// Throws Error if a logged group belongs to another row than the one that has its number now.
-void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompts,
-                    const fs::path& log) {
+void check_same_row(const RolloutGroup& group, const Prompt& now, const fs::path& log) {
   const Prompt& then = group.ticket.prompt;
-  const auto number = static_cast<std::size_t>(group.ticket.group);
-  const bool same = prompts[number].problem == then.problem && prompts[number].text == then.text &&
-                    prompts[number].gold == then.gold;
-  if (same) return;
+  if (now.problem == then.problem && now.text == then.text && now.gold == then.gold) return;
   fail(
       "{}: holds responses to row {} with another prompt or gold than the file has now; name "
       "another run.directory",
@@ -113,24 +117,30 @@ MessageFileState read_responses(const fs::path& log,
 class Generation {
  public:
   /// Reads the responses in the directory, and changes nothing there.
-  Generation(const EvalConfig& config, std::vector<Prompt> prompts)
-      : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
-    std::vector<bool> has_responses(prompts_.size(), false);
+  Generation(const EvalConfig& config, PromptsByRow prompts)
+      : prompts_(std::move(prompts)), log_path_(response_log(config)) {
+    std::set<std::int64_t> done;
     const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {
-      const auto number = static_cast<std::size_t>(group.ticket.group);
-      if (number >= has_responses.size()) return;  // eval.prompts was larger then
-      check_same_row(group, prompts_, log_path_);
-      has_responses[number] = true;
+      const auto prompt = prompts_.find(group.ticket.group);
+      if (prompt == prompts_.end()) return;  // evaluation.prompts was larger then
+      check_same_row(group, prompt->second, log_path_);
+      done.insert(prompt->first);
     });
     valid_bytes_ = log.valid_bytes;
     for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
-    for (std::size_t g = 0; g < prompts_.size(); ++g) {
-      if (!has_responses[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
+    for (const auto& [row, prompt] : prompts_) {
+      if (done.contains(row)) continue;
+      tickets_.push_back(
+          {.group = row,
+           .purpose = Purpose::kEvaluate,
+           .samples = static_cast<std::int32_t>(config.evaluation.samples_per_prompt),
+           .prompt = prompt});
     }
   }
 
   std::deque<Ticket> tickets() const { return tickets_; }
   std::int64_t prompts() const { return std::ssize(prompts_); }
+  bool contains(std::int64_t group) const { return prompts_.contains(group); }
 
   /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
   /// the progress line.
@@ -148,8 +158,7 @@ class Generation {
   void finish() { progress_->finish(); }
 
  private:
-  const EvalConfig& config_;
-  std::vector<Prompt> prompts_;
+  PromptsByRow prompts_;
   fs::path log_path_;
   std::uint64_t valid_bytes_ = 0;
   std::deque<Ticket> tickets_;
@@ -164,7 +173,7 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, model.parameters),
       {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
-                           config.eval.file, config.eval.samples_per_prompt)}};
+                           files_text(config), config.evaluation.samples_per_prompt)}};
   std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
                     std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
@@ -188,28 +197,28 @@ void log_end(const EvalConfig& config) {
   Log("eval", 0).info("{}", run_summary_text("done", entries));
 }
 
-/// Returns the scored groups of the first `prompts` prompts, in canonical order.
-std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
+/// Returns the scored groups of the evaluation's prompts, in canonical order.
+std::vector<ScoredGroup> score_responses(const EvalConfig& config, const Generation& generation,
                                          Grader& grader) {
   std::map<std::int64_t, RolloutGroup> groups;
   read_responses(response_log(config), [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
-    if (number < prompts) groups.insert_or_assign(number, std::move(group));
+    if (generation.contains(number)) groups.insert_or_assign(number, std::move(group));
   });
   std::vector<ScoredGroup> scored;
   for (auto& [number, group] : groups) scored.push_back(grader.score(std::move(group)));
   return scored;
 }
 
-void report(const EvalConfig& config, std::int64_t prompts, Grader& grader,
+void report(const EvalConfig& config, const Generation& generation, Grader& grader,
             const DecodeText& decode) {
-  const std::vector<ScoredGroup> groups = score_responses(config, prompts, grader);
+  const std::vector<ScoredGroup> groups = score_responses(config, generation, grader);
   const auto truncated = std::ranges::count_if(
       groups, [](const ScoredGroup& group) { return group.rollout.prompt_tokens_dropped > 0; });
-  warn_of_truncation(Log("eval", 0), truncated, prompts, config.rollout.max_prompt_tokens);
+  warn_of_truncation(Log("eval", 0), truncated, generation.prompts(),
+                     config.rollout.max_prompt_tokens);
   const std::vector<GradedProblem> problems = grade_problems(groups, grader, config.verifier);
-  const Table table =
-      make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
+  const Table table = make_table(problems, config.table, static_cast<std::uint64_t>(config.seed));
   write_table_files(table, config.run.directory);
   if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
   write_as_run(groups, config);
@@ -238,7 +247,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   Grader grader(scoring_options(config), decode, config.table.budgets,
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
                 config.eval.choice_patterns);
-  std::vector<Prompt> prompts = prompts_of(config);
+  PromptsByRow prompts = prompts_of(config);
   prepare_directory(job, config);
   Generation generation(config, std::move(prompts));
   Log("eval", 0).info("{}", start_text(config, generation, ends));
@@ -247,7 +256,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
       [&](RolloutGroup group) { return grader.score(std::move(group)); }, generation.open_log());
   generation.finish();
   job.set_activity("verifying and writing tables");
-  report(config, generation.prompts(), grader, decode);
+  report(config, generation, grader, decode);
   grader.finish();
   log_end(config);
 }
@@ -267,12 +276,16 @@ void print_plan(const EvalConfig& config, const std::string& ends) {
 void evaluate(Job& job, const ConfigArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
-  const EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
+  EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
+  fit_to_model(config, load_model_config(config.model.path));
+  if (job.rank() == 0) {
+    for (const std::string& note : config.former_keys) Log("eval", 0).warn("{}", note);
+  }
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions options{.model = config.model,
                             .rollout = config.rollout,
-                            .seed = static_cast<std::uint64_t>(config.eval.seed),
-                            .keep_binding = config.eval.keep_binding};
+                            .seed = static_cast<std::uint64_t>(config.seed),
+                            .keep_binding = config.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
   if (arguments.dry_run) {
     if (job.rank() == 0) print_plan(config, ends.text);

@@ -10,6 +10,7 @@
 #include "actors/rollout_options.h"
 #include "common/config/options.h"
 #include "common/dataset/dataset.h"
+#include "learner/schedule/tickets.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"
 #include "tools/eval/eval_table.h"
@@ -18,37 +19,38 @@
 
 namespace lie::evaluation {
 
-/// Which problems are evaluated, and how often.
+/// Settings of the section evaluation that training does not have.
 struct EvalOptions {
-  std::string file;
   std::vector<std::string> sources;
-  std::int64_t prompts = 0;
-  std::int64_t samples_per_prompt = 1;
-  std::int64_t seed = 1;
   bool choice_patterns = false;
   bool write_texts = true;
-  bool keep_binding = false;
 };
 void describe(FieldList& fields, EvalOptions& options);
 
 struct EvalConfig {
   DirectoryOptions run{"runs/eval"};
+  std::int64_t seed = 1;
+  EvaluationOptions evaluation;
   EvalOptions eval;
   TableOptions table;
   ModelOptions model;
+  std::vector<std::string> files;
   RowOptions data;
-  RolloutOptions rollout;  // sampling equals evaluation: temperature 0.6, 32k tokens
+  bool keep_binding = false;
+  RolloutOptions rollout;  // sampling equals evaluation
   CoverageOptions coverage;
   MetricCoverageOptions metric_coverage;
   VerifierOptions verifier;
   VerifierProgramOptions verifier_program;
-
-  EvalConfig();
+  std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
 };
 void describe(FieldList& fields, EvalConfig& config);
 
 /// Reads a config and its overrides. Throws Error as load_config does.
 EvalConfig load_eval_config(const std::filesystem::path& path,
                             std::span<const std::string> overrides);
+
+/// Chooses the response limit if it is 0, and removes budgets above the limit.
+void fit_to_model(EvalConfig& config, const ModelConfig& model);
 
 }  // namespace lie::evaluation

@@ -40,7 +40,7 @@ nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
 TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
-          .seed = static_cast<std::uint64_t>(config.eval.seed),
+          .seed = static_cast<std::uint64_t>(config.seed),
           .model_sha256 = weights_sha256(load_weights(config.model.path, *make_cpu_operators(1))),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .rewards = reward_names({})};

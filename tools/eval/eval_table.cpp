@@ -190,7 +190,8 @@ nlohmann::json curve_json(const Curve& curve) {
 
 void describe(FieldList& fields, TableOptions& options) {
   fields.add("budgets", options.budgets,
-             {.help = "Each response is cut at these lengths and verified again.",
+             {.help = "Each response is cut at these lengths and verified again. Those above "
+                      "evaluation.max_response_tokens are left out.",
               .unit = "tokens",
               .min = 1});
   fields.add(

@@ -51,7 +51,8 @@ class Bench {
 
   RankCosts measure() {
     RankCosts costs{.threads = threads_, .passes = {}};
-    costs.repack = least_of_repeats([&] { return seconds_of([&] { policy_.weights_changed(); }); });
+    costs.repack_seconds =
+        least_of_repeats([&] { return seconds_of([&] { policy_.weights_changed(); }); });
     const RolloutOptions& rollout = work_.config.rollout;
     const std::int64_t asked =
         work_.config.tickets.prompts_per_step * work_.config.tickets.samples_per_prompt;
@@ -110,7 +111,7 @@ class Bench {
     }
     costs.passes.push_back({rows, least});
     if (rows > 1) return;
-    costs.prompt_token =
+    costs.prompt_token_seconds =
         std::max(prefill - least, 0.0) / static_cast<double>(options.max_prompt_tokens);
   }
 
@@ -175,8 +176,8 @@ class Bench {
       return watch.seconds();
     });
     const double of_optimizer = std::ranges::min(optimizing);
-    costs.optimizer = of_optimizer / static_cast<double>(epochs);
-    costs.trained_token =
+    costs.optimizer_seconds = of_optimizer / static_cast<double>(epochs);
+    costs.trained_token_seconds =
         std::max(whole - of_optimizer, 0.0) / static_cast<double>(tokens * epochs);
   }
 
@@ -196,7 +197,7 @@ Costs measure_costs(const CalibrationWork& work, std::span<const int> threads) {
   for (const int count : threads) {
     Bench bench(work, count);
     costs.ranks.push_back(bench.measure());
-    if (count == threads.front()) costs.scored_response = bench.scored_response();
+    if (count == threads.front()) costs.scored_response_seconds = bench.scored_response();
   }
   costs.origin = fmt::format("measured on this machine in {:.1f} s", watch.seconds());
   return costs;

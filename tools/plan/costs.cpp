@@ -2,74 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "common/base/error.h"
 
 namespace lie::planning {
 namespace {
 
-constexpr std::pair<const char*, double RankCosts::*> kOfRank[] = {
-    {"prompt_token_seconds", &RankCosts::prompt_token},
-    {"repack_seconds", &RankCosts::repack},
-    {"trained_token_seconds", &RankCosts::trained_token},
-    {"optimizer_seconds", &RankCosts::optimizer}};
-constexpr std::pair<const char*, double Costs::*> kOfAll[] = {
-    {"scored_response_seconds", &Costs::scored_response},
-    {"step_seconds", &Costs::step},
-    {"bytes_per_second", &Costs::bytes_per_second}};
+constexpr double RankCosts::*kSeconds[] = {
+    &RankCosts::prompt_token_seconds, &RankCosts::repack_seconds, &RankCosts::trained_token_seconds,
+    &RankCosts::optimizer_seconds};
 
-/// Reads a file of costs. Errors name the place in the file.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+/// Returns whether there are items, and their `key` is at least 1 and ascends.
+template <typename Item>
+bool ascends(const std::vector<Item>& items, std::int64_t Item::*key) {
+  const auto falls = [&](const Item& a, const Item& b) { return a.*key >= b.*key; };
+  return !items.empty() && items.front().*key >= 1 &&
+         std::ranges::adjacent_find(items, falls) == items.end();
+}
 
-  double number(const Json& at, const char* key, double least) const {
-    const auto value = at.find(key);
-    if (value == at.end() || !value->is_number() || !(value->get<double>() >= least)) {
-      fail(
-          "{}: costs: {} is to be a number of at least {}; lie_cluster plan --json writes such a "
-          "file",
-          file_, key, least);
-    }
-    return value->get<double>();
+/// Returns what is wrong with costs; empty if they can be used.
+std::string fault_of(const Costs& costs) {
+  if (!ascends(costs.ranks, &RankCosts::threads)) return "the threads of ranks are to ascend";
+  bool is_positive = costs.bytes_per_second > 0;
+  for (const RankCosts& rank : costs.ranks) {
+    if (!ascends(rank.passes, &PassCost::rows)) return "the rows of passes are to ascend";
+    for (const PassCost& pass : rank.passes) is_positive = is_positive && pass.seconds > 0;
+    for (const auto member : kSeconds) is_positive = is_positive && rank.*member >= 0;
   }
-
-  const Json& list(const Json& at, const char* key) const {
-    const auto value = at.find(key);
-    if (value == at.end() || !value->is_array() || value->empty()) {
-      fail(
-          "{}: costs: {} is to be a list that is not empty; lie_cluster plan --json writes such a "
-          "file",
-          file_, key);
-    }
-    return *value;
-  }
-
-  RankCosts rank(const Json& at) const {
-    RankCosts costs{.threads = count(at, "threads"), .passes = {}};
-    for (const Json& pass : list(at, "passes")) {
-      costs.passes.push_back({count(pass, "rows"), number(pass, "seconds", 1e-12)});
-    }
-    check_order(costs.passes, &PassCost::rows, "rows of passes");
-    for (const auto& [key, member] : kOfRank) costs.*member = number(at, key, 0);
-    return costs;
-  }
-
-  template <typename T>
-  void check_order(const std::vector<T>& items, std::int64_t T::*key, const char* name) const {
-    const auto falls = [&](const T& a, const T& b) { return a.*key >= b.*key; };
-    if (std::ranges::adjacent_find(items, falls) == items.end()) return;
-    fail("{}: costs: {} are to ascend", file_, name);
-  }
-
- private:
-  std::int64_t count(const Json& at, const char* key) const {
-    return static_cast<std::int64_t>(std::min(number(at, key, 1), 1e9));
-  }
-
-  std::string file_;
-};
+  is_positive = is_positive && costs.scored_response_seconds >= 0 && costs.step_seconds >= 0;
+  return is_positive ? "" : "a cost is negative, or a pass or the bandwidth is 0";
+}
 
 double between(double from, double to, double share) { return from + share * (to - from); }
 
@@ -86,7 +48,7 @@ RankCosts between(const RankCosts& from, const RankCosts& to, std::int64_t threa
   for (PassCost& pass : costs.passes) {
     pass.seconds = between_geometrically(pass.seconds, to.pass_seconds(pass.rows), share);
   }
-  for (const auto& [key, member] : kOfRank) {
+  for (const auto member : kSeconds) {
     costs.*member = between_geometrically(from.*member, to.*member, share);
   }
   return costs;
@@ -113,33 +75,19 @@ RankCosts Costs::with_threads(std::int64_t threads) const {
 
 Costs read_costs(const std::filesystem::path& path) {
   const Json file = read_json(path);
-  const Reader reader(path.string());
-  const auto found = file.is_object() ? file.find("costs") : file.end();
-  const Json& from = found != file.end() ? *found : file;
-  if (!from.is_object()) fail("{}: costs are to be an object", path.string());
   Costs costs;
-  for (const Json& rank : reader.list(from, "ranks")) costs.ranks.push_back(reader.rank(rank));
-  reader.check_order(costs.ranks, &RankCosts::threads, "threads of ranks");
-  for (const auto& [key, member] : kOfAll) costs.*member = reader.number(from, key, 0);
-  if (costs.bytes_per_second == 0) fail("{}: costs: bytes_per_second is 0", path.string());
+  std::string fault;
+  try {
+    costs = file.contains("costs") ? file["costs"].get<Costs>() : file.get<Costs>();
+    fault = fault_of(costs);
+  } catch (const Json::exception& error) {
+    fault = error.what();
+  }
+  if (!fault.empty()) {
+    fail("{}: costs: {}; lie_cluster plan --json writes such a file", path.string(), fault);
+  }
   costs.origin = "given by " + path.string();
   return costs;
-}
-
-Json json_of(const Costs& costs) {
-  Json ranks = Json::array();
-  for (const RankCosts& rank : costs.ranks) {
-    Json passes = Json::array();
-    for (const PassCost& pass : rank.passes) {
-      passes.push_back({{"rows", pass.rows}, {"seconds", pass.seconds}});
-    }
-    Json of_rank = {{"threads", rank.threads}, {"passes", passes}};
-    for (const auto& [key, member] : kOfRank) of_rank[key] = rank.*member;
-    ranks.push_back(std::move(of_rank));
-  }
-  Json json = {{"origin", costs.origin}, {"ranks", ranks}};
-  for (const auto& [key, member] : kOfAll) json[key] = costs.*member;
-  return json;
 }
 
 }  // namespace lie::planning

@@ -16,14 +16,14 @@ struct PassCost {
   double seconds = 0;
 };
 
-/// Costs of a rank that computes with `threads` threads, in seconds.
+/// Costs of a rank that computes with `threads` threads.
 struct RankCosts {
   std::int64_t threads = 1;
-  std::vector<PassCost> passes;  // ascending rows, at least one
-  double prompt_token = 0;       // prefill of one token by an actor
-  double repack = 0;             // packing of new weights by an actor
-  double trained_token = 0;      // one token of prompt or response, in one epoch of a learner
-  double optimizer = 0;          // one optimizer update by one learner
+  std::vector<PassCost> passes;      // ascending rows, at least one
+  double prompt_token_seconds = 0;   // prefill of one token by an actor
+  double repack_seconds = 0;         // packing of new weights by an actor
+  double trained_token_seconds = 0;  // one token of prompt or response, in one epoch of a learner
+  double optimizer_seconds = 0;      // one optimizer update by one learner
 
   /// Interpolates linearly between the known passes; extrapolates from the nearest two.
   double pass_seconds(std::int64_t rows) const;
@@ -31,19 +31,24 @@ struct RankCosts {
 
 /// The costs that `plan --json` writes and --costs reads.
 struct Costs {
-  std::vector<RankCosts> ranks;   // ascending threads, at least one
-  double scored_response = 0;     // seconds of a reward worker
-  double step = 0;                // seconds of learner 0 for logs and metrics
-  double bytes_per_second = 1e9;  // between ranks
-  std::string origin;             // "measured here, ..."
+  std::vector<RankCosts> ranks;        // ascending threads, at least one
+  double scored_response_seconds = 0;  // of a reward worker
+  double step_seconds = 0;             // of learner 0 for logs and metrics
+  double bytes_per_second = 1e9;       // between ranks
+  std::string origin;                  // "measured here, ..."
 
   /// Interpolates seconds geometrically between known numbers of threads. Beyond them seconds stay
   /// constant.
   RankCosts with_threads(std::int64_t threads) const;
 };
 
-/// Reads costs. Throws Error naming file, key and what was expected.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PassCost, rows, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankCosts, threads, passes, prompt_token_seconds, repack_seconds,
+                                   trained_token_seconds, optimizer_seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Costs, ranks, scored_response_seconds, step_seconds,
+                                   bytes_per_second, origin)
+
+/// Reads costs. Throws Error naming the file and what is wrong.
 Costs read_costs(const std::filesystem::path& path);
-Json json_of(const Costs& costs);
 
 }  // namespace lie::planning

@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
+#include "common/config/config.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
@@ -235,9 +236,7 @@ void add_plan(CLI::App& program, ProcessCommand& chosen) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = program.add_subcommand(
       "plan", "Memory of each role, expected step time and idle shares of a training run");
-  command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
-  add_overrides(*command, arguments->overrides,
-                "Set one key of the config: --set rollout.max_staleness=1");
+  add_config(*command, *arguments, explain_config_of<TrainConfig>);
   command->add_option("--ranks", arguments->ranks, "Numbers of ranks, such as 8,64,512")
       ->delimiter(',')
       ->check(integers(1, 1 << 20))

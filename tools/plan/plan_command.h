@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tools/arguments/config_command.h"
 #include "tools/arguments/job_program.h"
 
 namespace lie {
 
-struct PlanArguments {
-  std::string config;
-  std::vector<std::string> overrides;
+struct PlanArguments : ConfigArguments {
   std::vector<std::int64_t> ranks = {4};
   std::int64_t ranks_per_host = 0;
   std::int64_t cores = -1;  // of a host; -1: as many as here, or 0 on GPUs

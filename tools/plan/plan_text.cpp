@@ -75,10 +75,7 @@ Json json_of(const Plan& plan) {
     for (const Forecast& forecast : of.forecasts) layouts.push_back(json_of(forecast));
     ranks.push_back({{"ranks", of.ranks}, {"memory", json_of(of.memory)}, {"layouts", layouts}});
   }
-  return {{"config", plan.config},
-          {"summary", summary},
-          {"costs", json_of(plan.costs)},
-          {"ranks", ranks}};
+  return {{"config", plan.config}, {"summary", summary}, {"costs", plan.costs}, {"ranks", ranks}};
 }
 
 }  // namespace lie::planning

@@ -156,19 +156,21 @@ StepTime step_time(const Workload& work, const Costs& costs, const Lengths& leng
 
   const double acting =
       forward_seconds(actor, responses / actors, static_cast<double>(work.in_flight), lengths) +
-      work.prompts / actors * lengths.prompt_mean * actor.prompt_token + actor.repack;
-  const double scoring = responses * costs.scored_response / std::max(workers, 1.0);
-  const double last_group = work.samples_per_prompt * costs.scored_response;
+      work.prompts / actors * lengths.prompt_mean * actor.prompt_token_seconds +
+      actor.repack_seconds;
+  const double scoring = responses * costs.scored_response_seconds / std::max(workers, 1.0);
+  const double last_group = work.samples_per_prompt * costs.scored_response_seconds;
   const double updates = work.epochs * std::ceil(work.prompts / work.mini_batch_prompts);
   const double trained_tokens = work.epochs * (response_tokens + responses * lengths.prompt_mean);
 
   StepTime time;
   time.generate = std::max(acting + last_group, scoring);
-  time.update = trained_tokens / learners * learner.trained_token +
-                updates * (learner.optimizer / learners + exchange_seconds(work, costs, learners));
+  time.update =
+      trained_tokens / learners * learner.trained_token_seconds +
+      updates * (learner.optimizer_seconds / learners + exchange_seconds(work, costs, learners));
   time.publish =
       std::min(receivers(machine, layout), 2.0) * work.weights_bytes / costs.bytes_per_second;
-  const double learning = time.update + time.publish + costs.step;
+  const double learning = time.update + time.publish + costs.step_seconds;
   if (work.max_staleness == 0) {
     time.step = time.generate + learning;
   } else {

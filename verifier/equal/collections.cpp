@@ -10,11 +10,6 @@
 namespace lie::equal {
 namespace {
 
-bool all_labelled(const Expr& list) {
-  return list.op == Op::kList &&
-         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
-}
-
 // Returns the choices A, C as one word, "AC", and nothing for anything else.
 std::string choices(const Expr& e) {
   if (!is_one_of(e.op, Op::kList, Op::kSet, Op::kMul)) return {};
@@ -43,8 +38,6 @@ const Expr* Comparer::without_label(const Expr* part) {
 }
 
 Tri Comparer::lists(const Expr* gold, const Expr* answer) {
-  if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
-    return labelled(*gold, *answer);
   if (gold->args.size() != answer->args.size()) {
     if (!options_.unordered_lists) return Tri::kNo;
     const std::size_t before = gold->args.size() + answer->args.size();
@@ -59,8 +52,6 @@ Tri Comparer::lists(const Expr* gold, const Expr* answer) {
 // A list without brackets may give the parts of a tuple in their order. A set in braces has no
 // order.
 Tri Comparer::tuple_and_list(const Expr* gold, const Expr* answer) {
-  if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
-    return labelled(*gold, *answer);
   const Expr& tuple = gold->op == Op::kTuple ? *gold : *answer;
   const Expr& list = gold->op == Op::kTuple ? *answer : *gold;
   const bool round = tuple.open == '(' && tuple.close == ')';
@@ -70,21 +61,6 @@ Tri Comparer::tuple_and_list(const Expr* gold, const Expr* answer) {
   gold = sorted_by_names(gold, arena_);
   answer = sorted_by_names(answer, arena_);
   return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
-}
-
-// Labels of only one side are ignored, but then the order counts.
-Tri Comparer::labelled(const Expr& gold, const Expr& answer) {
-  if (gold.args.size() != answer.args.size()) return Tri::kNo;
-  const Expr* a = without_labels(gold);
-  const Expr* b = without_labels(answer);
-  return a == nullptr || b == nullptr ? Tri::kUnknown : in_order(*a, *b);
-}
-
-const Expr* Comparer::without_labels(const Expr& list) {
-  if (!all_labelled(list)) return &list;
-  std::vector<const Expr*> values;
-  for (const Expr* part : list.args) values.push_back(without_label(part));
-  return arena_.node(Op::kList, std::move(values));
 }
 
 // Compares one value with a list, which may repeat it: 15 39/40, 639/40.

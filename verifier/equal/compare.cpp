@@ -2,28 +2,20 @@
 
 #include <algorithm>
 
-#include "verifier/calculus/derivative.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
 
-using calculus::depends, expr::Rel;
+using expr::Rel;
 
 // Returns whether an equation between constants ends in a value: 1/2 + 1/2 = 1.
 bool is_value_chain(const Expr& e) {
   return e.relations.back() == Rel::kEqual && std::ranges::all_of(e.args, [](const Expr* arg) {
            return is_scalar(*arg) && !has_names(*arg);
          });
-}
-
-// Returns the point (3, 4) of P(3, 4).
-const Expr* without_point_name(const Expr* e) {
-  const bool named = e->op == Op::kMul && e->args.size() == 2 && e->args[0]->op == Op::kSymbol &&
-                     e->args[0]->name.size() == 1 && e->args[0]->name[0] < 'a' &&
-                     e->args[1]->op == Op::kTuple;
-  return named && e->args[1]->open == '(' ? e->args[1] : e;
 }
 
 // Returns whether an assignment means its right side, as x = 5 and f(x) = x^2 do. Equations of
@@ -34,7 +26,7 @@ bool gives_value(const Expr& e) {
   if (!has_names(value)) return true;
   // The name A(x) of a function is read as a product.
   const bool call = name.op == Op::kMul && name.args.size() == 2 &&
-                    name.args[1]->op == Op::kSymbol && depends(value, name.args[1]->name);
+                    name.args[1]->op == Op::kSymbol && is_free_in(value, name.args[1]->name);
   if (!call && is_one_of(name.op, Op::kAdd, Op::kMul, Op::kPow, Op::kRatio)) return false;
   if (value.op != Op::kSymbol) return true;
   return name.op == Op::kApply && std::ranges::any_of(name.args, [&](const Expr* argument) {
@@ -61,10 +53,6 @@ const Expr* residue(const Expr* e) {
   return modular ? e->args[0]->args[1] : e;
 }
 
-bool says_otherwise(const Expr& condition) {
-  return condition.op == Op::kText && is_one_of(condition.name, "otherwise", "else");
-}
-
 }  // namespace
 
 // The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
@@ -72,27 +60,19 @@ const std::vector<Comparer::Row>& Comparer::table() {
   using enum Kind;
   static const std::vector<Row> kTable = {
       {kScalar, kScalar, &Comparer::scalars},
-      {kScalar, kList, &Comparer::one_value},
-      {kList, kScalar, &Comparer::one_value},
-      {kScalar, kMatrix, &Comparer::lone_cell},
-      {kMatrix, kScalar, &Comparer::lone_cell},
+      {kScalar, kList, &Comparer::one_value, true},
+      {kScalar, kMatrix, &Comparer::lone_cell, true},
       {kPair, kPair, &Comparer::tuples},
       {kTuple, kTuple, &Comparer::tuples},
-      {kPair, kTuple, &Comparer::tuples},
-      {kTuple, kPair, &Comparer::tuples},
-      {kPair, kList, &Comparer::tuple_and_list},
-      {kList, kPair, &Comparer::tuple_and_list},
-      {kTuple, kList, &Comparer::tuple_and_list},
-      {kList, kTuple, &Comparer::tuple_and_list},
-      {kMatrix, kPair, &Comparer::vector_and_tuple},
-      {kMatrix, kTuple, &Comparer::vector_and_tuple},
-      {kPair, kMatrix, &Comparer::vector_and_tuple},
-      {kTuple, kMatrix, &Comparer::vector_and_tuple},
+      {kPair, kTuple, &Comparer::tuples, true},
+      {kPair, kList, &Comparer::tuple_and_list, true},
+      {kTuple, kList, &Comparer::tuple_and_list, true},
+      {kMatrix, kPair, &Comparer::vector_and_tuple, true},
+      {kMatrix, kTuple, &Comparer::vector_and_tuple, true},
       {kMatrix, kMatrix, &Comparer::structures},
       {kOther, kOther, &Comparer::structures},
       {kList, kList, &Comparer::lists},
-      {kList, kRelation, &Comparer::one_value},
-      {kRelation, kList, &Comparer::one_value},
+      {kList, kRelation, &Comparer::one_value, true},
       {kRelation, kRelation, &Comparer::relations},
       {kInequality, kInequality, &Comparer::inequalities},
       {kInequality, kPair, &Comparer::set_for_inequality},
@@ -111,6 +91,7 @@ const std::vector<Comparer::Row>& Comparer::table() {
 }
 
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;  // the arena is full
   // Comparing walks over both trees several times.
   if (!arena_.budget().spend(1 + (gold->size + answer->size) / 64)) return Tri::kUnknown;
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
@@ -127,8 +108,6 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);
-  if (gold->op == Op::kTuple) answer = without_point_name(answer);
-  if (answer->op == Op::kTuple) gold = without_point_name(gold);
   if (!has_names(*answer)) gold = as_binomial(gold, arena_);
   if (gold != nullptr && !has_names(*gold)) answer = as_binomial(answer, arena_);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
@@ -137,7 +116,9 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (answer == nullptr) return Tri::kUnknown;
   const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
   for (const Row& row : table())
-    if (row.gold == of_gold && row.answer == of_answer) return (this->*row.rule)(gold, answer);
+    if ((row.gold == of_gold && row.answer == of_answer) ||
+        (row.both_ways && row.gold == of_answer && row.answer == of_gold))
+      return (this->*row.rule)(gold, answer);
   return Tri::kNo;
 }
 
@@ -247,31 +228,6 @@ void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   if (gold_relates && gives_value(*gold)) gold = prepared(gold->args[1]);
 }
 
-// Compares rows of a value and its condition in any order. "otherwise" matches the remaining
-// condition.
-Tri Comparer::cases(const Expr& gold, const Expr& answer) {
-  std::vector<std::size_t> left;
-  for (std::size_t k = 0; k < answer.args.size(); k += 2) left.push_back(k);
-  const Expr* const* open = nullptr;  // a gold row without its like
-  for (std::size_t k = 0; k < gold.args.size(); k += 2) {
-    const Expr* const* row = &gold.args[k];
-    const auto same = [&](std::size_t i) {
-      return both(equal(row[0], answer.args[i]), equal(row[1], answer.args[i + 1])) == Tri::kYes;
-    };
-    const auto found = std::ranges::find_if(left, same);
-    if (found != left.end()) {
-      left.erase(found);
-    } else if (open == nullptr) {
-      open = row;
-    } else {
-      return Tri::kNo;
-    }
-  }
-  if (open == nullptr) return Tri::kYes;
-  if (!says_otherwise(*open[1]) && !says_otherwise(*answer.args[left[0] + 1])) return Tri::kNo;
-  return equal(open[0], answer.args[left[0]]);
-}
-
 // Compares an inequality with x \in S as with S.
 void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
   const auto member = [](const Expr& e) {
@@ -289,7 +245,6 @@ Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
   if (gold.op != answer.op || gold.columns != answer.columns ||
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;
-  if (gold.op == Op::kCases && gold.columns == 2) return cases(gold, answer);
   if (gold.op == Op::kUnion || gold.op == Op::kIntersection) return in_any_order(gold, answer);
   return in_order(gold, answer);
 }

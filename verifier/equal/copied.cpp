@@ -13,22 +13,9 @@
 namespace lie::equal {
 namespace {
 
-// Prints a tree with the terms and factors of each sum and product in sorted order.
-std::string sorted_text(const Expr& e) {
-  if (!is_one_of(e.op, Op::kAdd, Op::kMul)) {
-    if (e.args.empty()) return to_text(e);
-    Expr head = e;
-    head.args.clear();
-    std::string out = to_text(head);
-    for (const Expr* arg : e.args) out.append(" ").append(sorted_text(*arg));
-    return out;
-  }
-  std::vector<std::string> parts;
-  for (const Expr* arg : e.args) parts.push_back(sorted_text(*arg));
-  std::ranges::sort(parts);
-  std::string out = e.op == Op::kAdd ? "(+" : "(*";
-  for (const std::string& part : parts) out.append(" ").append(part);
-  return out + ")";
+std::string sorted(std::string text) {
+  std::ranges::sort(text);
+  return text;
 }
 
 bool is_atom(const Expr& e) {
@@ -112,12 +99,13 @@ bool holds(std::string_view prompt, std::string_view text) {
 
 }  // namespace
 
-bool is_copied(const Written& gold, const Written& answer, std::string_view prompt) {
-  if (answer.tree == nullptr || !has_work(*answer.tree)) return false;
-  const std::string text = latex::without_spacing(answer.text);
-  if (text.empty() || text == latex::without_spacing(gold.text)) return false;
-  if (!holds(latex::without_spacing(prompt), text)) return false;
-  return gold.tree == nullptr || sorted_text(*gold.tree) != sorted_text(*answer.tree);
+bool is_copied(std::string_view gold, std::string_view answer, const Expr* tree,
+               std::string_view prompt) {
+  if (tree == nullptr || !has_work(*tree)) return false;
+  const std::string text = latex::without_spacing(answer);
+  if (text.empty() || !holds(latex::without_spacing(prompt), text)) return false;
+  // Equal answers of the same letters differ in the order of their terms only.
+  return sorted(text) != sorted(latex::without_spacing(gold));
 }
 
 }  // namespace lie::equal

@@ -12,11 +12,6 @@ namespace {
 
 using expr::Arena, expr::Expr, expr::Op, expr::Rel;
 
-bool is_free_in(const Expr& e, const std::string& name) {
-  const std::vector<std::string> names = free_names(e);
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Returns whether an equation defines a function that depends on its arguments: f(x) = x^2.
 bool is_definition(const Expr& e) {
   if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
@@ -31,12 +26,6 @@ bool is_graph(const Expr& e) {
          e.args[0]->name == "y" && !is_free_in(*e.args[1], "y");
 }
 
-std::vector<std::string> arguments(const Expr& definition) {
-  std::vector<std::string> names;
-  for (const Expr* argument : definition.args[0]->args) names.push_back(argument->name);
-  return names;
-}
-
 bool declares_integer(const Expr* item) {
   return item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
          item->args[1]->name == "Z" && item->args[0]->op == Op::kSymbol;
@@ -46,9 +35,8 @@ bool declares_integer(const Expr* item) {
 std::vector<std::string> integer_parameter(const Expr& list) {
   std::vector<std::string> names;
   for (const Expr* item : list.args) {
-    const bool declares = declares_integer(item) ||
-                          (item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
-                           item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet);
+    const bool declares = item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
+                          item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet;
     if (declares) names.push_back(item->args[0]->name);
   }
   return names.size() == 1 ? names : std::vector<std::string>{};
@@ -58,7 +46,8 @@ std::vector<std::string> integer_parameter(const Expr& list) {
 std::vector<std::string> own_names(const Expr& e) {
   if (e.op == Op::kList) return integer_parameter(e);
   if (e.op == Op::kSetBuilder) return free_names(*e.args[0]);
-  return e.op == Op::kRelation && is_definition(e) ? arguments(e) : std::vector<std::string>{};
+  return e.op == Op::kRelation && is_definition(e) ? free_names(*e.args[0])
+                                                   : std::vector<std::string>{};
 }
 
 bool is_argument(const Expr& e, const std::string& name) {

@@ -101,48 +101,11 @@ const Expr* multiply_matrices(const Expr& e, Arena& arena) {
   return make_matrix(std::move(cells), matrix->columns, arena);
 }
 
-const Expr* transpose(const Expr& m, Arena& arena) {
-  const auto columns = static_cast<std::size_t>(m.columns);
-  const std::size_t rows = m.args.size() / columns;
-  std::vector<const Expr*> cells;
-  for (std::size_t c = 0; c < columns; ++c)
-    for (std::size_t r = 0; r < rows; ++r) cells.push_back(m.args[r * columns + c]);
-  return make_matrix(std::move(cells), static_cast<std::int32_t>(rows), arena);
-}
-
-// Expands by the first row. Only small determinants are written out.
-const Expr* determinant(const std::vector<const Expr*>& cells, std::size_t n, Arena& arena) {
-  if (n == 1) return cells.front();
-  std::vector<const Expr*> terms;
-  for (std::size_t skip = 0; skip < n; ++skip) {
-    std::vector<const Expr*> minor;
-    for (std::size_t k = n; k < n * n; ++k)
-      if (k % n != skip) minor.push_back(cells[k]);
-    const Expr* term = arena.mul({cells[skip], determinant(minor, n - 1, arena)});
-    terms.push_back(skip % 2 == 0 ? term : arena.negate(term));
-    if (terms.back() == nullptr) return nullptr;
-  }
-  return folded(arena.add(std::move(terms)), arena);
-}
-
-const Expr* matrix_function(const Expr& e, Arena& arena) {
-  const Expr* m = e.args.front();
-  const auto n = static_cast<std::size_t>(m->columns);
-  if (e.fn == Fn::kTranspose) return transpose(*m, arena);
-  if (n * n != m->args.size() || n > 5) return &e;
-  if (e.fn == Fn::kDet || e.fn == Fn::kAbs) return determinant(m->args, n, arena);
-  if (e.fn != Fn::kTrace) return &e;
-  std::vector<const Expr*> diagonal;
-  for (std::size_t k = 0; k < n; ++k) diagonal.push_back(m->args[k * n + k]);
-  return arena.add(std::move(diagonal));
-}
-
 const Expr* evaluate_one(const Expr* e, Arena& arena) {
   if (e == nullptr || e->args.empty()) return e;
   const bool first = e->args.front()->op == Op::kMatrix;
   if (e->op == Op::kAdd && first) return add_matrices(*e, arena);
   if (e->op == Op::kMul) return multiply_matrices(*e, arena);
-  if (e->op == Op::kFunction && first) return matrix_function(*e, arena);
   return e;
 }
 
@@ -179,8 +142,7 @@ bool is_name(const Expr& e) {
     return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
            e.args[1]->value == exact::Rational(-1);
   if (e.op == Op::kFunction)
-    return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm, Fn::kMin, Fn::kMax, Fn::kGcd, Fn::kLcm,
-                     Fn::kTrace, Fn::kRank) &&
+    return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm, Fn::kMin, Fn::kMax, Fn::kGcd, Fn::kLcm) &&
            all_names();
   if (is_one_of(e.op, Op::kSymbol, Op::kText, Op::kApply)) return true;
   return is_one_of(e.op, Op::kMul, Op::kAdd, Op::kRatio, Op::kTuple, Op::kRelation, Op::kUnit,

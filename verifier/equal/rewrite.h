@@ -14,7 +14,7 @@ namespace lie::equal {
 /// expression itself where there is no sign.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
 
-/// Evaluates sums and products of matrices, transposes, determinants and traces.
+/// Evaluates sums and products of matrices.
 const expr::Expr* evaluate_structures(const expr::Expr* e, expr::Arena& arena);
 
 /// Returns whether an expression only names something: x, S_n, AB/CD, f(x), |AB|, x + y, (p, q).

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "verifier/calculus/evaluate.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
 #include "verifier/expr/substitute.h"
@@ -42,13 +41,6 @@ bool is_time(const Expr& e, const Expr& bare) {
   return bare.op == Op::kRatio && is_unit_of(e, Base::kForenoon, Base::kAfternoon);
 }
 
-// Returns 8 for 8:00.
-const Expr* hour(const Expr* time) {
-  const bool full = time->op == Op::kRatio && time->args.size() == 2 &&
-                    time->args[1]->op == Op::kNumber && time->args[1]->value.is_zero();
-  return full ? time->args[0] : time;
-}
-
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
@@ -68,11 +60,6 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
     const Expr* bare = without_degrees(signs ? gold : answer, arena_);
     if (bare == nullptr) return Tri::kUnknown;
     return signs ? scalars(bare, answer) : scalars(gold, bare);
-  }
-  if (out == Tri::kUnknown && has_added_constant(*gold) != has_added_constant(*answer)) {
-    const bool asked = has_added_constant(*answer);
-    return calculus::is_antiderivative(asked ? *gold : *answer, asked ? *answer : *gold, arena_,
-                                       options_);
   }
   if (out == Tri::kNo && options_.constant_may_differ && lists_ == 0 && has_added_constant(*gold) &&
       has_added_constant(*answer))
@@ -116,11 +103,7 @@ Tri Comparer::units(const Expr* gold, const Expr* answer) {
     if (!(*ratio == Rational(1))) b = arena_.mul({arena_.number(*ratio), b});
     if (b == nullptr) return Tri::kUnknown;
   }
-  if (is_time(*gold, *a) || is_time(*answer, *b)) {
-    const Expr* here = hour(a);
-    const Expr* there = hour(b);
-    return here->op == Op::kRatio ? structures(here, there) : equal(here, there);
-  }
+  if (is_time(*gold, *a) || is_time(*answer, *b)) return structures(a, b);
   const bool degrees = a->op == Op::kDegree || b->op == Op::kDegree;
   if (degrees && (is_unit_of(*gold, Base::kRadian, Base::kRadian) ||
                   is_unit_of(*answer, Base::kRadian, Base::kRadian)))

@@ -8,8 +8,6 @@ namespace {
 
 using expr::Expr, expr::Op;
 
-std::string hyphenated(const Expr& first, const Expr& rest);
-
 // Returns the letters of words or of a product of names, and nothing for anything else.
 std::string letters(const Expr& e) {
   switch (e.op) {
@@ -30,18 +28,8 @@ std::string letters(const Expr& e) {
       }
       return out;
     }
-    case Op::kAdd: return e.args.size() == 2 ? hyphenated(*e.args[0], *e.args[1]) : std::string();
     default: return {};
   }
-}
-
-// Returns the letters of y-axis, which is parsed as a difference.
-std::string hyphenated(const Expr& first, const Expr& rest) {
-  const bool minus_word = rest.op == Op::kMul && rest.args.size() == 2 &&
-                          rest.args[0]->op == Op::kNumber && rest.args[0]->value.text() == "-1" &&
-                          rest.args[1]->op == Op::kText;
-  const std::string start = letters(first);
-  return minus_word && !start.empty() ? start + "-" + letters(*rest.args[1]) : std::string();
 }
 
 // Returns the usual wording: whole numbers in digits, one of two synonyms, and no "only".

@@ -3,13 +3,11 @@
 
 #if __has_include(<flint/arb.h>)
 #include <flint/acb.h>
-#include <flint/acb_calc.h>
 #include <flint/arb.h>
 #include <flint/fmpq.h>
 #include <flint/fmpz.h>
 #else
 #include <acb.h>
-#include <acb_calc.h>
 #include <arb.h>
 #include <flint/fmpq.h>
 #include <flint/fmpz.h>

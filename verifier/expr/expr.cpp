@@ -6,24 +6,20 @@
 namespace lie::expr {
 namespace {
 
-constexpr std::array<std::string_view, 52> kFnNames = {
-    "none",      "sin",       "cos",      "tan",     "cot",       "sec",    "csc",    "arcsin",
-    "arccos",    "arctan",    "arccot",   "arcsec",  "arccsc",    "sinh",   "cosh",   "tanh",
-    "coth",      "sech",      "csch",     "arsinh",  "arcosh",    "artanh", "arcoth", "arsech",
-    "arcsch",    "exp",       "ln",       "log",     "root",      "abs",    "norm",   "floor",
-    "ceil",      "factorial", "binomial", "gcd",     "lcm",       "max",    "min",    "mod",
-    "sign",      "re",        "im",       "arg",     "conjugate", "det",    "trace",  "rank",
-    "transpose", "sum",       "product",  "integral"};
-constexpr std::array<std::string_view, 19> kRelNames = {
-    "=",        "!=",         "<",       "<=",          ">",
-    ">=",       "approx",     "in",      "notin",       "subset",
-    "superset", "equivalent", "->",      "parallel",    "perpendicular",
-    "similar",  "congruent",  "divides", "proportional"};
-constexpr std::array<std::string_view, 27> kOpNames = {
-    "number", "symbol",       "constant",   "add",    "mul",      "pow",      "function",
-    "apply",  "plusminus",    "percent",    "degree", "unit",     "based",    "ratio",
-    "binder", "text",         "list",       "tuple",  "set",      "namedset", "setbuilder",
-    "union",  "intersection", "difference", "matrix", "relation", "cases"};
+constexpr auto kFnNames = std::to_array<std::string_view>(
+    {"none",   "sin",    "cos",    "tan",       "cot",      "sec",      "csc",  "arcsin",
+     "arccos", "arctan", "arccot", "arcsec",    "arccsc",   "sinh",     "cosh", "tanh",
+     "arsinh", "arcosh", "artanh", "exp",       "ln",       "log",      "root", "abs",
+     "norm",   "floor",  "ceil",   "factorial", "binomial", "gcd",      "lcm",  "max",
+     "min",    "mod",    "det",    "sum",       "product",  "integral", "limit"});
+constexpr auto kRelNames = std::to_array<std::string_view>(
+    {"=", "!=", "<", "<=", ">", ">=", "approx", "in", "notin", "subset", "superset", "equivalent",
+     "->", "parallel", "perpendicular", "similar", "congruent", "proportional"});
+constexpr auto kOpNames = std::to_array<std::string_view>(
+    {"number", "symbol",       "constant",   "add",    "mul",      "pow",      "function",
+     "apply",  "plusminus",    "percent",    "degree", "unit",     "based",    "ratio",
+     "binder", "text",         "list",       "tuple",  "set",      "namedset", "setbuilder",
+     "union",  "intersection", "difference", "matrix", "relation", "cases"});
 
 void append_head(std::string& out, const Expr& e) {
   switch (e.op) {
@@ -82,7 +78,6 @@ std::uint32_t own_traits(const Expr& e) {
   }
   if (is_one_of(e.fn, Fn::kGcd, Fn::kLcm)) return trait::kCommon;
   if (is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod)) return trait::kStep;
-  if (is_one_of(e.fn, Fn::kConjugate, Fn::kRe, Fn::kIm, Fn::kArg)) return trait::kComplex;
   return 0;
 }
 
@@ -205,11 +200,7 @@ std::string to_text(const Expr& e) {
   return out;
 }
 
-std::string_view name(Fn fn) {
-  if (fn == Fn::kLimit) return "limit";
-  if (fn == Fn::kDerivative) return "derivative";
-  return kFnNames[static_cast<std::size_t>(fn)];
-}
+std::string_view name(Fn fn) { return kFnNames[static_cast<std::size_t>(fn)]; }
 
 std::string_view name(Rel rel) { return kRelNames[static_cast<std::size_t>(rel)]; }
 

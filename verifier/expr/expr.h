@@ -36,7 +36,7 @@ enum class Op : std::uint8_t {
   kUnit,       // args[0] with the unit or remark `name`
   kBased,      // args[0] digits, args[1] base
   kRatio,      // args[0] : args[1] : ...
-  kBinder,     // fn kSum, kProduct, kIntegral, kLimit, kDerivative over variable `name`; args by fn
+  kBinder,     // fn kSum, kProduct, kIntegral, kLimit over variable `name`; args by fn
 
   // answers with several parts
   kText,        // words: name, normalised
@@ -70,15 +70,9 @@ enum class Fn : std::uint8_t {
   kSinh,
   kCosh,
   kTanh,
-  kCoth,
-  kSech,
-  kCsch,
   kArsinh,
   kArcosh,
   kArtanh,
-  kArcoth,
-  kArsech,
-  kArcsch,
   kExp,
   kLn,
   kLog,   // args value, base
@@ -94,20 +88,11 @@ enum class Fn : std::uint8_t {
   kMax,
   kMin,
   kMod,
-  kSign,
-  kRe,
-  kIm,
-  kArg,
-  kConjugate,
   kDet,
-  kTrace,
-  kRank,
-  kTranspose,
   kSum,
-  kProduct,     // args body, lower, upper
-  kIntegral,    // args body [, lower, upper]
-  kLimit,       // args body, point [, +1 or -1: side]
-  kDerivative,  // args body, order
+  kProduct,   // args body, lower, upper
+  kIntegral,  // args body [, lower, upper]
+  kLimit,     // args body, point [, +1 or -1: side]
 };
 
 enum class Rel : std::uint8_t {
@@ -128,7 +113,6 @@ enum class Rel : std::uint8_t {
   kPerpendicular,
   kSimilar,
   kCongruent,
-  kDivides,
   kProportional,
 };
 
@@ -136,7 +120,7 @@ enum class Rel : std::uint8_t {
 namespace trait {
 constexpr std::uint32_t kName = 1;             // a symbol, a text or an unknown function
 constexpr std::uint32_t kDecimal = 1 << 1;     // a number written as a decimal
-constexpr std::uint32_t kBinder = 1 << 2;      // a sum, product, integral, limit or derivative
+constexpr std::uint32_t kBinder = 1 << 2;      // a sum, product, integral or limit
 constexpr std::uint32_t kImaginary = 1 << 3;   // the constant i
 constexpr std::uint32_t kInfinity = 1 << 4;    // infinity, outside of binders and calls
 constexpr std::uint32_t kText = 1 << 5;        // words
@@ -145,9 +129,8 @@ constexpr std::uint32_t kSign = 1 << 7;        // a plus-minus sign
 constexpr std::uint32_t kMatrix = 1 << 8;      // a matrix
 constexpr std::uint32_t kCommon = 1 << 9;      // gcd or lcm
 constexpr std::uint32_t kStep = 1 << 10;       // floor, ceiling or mod
-constexpr std::uint32_t kComplex = 1 << 11;    // a function that only complex numbers need
-constexpr std::uint32_t kSignPower = 1 << 12;  // a negative number to a power with a name in it
-constexpr std::uint32_t kAngle = 1 << 13;      // pi or degrees
+constexpr std::uint32_t kSignPower = 1 << 11;  // a negative number to a power with a name in it
+constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
 }  // namespace trait
 
 /// One node. Nodes are made by an Arena, never changed after, and live as long as it. Nodes may

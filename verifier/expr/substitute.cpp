@@ -57,6 +57,13 @@ const Expr* rename(const Expr* e, const std::vector<std::string>& from,
   return map_args(e, arena, [&](const Expr* arg) { return rename(arg, from, to, arena); });
 }
 
+bool is_free_in(const Expr& e, std::string_view name) {
+  if ((e.symbols & symbol_bit(name)) == 0) return false;
+  if (e.op == Op::kSymbol) return e.name == name;
+  if (e.op == Op::kBinder && e.name == name) return false;
+  return std::ranges::any_of(e.args, [&](const Expr* arg) { return is_free_in(*arg, name); });
+}
+
 std::vector<std::string> free_names(const Expr& e) {
   std::vector<std::string> out;
   std::set<std::string> bound;

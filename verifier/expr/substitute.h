@@ -22,6 +22,9 @@ const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, 
 const Expr* rename(const Expr* e, const std::vector<std::string>& from,
                    const std::vector<std::string>& to, Arena& arena);
 
+/// Returns whether a name occurs free in e.
+bool is_free_in(const Expr& e, std::string_view name);
+
 /// Returns the free names of e in order of appearance, without those of unknown functions.
 std::vector<std::string> free_names(const Expr& e);
 

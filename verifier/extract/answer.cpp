@@ -30,25 +30,16 @@ std::string_view without_delimiters(std::string_view s) {
 
 }  // namespace
 
-std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options) {
+std::optional<std::string> from_boxes(std::string_view response, const VerifierOptions& options) {
   if (options.after_think) response = after_think(response);
   const std::vector<Box> boxes = last_boxes(response, options.fbox, options.join_boxes);
-  if (boxes.empty()) return {};
-  std::string joined(trimmed(boxes.front().content));
-  for (std::size_t i = 1; i < boxes.size(); ++i)
-    if (boxes[i].content != boxes[i - 1].content)
-      joined.append(", ").append(trimmed(boxes[i].content));
-  return {{std::move(joined)}};
+  return boxes.empty() ? std::nullopt : std::optional(joined(boxes));
 }
 
 std::string from_gold(std::string_view gold, const VerifierOptions& options) {
   if (const std::size_t mark = gold.rfind("####"); mark != std::string_view::npos)
     gold = gold.substr(mark + 4);
-  if (gold.find("\\boxed") != std::string_view::npos ||
-      gold.find("\\fbox") != std::string_view::npos) {
-    const std::vector<Candidate> boxed = from_boxes(gold, options);
-    if (!boxed.empty()) return boxed.front().text;
-  }
+  if (const std::optional<std::string> boxed = from_boxes(gold, options)) return *boxed;
   return std::string(without_delimiters(trimmed(gold)));
 }
 

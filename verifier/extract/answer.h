@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "verifier/rules/options.h"
 
@@ -18,7 +18,7 @@ struct Candidate {
 
 /// Returns the answer of reward mode: the last balanced box, joined with the boxes that belong to
 /// it, or nothing. Linear in the text.
-std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
+std::optional<std::string> from_boxes(std::string_view response, const VerifierOptions& options);
 
 /// Receives one candidate after another, best first, until it returns true. The text of a candidate
 /// is made when it is tried, so that unused candidates cost little.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,10 @@ std::string_view after_think(std::string_view text);
 /// Returns nothing where there is no box. Scans from the end, no further than necessary.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
-/// Returns all outermost balanced boxes in order.
+/// Returns the contents of boxes, separated by commas. Equal neighbors count once.
+std::string joined(const std::vector<Box>& boxes);
+
+/// Returns the last 1,024 outermost balanced boxes in order.
 std::vector<Box> all_boxes(std::string_view text, bool fbox);
 
 }  // namespace lie::extract

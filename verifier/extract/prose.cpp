@@ -25,10 +25,6 @@ constexpr int kAnywhere = 300;
 constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
                                                       "\\neq", "≠",   "不是"};
 
-// Exponents that are a unit.
-constexpr std::array<std::string_view, 5> kDegrees = {"\\circ", "\\degree", "\\textcirc",
-                                                      "\\textdegree", "o"};
-
 // Signs before a number that make more of it than a value.
 constexpr std::array<std::string_view, 13> kRelations = {
     "<", ">", "≤", "≥", "±", "\\ge", "\\geq", "\\le", "\\leq", "\\pm", "\\mp", "\\pmod", "\\bmod"};
@@ -103,20 +99,16 @@ class Prose {
     return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
   }
 
-  // Returns the exponent at the begin of a text: a group without its braces, a command, or letters.
-  static std::string_view exponent(std::string_view text) {
-    text = trimmed(text);
-    if (text.starts_with('{')) return trimmed(text.substr(1, text.substr(1).find('}')));
-    const std::size_t command = text.starts_with('\\') ? 1 : 0;
-    const auto end = std::ranges::find_if_not(text.substr(command), is_letter);
-    return text.substr(0, command + static_cast<std::size_t>(end - text.substr(command).begin()));
-  }
-
   // Returns whether the text continues with an exponent or an index. Degrees are a unit.
   static bool is_raised_or_indexed(std::string_view rest) {
-    if (rest.empty() || (rest[0] != '^' && rest[0] != '_')) return false;
-    return rest[0] == '_' ||
-           std::ranges::find(kDegrees, exponent(rest.substr(1))) == kDegrees.end();
+    if (!rest.starts_with('^')) return rest.starts_with('_');
+    const std::size_t first = std::min(rest.find_first_not_of("^ {"), rest.size());
+    const bool braced = rest.substr(0, first).ends_with('{');
+    rest.remove_prefix(first);
+    if (!lie::take(rest, "\\circ") && !lie::take(rest, "\\degree") &&
+        !lie::take(rest, "\\textdegree"))
+      return true;
+    return braced ? !rest.starts_with('}') : !rest.empty() && is_letter(rest.front());
   }
 
   // Returns whether a plain number is only a part of an expression that stands around it: the 2 of
@@ -312,18 +304,14 @@ class Prose {
   // All boxes are one candidate, whose rank the options give. Boxes in mathematics count as
   // environments as well.
   void add_boxes() {
-    if (options_.boxed_priority < 0 || !options_.lenient_latex) {
-      if (options_.boxed_priority < 0) drop_boxed();
-      return;
-    }
-    const std::vector<Box> boxes = all_boxes(text_, options_.fbox);
+    if (options_.boxed_priority < 0 || !options_.lenient_latex) return;
+    std::vector<Box> boxes = all_boxes(text_, options_.fbox);
     if (boxes.empty()) return;
-    std::size_t first = boxes.size() - 1;
-    while (first > 0 && belongs(boxes[first - 1], boxes[first])) --first;
-    Found all{Found::Kind::kBoxes, boxes[first].begin, boxes.back().end};
-    boxed_ = boxes[first].content;
-    for (std::size_t i = first + 1; i < boxes.size(); ++i)
-      if (boxes[i].content != boxes[i - 1].content) boxed_.append(", ").append(boxes[i].content);
+    auto first = boxes.end() - 1;
+    while (first != boxes.begin() && belongs(*(first - 1), *first)) --first;
+    boxes.erase(boxes.begin(), first);
+    Found all{Found::Kind::kBoxes, boxes.front().begin, boxes.back().end};
+    boxed_ = joined(boxes);
     const std::size_t behind = skip(all.end, "$)\\] ");
     if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
       boxed_ += "\\%";
@@ -333,12 +321,6 @@ class Prose {
       return f.kind == Found::Kind::kPlain && f.begin >= all.begin && f.end <= all.end;
     });
     found_.push_back(all);
-  }
-
-  void drop_boxed() {
-    std::erase_if(found_, [this](const Found& f) {
-      return text_.substr(f.begin, f.end - f.begin).find("\\boxed") != std::string_view::npos;
-    });
   }
 
   // Math-Verify's rule is under 10 bytes between, or under 70 with a comma, semicolon, "and" or

@@ -37,10 +37,9 @@ Scale scale_of(std::string_view unit) {
   return {};
 }
 
-// Returns the element of a set or tuple that has only one.
+// Returns the element of a set that has only one: braces group in 2\{x + 1\}.
 const Expr* unwrapped(const Expr* e) {
-  while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple) && e->args.size() == 1)
-    e = e->args.front();
+  while (e != nullptr && e->op == Op::kSet && e->args.size() == 1) e = e->args.front();
   return e;
 }
 
@@ -60,7 +59,6 @@ const Expr* Parser::sum() {
   }
   if (terms.back() == nullptr) return nullptr;
   if (terms.size() == 1) return first;
-  for (const Expr*& term : terms) term = unwrapped(term);
   return arena_.add(std::move(terms));
 }
 
@@ -88,16 +86,15 @@ const Expr* Parser::product_step(const Expr* left) {
       sign.kind != Tok::kColon)
     return nullptr;
   ++at_;
-  left = unwrapped(left);
   if (sign.kind == Tok::kDivide && is_plain_number(left) && is(Tok::kNumber) && !tok(0).decimal) {
     // In 1/2 x the two numbers are a fraction before anything is multiplied.
     const Expr* quotient = arena_.divide(left, power_or_postfix());
     const bool unit = is(Tok::kText) || is(Tok::kSymbol) || is(Tok::kWord);
     if (const Expr* quantity = unit ? unit_after(quotient) : nullptr) return quantity;
     if (!error_.reason.empty() || !starts_operand()) return quotient;
-    return arena_.mul({quotient, unwrapped(implicit_run())});
+    return arena_.mul({quotient, implicit_run()});
   }
-  const Expr* right = unwrapped(operand());
+  const Expr* right = operand();
   if (right == nullptr) return fail("nothing follows an operator");
   if (sign.kind == Tok::kTimes && right->op == Op::kUnit && is_numeric(*left))
     return arena_.make(
@@ -122,7 +119,7 @@ const Expr* Parser::operand() {
     if (!enter()) return nullptr;
   }
   const Expr* run = implicit_run();
-  return negative ? arena_.negate(unwrapped(run)) : run;
+  return negative ? arena_.negate(run) : run;
 }
 
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
@@ -152,7 +149,7 @@ const Expr* Parser::implicit_run() {
     factors.push_back(next);
     numeric = numeric && is_numeric(*next);
   }
-  if (factors.size() == 1) return first == factors.front() ? first : factors.front();
+  if (factors.size() == 1) return factors.front();
   for (const Expr*& factor : factors) factor = unwrapped(factor);
   return arena_.mul(std::move(factors));
 }
@@ -259,21 +256,19 @@ const Expr* Parser::postfix(const Expr* base) {
     if (is(Tok::kUnderscore) && is(Tok::kBraceOpen, 1) && is(Tok::kBraceClose, 2))
       at_ += 3;
     else if (is(Tok::kCaret))
-      base = raised(unwrapped(base));
+      base = raised(base);
     else if (is(Tok::kUnderscore))
       base = subscripted(base);
     else if (is(Tok::kBang) && is(Tok::kBang, 1))
       base = double_factorial(base);
     else if (take(Tok::kBang))
-      base = arena_.call(Fn::kFactorial, {unwrapped(base)});
+      base = arena_.call(Fn::kFactorial, {base});
     else if (is(Tok::kPercent) && letter)
       return fail("a percent sign after a letter");
     else if (take(Tok::kPercent))
-      base = arena_.node(Op::kPercent, {unwrapped(base)});
+      base = arena_.node(Op::kPercent, {base});
     else if (take(Tok::kDegree))
-      base = arena_.node(Op::kDegree, {unwrapped(base)});
-    else if (take(Tok::kTranspose))
-      base = arena_.call(Fn::kTranspose, {base});
+      base = arena_.node(Op::kDegree, {base});
     else if (is(Tok::kCurrency))
       base = amount(base, currency(at_++));
     else
@@ -285,7 +280,6 @@ const Expr* Parser::postfix(const Expr* base) {
 // 5!! = 5 3 1; longer rows of signs are factorials of factorials.
 const Expr* Parser::double_factorial(const Expr* base) {
   constexpr std::int64_t kLargest = 300;
-  base = unwrapped(base);
   const auto n = base->op == Op::kNumber ? base->value.small_integer() : std::nullopt;
   if (!n || *n < 0 || *n > kLargest || is(Tok::kBang, 2)) {
     ++at_;
@@ -296,18 +290,6 @@ const Expr* Parser::double_factorial(const Expr* base) {
   for (std::int64_t k = *n; k > 1; k -= 2) out = out * exact::Rational(k);
   return arena_.number(std::move(out));
 }
-
-namespace {
-
-// Returns the 10 of C_{10}^3, which is no constant of integration.
-std::optional<exact::Rational> chosen_from(const Expr& base) {
-  if (base.op != Op::kSymbol || !base.name.starts_with("C_")) return std::nullopt;
-  std::optional<exact::Rational> all = exact::from_decimal(std::string_view(base.name).substr(2));
-  if (!all || !all->is_integer() || *all < exact::Rational(4)) return std::nullopt;
-  return all;
-}
-
-}  // namespace
 
 // Parses base ^ exponent. The exponent may be a degree sign, an ordinal ending or the side of a
 // limit.
@@ -325,22 +307,13 @@ const Expr* Parser::raised(const Expr* base) {
     at_ += length;
     return base;
   }
-  if (alone && (is(Tok::kTranspose, inner) || (base->op == Op::kMatrix && is_symbol("T", inner)))) {
-    at_ += length;
-    return arena_.call(Fn::kTranspose, {base});
-  }
   if (alone && (is(Tok::kText, inner) || is(Tok::kPrime, inner))) {
     at_ += length;
     return base;
   }
   ++at_;
   const Expr* power = unwrapped(exponent());
-  if (power == nullptr) return fail("no exponent");
-  const std::optional<exact::Rational> all = chosen_from(*base);
-  const bool binomial = all && power->op == Op::kNumber && power->value.is_integer() &&
-                        power->value.sign() > 0 && !(*all < power->value);
-  return binomial ? arena_.call(Fn::kBinomial, {arena_.number(*all), power})
-                  : arena_.power(base, power);
+  return power == nullptr ? fail("no exponent") : arena_.power(base, power);
 }
 
 // Parses a group or signed operand after ^. The text a^b^c is a^(b^c).

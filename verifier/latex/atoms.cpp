@@ -32,9 +32,7 @@ const Expr* Parser::atom() {
     case Tok::kLimit: ++at_; return limit();
     case Tok::kBegin: return environment();
     case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
-    case Tok::kBraceOpen: return at_combination() ? combination() : braces();
-    case Tok::kUnderscore:
-    case Tok::kCaret: return combination();
+    case Tok::kBraceOpen: return braces();
     case Tok::kOpen: return brackets();
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();
@@ -206,13 +204,6 @@ const Expr* Parser::zeta_series(const Expr* s) {
                       .args = {term, arena_.number(1), arena_.constant("infinity")}});
 }
 
-// Returns the letter of a unit vector such as \hat{i}, \vec{j} or \hat{\mathbf{k}}.
-const Expr* Parser::unit_vector(const Expr& under) {
-  if (is_one_of(under.name, "i", "imath")) return arena_.constant("i");
-  if (is_one_of(under.name, "j", "jmath")) return arena_.symbol("j");
-  return under.name == "k" ? arena_.symbol("k") : nullptr;
-}
-
 // An accented name such as \overline{AB} or \vec{v} is a name of its own. The name \mathbf{v} is v.
 const Expr* Parser::accent() {
   const std::string_view mark = tok().name;
@@ -235,8 +226,6 @@ const Expr* Parser::accent() {
   } else {
     return fail("nothing is under an accent");
   }
-  if (mark == "hat" || mark == "vec")
-    if (const Expr* unit = unit_vector(*under)) return unit;
   return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
 }
 

@@ -1,4 +1,4 @@
-// Parses sums, products, integrals, limits and derivatives.
+// Parses sums, products, integrals and limits.
 #include <string>
 
 #include "verifier/latex/parser_state.h"
@@ -109,22 +109,6 @@ bool Parser::at_derivative() const {
   if (is(Tok::kCaret, i)) i += is(Tok::kBraceOpen, i + 1) ? 4 : 2;
   return is(Tok::kBraceClose, i) && is(Tok::kBraceOpen, i + 1) &&
          (is_symbol("d", i + 2) || is_symbol("partial", i + 2)) && is(Tok::kSymbol, i + 3);
-}
-
-const Expr* Parser::derivative() {
-  std::int64_t order = 1;
-  while (!is(Tok::kBraceClose)) {
-    if (is(Tok::kNumber)) order = lexed_.numbers[tok().number].small_integer().value_or(1);
-    ++at_;
-  }
-  at_ += 3;  // } { d
-  const std::string variable = normal_name(tok().name);
-  while (!is(Tok::kBraceClose) && !is(Tok::kEnd)) ++at_;
-  if (!take(Tok::kBraceClose) || !starts_operand()) return fail("a derivative of nothing");
-  const Expr* body = implicit_run();
-  return body == nullptr
-             ? nullptr
-             : arena_.make(binder(Fn::kDerivative, variable, {body, arena_.number(order)}));
 }
 
 }  // namespace lie::latex

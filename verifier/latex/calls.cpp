@@ -18,9 +18,6 @@ Fn inverse_of(Fn fn) {
     case Fn::kSinh: return Fn::kArsinh;
     case Fn::kCosh: return Fn::kArcosh;
     case Fn::kTanh: return Fn::kArtanh;
-    case Fn::kCoth: return Fn::kArcoth;
-    case Fn::kSech: return Fn::kArsech;
-    case Fn::kCsch: return Fn::kArcsch;
     default: return Fn::kNone;
   }
 }
@@ -148,7 +145,7 @@ const Expr* Parser::fraction_part() {
 }
 
 const Expr* Parser::fraction() {
-  if (at_derivative()) return derivative();
+  if (at_derivative()) return fail("a derivative");
   const bool digits =
       is(Tok::kNumber, 1) && !tok(1).decimal && tok(1).name.size() == 2 && !is(Tok::kBraceOpen, 2);
   ++at_;
@@ -178,26 +175,6 @@ const Expr* Parser::root() {
   if (radicand == nullptr) return fail("a root of nothing");
   if (degree == nullptr) return arena_.power(radicand, arena_.number(exact::Rational(1, 2)));
   return arena_.call(Fn::kRoot, {radicand, degree});
-}
-
-// Returns whether {}_{10} or {}^{10} follows.
-bool Parser::at_combination() const {
-  return is(Tok::kBraceOpen) && is(Tok::kBraceClose, 1) &&
-         (is(Tok::kUnderscore, 2) || is(Tok::kCaret, 2));
-}
-
-// Parses {}_{10}C_3 and ^{10}C_3. With P the order counts.
-const Expr* Parser::combination() {
-  at_ += at_combination() ? 3 : 1;
-  const Expr* all = fraction_part();
-  const bool ordered = is_symbol("P"), known = ordered || is_symbol("C");
-  if (all == nullptr || !known || (!is(Tok::kUnderscore, 1) && !is(Tok::kCaret, 1)))
-    return fail("an operand is missing");
-  at_ += 2;
-  const Expr* chosen = fraction_part();
-  if (chosen == nullptr) return fail("an incomplete binomial");
-  const Expr* count = arena_.call(Fn::kBinomial, {all, chosen});
-  return ordered ? arena_.mul({count, arena_.call(Fn::kFactorial, {chosen})}) : count;
 }
 
 const Expr* Parser::binomial() {

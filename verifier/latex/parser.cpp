@@ -207,8 +207,6 @@ const Expr* Parser::amount(const Expr* value, std::string currency) {
 // --- entry -----------------------------------------------------------------------------------
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
-  std::string narrow;
-  if (text.find("\xef\xbc") != std::string_view::npos) text = narrow = narrowed(text);
   Lexed lexed = lex(text, arena.budget());
   respell(lexed);
   Parsed out;

@@ -77,7 +77,6 @@ class Parser {
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
-  const Expr* quantity_of_chance();
   bool at_bracketed_modulus() const;
   const Expr* with_modulus(const Expr* relation);
   bool parts_from_set(const Expr& left) const;
@@ -121,7 +120,6 @@ class Parser {
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
   const Expr* zeta_series(const Expr* s);
-  const Expr* unit_vector(const Expr& under);
   const Expr* accent();
   const Expr* words();
   const Expr* text();
@@ -137,14 +135,11 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
-  bool at_combination() const;
-  const Expr* combination();
 
   // --- binders.cpp ---
   const Expr* repeated(Fn fn);
   const Expr* integral();
   const Expr* limit();
-  const Expr* derivative();
   bool at_derivative() const;
   const Expr* bound();
   bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named);

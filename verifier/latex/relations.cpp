@@ -12,27 +12,8 @@ bool tells_nothing(const Expr& modulus) {
 
 }  // namespace
 
-// Parses the left side of P(X = 2) = ..., \Pr[A | B] = ... or \mathbb{E}[X^2] = ... as a name.
-// Without an equation, the rules of products apply.
-const Expr* Parser::quantity_of_chance() {
-  const bool named = is(Tok::kSymbol) || is(Tok::kNamedSet);
-  if (!named || (tok().name != "P" && tok().name != "Pr" && tok().name != "E")) return nullptr;
-  if (!is_open('(', 1) && !is_open('[', 1)) return nullptr;
-  std::size_t end = 2;
-  bool event = is(Tok::kNamedSet);
-  for (int depth = 1; depth > 0 && !is(Tok::kEnd, end); ++end) {
-    depth += is(Tok::kOpen, end) ? 1 : is(Tok::kClose, end) ? -1 : 0;
-    event = event ||
-            is_one_of(tok(end).kind, Tok::kRelation, Tok::kBar, Tok::kMid, Tok::kCap, Tok::kCup);
-  }
-  if (!event || !is(Tok::kRelation, end) || tok(end).rel != Rel::kEqual) return nullptr;
-  at_ += end;
-  return arena_.symbol(normal_name(source(at_ - end, at_)));
-}
-
 const Expr* Parser::relation() {
-  const Expr* chance = quantity_of_chance();
-  const Expr* first = chance != nullptr ? chance : set_expression();
+  const Expr* first = set_expression();
   if (first != nullptr && take(Tok::kPmod)) {
     const Expr* modulus = fraction_part();
     if (modulus == nullptr || tells_nothing(*modulus))

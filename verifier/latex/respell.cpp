@@ -1,24 +1,88 @@
 #include "verifier/latex/respell.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
-#include "verifier/latex/quantifier.h"
-#include "verifier/latex/text.h"
+#include "common/text/scan.h"
 
 namespace lie::latex {
 namespace {
 
-void read_ratio_in_words(std::vector<Token>& tokens) {
-  const std::size_t count = tokens.size() - 1;  // without kEnd
-  if (count < 3 || count % 2 == 0) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Token& token = tokens[i];
-    const bool word = token.kind == Tok::kText || token.kind == Tok::kWord;
-    const bool fits =
-        i % 2 == 0 ? token.kind == Tok::kNumber : word && normal_text(token.name) == "to";
-    if (!fits) return;
+/// Returns whether a text holds only single letters and words that describe all reals.
+bool is_harmless(std::string_view text) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "for",   "all",     "every",  "each", "any", "real", "reals",
+      "value", "numbers", "number", "of",   "the", "in",   "values"};
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t begin = i;
+    while (i < text.size() && is_letter(text[i])) ++i;
+    const std::string_view word = text.substr(begin, i - begin);
+    if (word.size() > 1 && std::ranges::find(kWords, word) == kWords.end()) return false;
+    if (!word.empty()) continue;
+    if (std::string_view(" ,.$").find(text[i]) == std::string_view::npos) return false;
+    ++i;
   }
-  for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
+  return true;
+}
+
+bool may_follow(const Token& token) {
+  switch (token.kind) {
+    case Tok::kText:
+    case Tok::kWord: return is_harmless(token.name);
+    case Tok::kSymbol:
+    case Tok::kComma:
+    case Tok::kPeriod:
+    case Tok::kEnd: return true;
+    case Tok::kRelation: return token.rel == expr::Rel::kIn;
+    case Tok::kNamedSet: return token.name == "R";
+    default: return false;
+  }
+}
+
+bool begins(const Token& token, const Token& next) {
+  if (token.kind == Tok::kSymbol) return token.name == "forall";
+  const auto quantifies = [](std::string_view word) {
+    return word == "all" || word == "every" || word == "each" || word == "any";
+  };
+  if (token.kind == Tok::kWord) {
+    return token.name == "for" && next.kind == Tok::kWord && quantifies(next.name);
+  }
+  if (token.kind != Tok::kText) return false;
+  const std::size_t start = std::min(token.name.find_first_not_of(' '), token.name.size());
+  const std::string_view text = token.name.substr(start);
+  if (!text.starts_with("for ")) return false;
+  return quantifies(text.substr(4, text.find(' ', 4) - 4));
+}
+
+// Puts a comma before the declaration of an integer at the end of an answer: "2k\pi (k \in
+// \mathbb{Z})" and "2k\pi \text{ where } k \in \mathbb{Z}" become "2k\pi, k \in \mathbb{Z}".
+void separate_declaration(std::vector<Token>& tokens) {
+  auto end = tokens.end() - 1;
+  if (end != tokens.begin() && (end - 1)->kind == Tok::kPeriod) --end;
+  const bool bracket = end != tokens.begin() && (end - 1)->kind == Tok::kClose;
+  const auto last = end - (bracket ? 1 : 0);
+  if (last - tokens.begin() < 5 || (last - 1)->kind != Tok::kNamedSet ||
+      (last - 2)->kind != Tok::kRelation || (last - 2)->rel != expr::Rel::kIn ||
+      (last - 3)->kind != Tok::kSymbol)
+    return;
+  Token& before = *(last - 4);
+  const std::string_view words = trimmed(before.name);
+  const bool introduces =
+      before.kind == Tok::kText && is_one_of(words, "where", "with", "for", "for any", "for all");
+  if (introduces || (bracket && before.kind == Tok::kOpen)) before.kind = Tok::kComma;
+  if (bracket && before.kind == Tok::kComma) tokens.erase(last);
+}
+
+// Removes a universal quantifier over the reals, or without a domain, at the end of an answer with
+// a relation sign. Others ("for all x > 0", "for every integer n") stay.
+void drop_trailing_quantifier(std::vector<Token>& tokens) {
+  const auto related = std::ranges::find(tokens, Tok::kRelation, &Token::kind);
+  for (auto at = related; at != tokens.end() && at->kind != Tok::kEnd; ++at) {
+    if (!begins(*at, *(at + 1))) continue;
+    if (std::all_of(at, tokens.end(), may_follow)) tokens.erase(at, tokens.end() - 1);
+    return;
+  }
 }
 
 // Returns whether a token may stand next to an interval.
@@ -41,32 +105,6 @@ void turn_brackets(std::vector<Token>& tokens) {
       token.bracket = ')';
     }
   }
-}
-
-// Removes the brackets of a remark after a value: 5 (units).
-void unbracket_remark(std::vector<Token>& tokens) {
-  if (tokens.size() < 4 || tokens[tokens.size() - 2].kind != Tok::kClose) return;
-  std::size_t open = tokens.size() - 3;
-  while (open > 1 && is_one_of(tokens[open].kind, Tok::kText, Tok::kWord)) --open;
-  const bool remark =
-      open + 3 < tokens.size() && tokens[open].kind == Tok::kOpen &&
-      is_one_of(tokens[open - 1].kind, Tok::kNumber, Tok::kBraceClose, Tok::kClose, Tok::kConstant);
-  if (!remark) return;
-  tokens.erase(tokens.end() - 2);
-  tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(open));
-}
-
-// Removes the alignment marks of x &= 3.
-void drop_alignment(std::vector<Token>& tokens) {
-  if (std::ranges::find(tokens, Tok::kAmpersand, &Token::kind) == tokens.end()) return;
-  std::vector<Token> kept;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const bool beside =
-        tokens[i].kind == Tok::kAmpersand &&
-        ((i > 0 && tokens[i - 1].kind == Tok::kRelation) || tokens[i + 1].kind == Tok::kRelation);
-    if (!beside) kept.push_back(tokens[i]);
-  }
-  tokens = std::move(kept);
 }
 
 // Rewrites 3x10^8 as a product and ^3/_5 as a fraction.
@@ -101,12 +139,9 @@ void escape_builder(std::vector<Token>& tokens) {
 }  // namespace
 
 void respell(Lexed& lexed) {
-  drop_trailing_quantifier(lexed);
-  separate_declaration(lexed);
-  read_ratio_in_words(lexed.tokens);
+  drop_trailing_quantifier(lexed.tokens);
+  separate_declaration(lexed.tokens);
   turn_brackets(lexed.tokens);
-  unbracket_remark(lexed.tokens);
-  drop_alignment(lexed.tokens);
   escape_builder(lexed.tokens);
   read_typed_numbers(lexed.tokens);
 }

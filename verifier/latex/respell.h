@@ -6,8 +6,8 @@
 
 namespace lie::latex {
 
-/// Rewrites the tokens of an answer: "2 to 3" as 2 : 3, the interval ]0, 1[ as (0, 1), and 5
-/// (units) without brackets. Removes the alignment marks of equations, and applies quantifier.h.
+/// Rewrites the tokens of an answer: the interval ]0, 1[ as (0, 1), and 3x10^8 as a product.
+/// Removes Removes universal quantifiers, and separates the declarations of integers.
 void respell(Lexed& lexed);
 
 }  // namespace lie::latex

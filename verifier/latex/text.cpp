@@ -72,17 +72,4 @@ std::string normal_name(std::string_view text) {
   return out;
 }
 
-std::string narrowed(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const bool wide = text.size() - i > 2 && text[i] == '\xef' && text[i + 1] == '\xbc';
-    const int code = wide ? static_cast<unsigned char>(text[i + 2]) - 0x80 + 0x20 : 0;
-    const bool known = wide && std::string_view("./0123456789").find(static_cast<char>(code)) !=
-                                   std::string_view::npos;
-    out.push_back(known ? static_cast<char>(code) : text[i]);
-    i += known ? 3 : 1;
-  }
-  return out;
-}
-
 }  // namespace lie::latex

@@ -20,7 +20,4 @@ std::string without_spacing(std::string_view text);
 /// Returns the name of a symbol: the text without backslashes, braces and spaces.
 std::string normal_name(std::string_view text);
 
-/// Replaces digits, points and slashes as wide as Chinese characters by ASCII: "１２" is 12.
-std::string narrowed(std::string_view text);
-
 }  // namespace lie::latex

@@ -46,8 +46,8 @@ struct BallValue {
   /// An integral, limit or long sum was replaced by an unknown function, so a difference proves
   /// nothing.
   bool unevaluated = false;
-  /// A quadrature or series limits the value to about 140 bits at any precision.
-  bool integrated = false;
+  /// A series limits the value to about 140 bits at any precision.
+  bool estimated = false;
 };
 
 /// Returns the value of an expression at a point, whose values the names have. Unknown functions,

@@ -7,18 +7,8 @@ namespace lie::scalar {
 
 bool BallEvaluator::eval(const Expr& e, Ball& out) {
   if (!budget_.spend(1 + precision_ / 128) || !eval_op(e, out)) return false;
-  return out.is_finite() && sane(out);
-}
-
-// Values whose exponents do not fit a machine word are too large for the functions applied to them.
-bool BallEvaluator::sane(const Ball& value) {
-  mag_t size;
-  mag_init(size);
-  acb_get_mag(size, value.get());
-  const bool small = mag_cmp_2exp_si(size, std::int64_t{1} << 32) < 0;
-  mag_clear(size);
-  // A quadrature may skip wide arguments off its path.
-  return small || (!integrand_ && budget_.exhaust());
+  // Functions do not take values whose exponents exceed a machine word.
+  return out.is_finite() && (out.within(std::int64_t{1} << 32) || budget_.exhaust());
 }
 
 bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
@@ -30,15 +20,16 @@ bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
     case Op::kAdd: return fold(e, 0, acb_add, out);
     case Op::kMul: return fold(e, 1, acb_mul, out);
     case Op::kPow: return power(e, out);
-    case Op::kPercent:
-      return scaled(e, out, [this](Ball& x) { acb_div_ui(x.get(), x.get(), 100, precision_); });
-    case Op::kDegree: return scaled(e, out, [this](Ball& x) { degrees(x); });
+    case Op::kPercent: acb_set_ui(out.get(), 100); return divide_into(*e.args[0], out);
+    case Op::kDegree:
+      acb_const_pi(out.get(), precision_);
+      acb_inv(out.get(), out.get(), precision_);
+      acb_mul_ui(out.get(), out.get(), 180, precision_);
+      return divide_into(*e.args[0], out);
     case Op::kUnit: return eval(*e.args[0], out);
-    case Op::kBased: return exactly(e, out);
-    case Op::kRatio: return ratio(e, out);
+    case Op::kApply: return opaque(fmt::format("apply:{}", e.name), e, out);
     case Op::kFunction: return function(e, out);
     case Op::kBinder: return binder(e, out);
-    case Op::kApply: return opaque(fmt::format("apply:{}", e.name), e, out);
     default: return false;
   }
 }
@@ -77,23 +68,11 @@ bool BallEvaluator::fold(const Expr& e, slong start, Binary apply, Ball& out) {
   return true;
 }
 
-void BallEvaluator::degrees(Ball& x) {
-  Ball pi;
-  acb_const_pi(pi.get(), precision_);
-  acb_mul(x.get(), x.get(), pi.get(), precision_);
-  acb_div_ui(x.get(), x.get(), 180, precision_);
-}
-
-bool BallEvaluator::exactly(const Expr& e, Ball& out) {
-  const std::optional<Rational> value = rational_value(e, budget_);
-  if (value) set(out, *value);
-  return value.has_value();
-}
-
-bool BallEvaluator::ratio(const Expr& e, Ball& out) {
-  Ball bottom;
-  if (e.args.size() != 2 || !eval(*e.args[0], out) || !eval(*e.args[1], bottom)) return false;
-  acb_div(out.get(), out.get(), bottom.get(), precision_);
+// Sets `out` to e / out.
+bool BallEvaluator::divide_into(const Expr& e, Ball& out) {
+  Ball value;
+  if (!eval(e, value)) return false;
+  acb_div(out.get(), value.get(), out.get(), precision_);
   return true;
 }
 
@@ -101,14 +80,11 @@ bool BallEvaluator::power(const Expr& e, Ball& out) {
   const Expr& exponent = *e.args[1];
   if (!eval(*e.args[0], out)) return false;
   if (exponent.op == Op::kNumber && exponent.value == Rational(1, 2)) {
-    if (holomorphic_ && !off_cut(out)) return false;
     acb_sqrt(out.get(), out.get(), precision_);
     return true;
   }
   Ball value;
   if (!eval(exponent, value)) return false;
-  const bool whole = exponent.op == Op::kNumber && exponent.value.is_integer();
-  if (holomorphic_ && !whole && !off_cut(out)) return false;
   // Where the base may be 0, acb_pow has an infinite logarithm, although 0^2 is 0.
   if (acb_contains_zero(out.get()) != 0 && exponent.op == Op::kNumber &&
       exponent.value.is_integer()) {
@@ -124,16 +100,12 @@ bool BallEvaluator::power(const Expr& e, Ball& out) {
 bool BallEvaluator::binder(const Expr& e, Ball& out) {
   const bool adds = e.fn == Fn::kSum;
   if ((adds || e.fn == Fn::kProduct) && e.args.size() == 3 && !e.name.empty()) {
-    const std::optional<Rational> lower = rational_value(*e.args[1], budget_);
-    const std::optional<Rational> upper =
-        lower ? rational_value(*e.args[2], budget_) : std::nullopt;
-    if (upper && lower->is_integer() && upper->is_integer() && (*upper - *lower).bits() < 20)
-      return term_by_term(e, *lower, *upper, adds, out);
-    if (adds && lower && lower->is_integer() && infinity_sign(*e.args[2]) == 1 &&
-        series(e, *lower, out))
-      return true;
+    Rational lower, upper;
+    const bool starts = whole(*e.args[1], lower);
+    if (starts && whole(*e.args[2], upper) && (upper - lower).bits() < 20)
+      return term_by_term(e, lower, upper, adds, out);
+    if (adds && starts && infinity_sign(*e.args[2]) == 1 && series(e, lower, out)) return true;
   }
-  if (e.fn == Fn::kIntegral && e.args.size() == 3 && integral(e, out)) return true;
   unevaluated_ = true;
   const auto before = bound_;
   set(bound_[e.name],
@@ -141,6 +113,11 @@ bool BallEvaluator::binder(const Expr& e, Ball& out) {
   const bool ok = opaque(fmt::format("binder{}", static_cast<int>(e.fn)), e, out);
   bound_ = before;
   return ok;
+}
+
+bool BallEvaluator::whole(const Expr& e, Rational& out) {
+  Ball value;
+  return eval(e, value) && acb_get_unique_fmpz(fmpq_numref(out.get()), value.get()) != 0;
 }
 
 bool BallEvaluator::term_by_term(const Expr& e, const Rational& lower, const Rational& upper,
@@ -194,7 +171,7 @@ std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t
   BallEvaluator evaluator(point, precision, budget);
   if (!evaluator.eval(e, out.ball)) return std::nullopt;
   out.unevaluated = evaluator.unevaluated();
-  out.integrated = evaluator.integrated();
+  out.estimated = evaluator.estimated();
   return out;
 }
 

@@ -19,9 +19,6 @@ BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
     case Fn::kSinh: return acb_sinh;
     case Fn::kCosh: return acb_cosh;
     case Fn::kTanh: return acb_tanh;
-    case Fn::kCoth: return acb_coth;
-    case Fn::kSech: return acb_sech;
-    case Fn::kCsch: return acb_csch;
     case Fn::kArsinh: return acb_asinh;
     case Fn::kArcosh: return acb_acosh;
     case Fn::kArtanh: return acb_atanh;
@@ -31,31 +28,11 @@ BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
   }
 }
 
-// Returns the function of the reciprocal: arccot x = arctan 1/x.
-BallEvaluator::Unary BallEvaluator::of_reciprocal(Fn fn) {
-  switch (fn) {
-    case Fn::kArccot: return acb_atan;
-    case Fn::kArcsec: return acb_acos;
-    case Fn::kArccsc: return acb_asin;
-    case Fn::kArcoth: return acb_atanh;
-    case Fn::kArsech: return acb_acosh;
-    case Fn::kArcsch: return acb_asinh;
-    default: return nullptr;
-  }
-}
-
 bool BallEvaluator::function(const Expr& e, Ball& out) {
   if (e.args.empty()) return false;
-  if ((e.fn == Fn::kGcd || e.fn == Fn::kLcm) && exactly(e, out)) return true;
   if (e.args.size() > 1) return several(e, out);
   if (!eval(*e.args[0], out)) return false;
-  if (holomorphic_ && !holomorphic(e.fn, out)) return false;
   if (const Unary unary = direct(e.fn)) {
-    unary(out.get(), out.get(), precision_);
-    return true;
-  }
-  if (const Unary unary = of_reciprocal(e.fn)) {
-    acb_inv(out.get(), out.get(), precision_);
     unary(out.get(), out.get(), precision_);
     return true;
   }
@@ -71,17 +48,6 @@ bool BallEvaluator::single(const Expr& e, Ball& out) {
       acb_abs(real, out.get(), precision_);
       arb_zero(imaginary);
       return true;
-    case Fn::kRe: arb_zero(imaginary); return true;
-    case Fn::kIm:
-      arb_set(real, imaginary);
-      arb_zero(imaginary);
-      return true;
-    case Fn::kArg:
-      acb_arg(real, out.get(), precision_);
-      arb_zero(imaginary);
-      return true;
-    case Fn::kConjugate: arb_neg(imaginary, imaginary); return true;
-    case Fn::kSign: return step(out, [](Ball& x) { acb_sgn(x.get(), x.get(), 64); });
     case Fn::kFloor:
       return step(out, [&](Ball& x) { arb_floor(acb_realref(x.get()), real, precision_); });
     case Fn::kCeil:
@@ -108,9 +74,6 @@ bool BallEvaluator::several(const Expr& e, Ball& out) {
   std::vector<Ball> args(e.args.size());
   for (std::size_t i = 0; i < args.size(); ++i)
     if (!eval(*e.args[i], args[i])) return false;
-  if (holomorphic_ &&
-      !((e.fn == Fn::kLog || e.fn == Fn::kRoot) && off_cut(args[0]) && off_cut(args[1])))
-    return false;
   switch (e.fn) {
     case Fn::kLog: return logarithm(args, out);
     case Fn::kRoot: return root(args, *e.args[1], out);

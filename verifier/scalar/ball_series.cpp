@@ -68,7 +68,7 @@ bool BallEvaluator::series(const Expr& e, const Rational& lower, Ball& out) {
   const Ball gap = difference(out, levin(terms, kTerms - 1), kPrecision);
   arb_add_error_2exp_si(acb_realref(out.get()), kError);
   if (!out.looks_real()) arb_add_error_2exp_si(acb_imagref(out.get()), kError);
-  integrated_ = true;
+  estimated_ = true;
   return out.is_finite() && gap.within(kAgreement);
 }
 

@@ -9,7 +9,6 @@
 #include "verifier/scalar/ball.h"
 #include "verifier/scalar/decimals.h"
 #include "verifier/scalar/rational_value.h"
-#include "verifier/scalar/residue.h"
 
 namespace lie::scalar {
 namespace {
@@ -19,33 +18,15 @@ namespace trait = expr::trait;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
-// Agreement of integrals and series, whose balls have errors of about 2^-140.
-constexpr std::int64_t kIntegralAgreement = -120;
+// Agreement of series, whose balls have errors of about 2^-140.
+constexpr std::int64_t kSeriesAgreement = -120;
 // Differences below 2 to this power count as equality at a drawn point.
 constexpr std::int64_t kAgreement = -50;
-
-// The comparison of both sides modulo the prime at two points.
-struct Identity {
-  bool known = false, equal = false;
-  bool opaque = true;  // a difference proves nothing
-};
-
-Identity identical(const Expr& a, const Expr& b, Budget& budget) {
-  Identity out;
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-    const std::optional<Residue> x = residue_at(a, seed, budget);
-    const std::optional<Residue> y = x ? residue_at(b, seed, budget) : std::nullopt;
-    if (!y) continue;
-    out = {true, x->value == y->value, x->opaque || y->opaque};
-    if (!out.equal) return out;
-  }
-  return out;
-}
 
 // The values of both sides at a point.
 struct AtPoint {
   Ball gold, answer;
-  bool unevaluated = false, integrated = false;
+  bool unevaluated = false, estimated = false;
 };
 
 std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
@@ -54,7 +35,7 @@ std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Poin
   std::optional<BallValue> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
   if (!b) return std::nullopt;
   return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated,
-                 a->integrated || b->integrated};
+                 a->estimated || b->estimated};
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -128,15 +109,10 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
       return decimals_equal(gold, answer, options, budget);
     const Ball gap = difference(values->gold, values->answer, precision);
     if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
-    if (precision == kFirstPrecision) {
-      const Identity same = identical(gold, answer, budget);
-      if (same.known && same.equal) return Tri::kYes;
-    }
-    const std::int64_t agreement = values->integrated ? kIntegralAgreement : -precision / 2;
+    const std::int64_t agreement = values->estimated ? kSeriesAgreement : -precision / 2;
     if (4 * precision > options.max_precision && gap.within(agreement)) return Tri::kYes;
   }
-  const Identity same = identical(gold, answer, budget);
-  return same.known && same.equal ? Tri::kYes : Tri::kUnknown;
+  return Tri::kUnknown;
 }
 
 // --- functions of names ----------------------------------------------------------------------
@@ -168,11 +144,9 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
   return budget.exhausted() ? Tri::kUnknown : out;
 }
 
-// The names z and w stand for complex numbers where i or a function of complex numbers occurs.
+// The names z and w stand for complex numbers where i occurs.
 bool speaks_of_complex(const Expr& gold, const Expr& answer) {
-  if (!gold.has(trait::kImaginary | trait::kComplex) &&
-      !answer.has(trait::kImaginary | trait::kComplex))
-    return false;
+  if (!gold.has(trait::kImaginary) && !answer.has(trait::kImaginary)) return false;
   return std::ranges::any_of(free_names(gold), is_complex_name) ||
          std::ranges::any_of(free_names(answer), is_complex_name);
 }
@@ -188,9 +162,6 @@ bool is_constant(const Expr& e) {
 }
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
-  const Identity same = identical(gold, answer, budget);
-  if (same.known && same.equal) return Tri::kYes;
-  if (same.known && !same.opaque) return Tri::kNo;
   if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
     const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
     if (small != Tri::kYes) return small;

@@ -1,8 +1,6 @@
 #include "verifier/scalar/rational_value.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace lie::scalar {
@@ -29,7 +27,6 @@ class Evaluator {
   Value eval_op(const Expr& e) {
     switch (e.op) {
       case Op::kNumber: return e.value;
-      case Op::kSymbol: return bound(e);
       case Op::kAdd:
         return fold(e, Rational(0), [](const Rational& a, const Rational& b) { return a + b; });
       case Op::kMul:
@@ -40,14 +37,8 @@ class Evaluator {
       case Op::kBased: return based(e);
       case Op::kRatio: return ratio(e);
       case Op::kFunction: return function(e);
-      case Op::kBinder: return binder(e);
       default: return std::nullopt;
     }
-  }
-
-  Value bound(const Expr& e) {
-    const auto at = bound_.find(e.name);
-    return at == bound_.end() ? Value() : Value(at->second);
   }
 
   template <typename Combine>
@@ -134,7 +125,7 @@ class Evaluator {
 
   Value function(const Expr& e) {
     if (!is_one_of(e.fn, Fn::kAbs, Fn::kFloor, Fn::kCeil, Fn::kFactorial, Fn::kBinomial, Fn::kGcd,
-                   Fn::kLcm, Fn::kMax, Fn::kMin, Fn::kMod, Fn::kSign, Fn::kRoot))
+                   Fn::kLcm, Fn::kMax, Fn::kMin, Fn::kMod, Fn::kRoot))
       return std::nullopt;
     const auto args = all(e);
     return args ? apply(e.fn, *args) : std::nullopt;
@@ -143,7 +134,6 @@ class Evaluator {
   Value apply(Fn fn, const std::vector<Rational>& a) {
     switch (fn) {
       case Fn::kAbs: return a[0].sign() < 0 ? -a[0] : a[0];
-      case Fn::kSign: return Rational(a[0].sign());
       case Fn::kFloor: return floor_of(a[0]);
       case Fn::kCeil: return -floor_of(-a[0]);
       case Fn::kMod: return a[1].is_zero() ? Value() : Value(a[0] - a[1] * floor_of(a[0] / a[1]));
@@ -202,30 +192,7 @@ class Evaluator {
     return positive ? Value(-*positive) : std::nullopt;
   }
 
-  // Evaluates a sum or product over a range of whole numbers term by term.
-  Value binder(const Expr& e) {
-    const bool sum = e.fn == Fn::kSum;
-    if ((!sum && e.fn != Fn::kProduct) || e.args.size() != 3 || e.name.empty()) return std::nullopt;
-    const Value lower = eval(*e.args[1]);
-    const Value upper = lower ? eval(*e.args[2]) : std::nullopt;
-    if (!upper || !lower->is_integer() || !upper->is_integer()) return std::nullopt;
-    const Rational count = *upper - *lower;
-    if (count.bits() > 20) return std::nullopt;
-    Rational out(sum ? 0 : 1);
-    const Value outer = bound_.contains(e.name) ? Value(bound_[e.name]) : Value();
-    for (Rational k = *lower; !(*upper < k); k = k + Rational(1)) {
-      bound_[e.name] = k;
-      const Value term = eval(*e.args[0]);
-      if (!term || out.bits() + term->bits() > kMostBits) return std::nullopt;
-      out = sum ? out + *term : out * *term;
-    }
-    bound_.erase(e.name);
-    if (outer) bound_[e.name] = *outer;
-    return out;
-  }
-
   Budget& budget_;
-  std::map<std::string, Rational> bound_;
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace lie::scalar {
 
-/// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like,
-/// and sums and products over a range, exactly. Returns nothing where the value is not rational,
-/// undefined, or too large for the budget. Sizes are bounded before they are computed.
+/// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like
+/// exactly. Returns nothing where the value is not rational, undefined, or too large for the
+/// budget. Sizes are bounded before they are computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
 /// Returns an expression without names and decimals as a number, where rational_value() finds one,

@@ -7,18 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "common/text/ngram_keys.h"
+
 namespace lie {
 
-/// Identifies an n-gram by a well-mixed hash. A KeySet keeps all 64 bits of `low` and the upper 10
-/// bits of `high`.
-struct StateKey {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;  // never 0
-};
-
-/// A set of keys. Keys that agree in the 74 bits kept count as one. This happens among N random
-/// keys with probability N^2 / 2^75, which is 3e-7 for N = 10^8. A key takes 10.7 to 14.3 bytes,
-/// also while the set grows. Not thread-safe.
+/// A set of keys. It keeps all 64 bits of `low` and the upper 10 bits of `high`. Keys that agree in
+/// these count as one. This happens among N random keys with probability N^2 / 2^75, which is 3e-7
+/// for N = 10^8. A key takes 10.7 to 14.3 bytes, also while the set grows. Not thread-safe.
 class KeySet {
  public:
   KeySet();

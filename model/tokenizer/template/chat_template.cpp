@@ -1,6 +1,5 @@
 #include "model/tokenizer/template/chat_template.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/error.h"
@@ -115,7 +114,7 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
   if (!follows || answer.find(trimmed(content)) == std::string::npos) {
     fail(
         "{}: the chat template renders this answer differently from the prompt, so there is no "
-        "text to learn after the prompt; set sft.prompt_template to a named template",
+        "text to learn after the prompt; set data.prompt_template to a named template",
         place_);
   }
   // The text after the end of turn belongs to the next turn. No model writes it.

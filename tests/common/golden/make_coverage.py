@@ -3,7 +3,7 @@
     python3 tests/common/golden/make_coverage.py > tests/common/golden/coverage.jsonl
 
 Only the standard library is used. The script is the definition that common/text/units and
-rewards/ngram_counter must equal.
+rewards/coverage must equal.
 """
 
 import json

@@ -264,7 +264,7 @@ TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
   EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
                 .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "
-                      "sft.response_field"),
+                      "data.response_field"),
             std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);
   EXPECT_NE(error_of(good, 3).find("4 tokens"), std::string::npos);

@@ -2,8 +2,6 @@
 
 #include <fmt/chrono.h>
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "common/base/build_id.h"
@@ -36,8 +34,8 @@ Json details_of(const Run& run) {
   };
   if (run.begun > 0) add("begun ", day(run.begun));
   add("model ", setting_of(run, "model.path"));
-  add("data ", setting_of(run, "sft.data"));
-  add("prompts ", setting_of(run, "eval.file"));
+  add("data ", setting_of(run, "data.train_file", "sft.data"));
+  add("prompts ", setting_of(run, "data.evaluation_file", "eval.file"));
   const std::string n = setting_of(run, "reward.coverage.ngram");
   if (!n.empty()) add("C_context of n = ", n + " " + setting_of(run, "reward.coverage.unit"));
   if (run.trajectories && !run.trajectories->segments().empty()) {

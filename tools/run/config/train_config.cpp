@@ -73,10 +73,11 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("roles", config.roles);
   fields.section("rollout", config.tickets);
   fields.section("rollout", config.rollout);
+  fields.section("rollout", config.rollout.sampling);
   fields.section("rollout", config.weight_sync);
   fields.section("evaluation", config.evaluation);
   fields.section("evaluation", config.evaluation_budgets);
-  fields.section("evaluation", config.rollout.evaluation);
+  fields.section("evaluation", [&] { describe_evaluation(fields, config.rollout.evaluation); });
   fields.section("reward", config.reward);
   fields.section("coverage", config.metric_coverage);
   fields.section("coverage", config.global_coverage);
@@ -97,6 +98,8 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   config.former_keys = load_config(fields_of(config), path, overrides);
   // Limits of evaluations that never run must not prevent training.
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
+  std::int64_t& evaluated = config.rollout.evaluation.max_response_tokens;
+  if (evaluated == 0) evaluated = config.rollout.sampling.max_response_tokens;
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);

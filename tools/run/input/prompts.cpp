@@ -127,18 +127,27 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
-                                            const Log& log) {
+                                            const Log& log, std::span<const std::string> sources) {
   std::vector<Prompt> prompts;
-  std::int64_t rows = 0;  // rows of the previous files
+  std::set<std::string> earlier;  // data sources of the previous files
+  std::int64_t rows = 0;          // rows of the previous files
   for (const std::string& file : files) {
     Dataset dataset = read_run_prompts(file, options, model_directory, log);
+    const std::string name = files.size() > 1 ? source_of_file(files, file) : "";
+    for (Prompt& prompt : dataset.prompts) {
+      prompt.problem += rows;
+      if (prompt.data_source.empty() || earlier.contains(prompt.data_source)) {
+        prompt.data_source = name;
+      }
+    }
+    std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
+      return !sources.empty() && std::ranges::find(sources, prompt.data_source) == sources.end();
+    });
     if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {
       dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
     }
-    const std::string source = files.size() > 1 ? source_of_file(files, file) : "";
     for (Prompt& prompt : dataset.prompts) {
-      prompt.problem += rows;
-      if (prompt.data_source.empty()) prompt.data_source = source;
+      earlier.insert(prompt.data_source);
       prompts.push_back(std::move(prompt));
     }
     rows += dataset.rows;

@@ -28,11 +28,14 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 
 /// Returns the prompts of all files, the first `prompts_of_file` of each (0: all). Rows are
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
-/// several files, a row without a data source gets its file's name without extension as source.
+/// several files, a row without a data source, or with one that an earlier file has, too, gets its
+/// file's name without extension as source. Only prompts of `sources` are taken, unless it is
+/// empty.
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
-                                            const Log& log);
+                                            const Log& log,
+                                            std::span<const std::string> sources = {});
 
 /// Warns if prompts were truncated, since they then differ from the dataset's.
 void warn_of_truncation(const Log& log, std::int64_t truncated, std::int64_t prompts,

@@ -10,9 +10,24 @@
 
 namespace lie {
 
+namespace {
+
+/// Throws Error if a row has neither token ids nor a text.
+void require_either(const JsonRow& row, const char* ids_field, const std::string& text_field) {
+  if (row.has(text_field)) return;
+  fail("{}: neither \"{}\" nor \"{}\" is there; the row has {}", row.place(), ids_field, text_field,
+       fmt::join(row.names(), ", "));
+}
+
+}  // namespace
+
 TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& config,
-                               bool add_special_tokens)
-    : model_(std::move(model)), config_(config), add_special_tokens_(add_special_tokens) {}
+                               RowOptions rows, bool add_special_tokens)
+    : model_(std::move(model)),
+      config_(config),
+      rows_(std::move(rows)),
+      template_(prompt_template(rows_.prompt_template, model_)),
+      add_special_tokens_(add_special_tokens) {}
 
 std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bool with_responses) {
   LineInput in(file);
@@ -27,17 +42,17 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
 TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
   // parse_json_row reports the column of an error and refuses duplicate keys, but loses the order
   // of keys. The second parse keeps the order.
-  parse_json_row(line, place);
+  const JsonRow json = parse_json_row(line, place);
   TokenRow row{.place = std::move(place),
                .fields = nlohmann::ordered_json::parse(line),
                .prompt_ids = {},
                .response_ids = {}};
-  row.prompt_ids = ids(row, "prompt", add_special_tokens_);
+  row.prompt_ids = prompt_ids(json, row);
   if (row.prompt_ids.empty()) {
     fail("{}: the prompt has no token, and every token is predicted from those before it",
          row.place);
   }
-  if (with_responses) row.response_ids = ids(row, "response", false);
+  if (with_responses) row.response_ids = response_ids(json, row);
   const std::size_t tokens = row.prompt_ids.size() + row.response_ids.size();
   if (std::cmp_greater(tokens, config_.max_positions)) {
     fail("{}: {} tokens are more than the model's {} positions (max_position_embeddings)",
@@ -46,32 +61,33 @@ TokenRow TokenRowReader::row(const std::string& line, std::string place, bool wi
   return row;
 }
 
-std::vector<std::int32_t> TokenRowReader::ids(TokenRow& row, const std::string& text_field,
-                                              bool special) {
-  const std::string ids_field = text_field + "_ids";
-  if (row.fields.contains(ids_field)) return given_ids(row, ids_field);
-  if (!row.fields.contains(text_field)) {
-    std::vector<std::string> names;
-    for (const auto& field : row.fields.items()) names.push_back(field.key());
-    fail("{}: neither \"{}\" nor \"{}\" is there; the row has {}", row.place, ids_field, text_field,
-         fmt::join(names, ", "));
-  }
-  const auto& text = row.fields[text_field];
-  if (!text.is_string()) {
-    fail("{}: field {}: expected a text, without a template{}, found {}", row.place, text_field,
-         text.is_array() ? " (lie_cluster data --show prints a conversation as one)" : "",
-         text.type_name());
-  }
-  auto ids =
-      tokenizer().encode(text.get_ref<const std::string&>(), {.add_special_tokens = special});
+std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenRow& row) {
+  if (row.fields.contains("prompt_ids")) return given_ids(row, "prompt_ids");
+  require_either(json, "prompt_ids", rows_.prompt_field);
+  RowCounts counts;
+  const auto render = [&](std::span<const ChatMessage> messages) {
+    return template_.prompt(messages);
+  };
+  return encoded(prompt_text(json, rows_, render, counts), "prompt", add_special_tokens_, row);
+}
+
+std::vector<std::int32_t> TokenRowReader::response_ids(const JsonRow& json, TokenRow& row) {
+  if (row.fields.contains("response_ids")) return given_ids(row, "response_ids");
+  require_either(json, "response_ids", "response");
+  return encoded(json.required_text("response"), "response", false, row);
+}
+
+std::vector<std::int32_t> TokenRowReader::encoded(const std::string& text, const std::string& field,
+                                                  bool special, TokenRow& row) {
+  auto ids = tokenizer().encode(text, {.add_special_tokens = special});
   for (const std::int32_t id : ids) {
     if (id < config_.vocabulary) continue;
     fail(
         "{}: field {}: token id {} is not in the model's vocabulary of {}: tokenizer and model do "
         "not belong together",
-        row.place, text_field, id, config_.vocabulary);
+        row.place, field, id, config_.vocabulary);
   }
-  row.fields[ids_field] = ids;
+  row.fields[field + "_ids"] = ids;
   return ids;
 }
 

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "common/dataset/dataset.h"
 #include "model/config/model_config.h"
+#include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace lie {
@@ -26,26 +28,32 @@ struct TokenRow {
 /// Reads rows for one model. Loads the tokenizer when the first text occurs.
 class TokenRowReader {
  public:
-  /// With `add_special_tokens`, the tokenizer's post-processor adds its special tokens to the text
-  /// of a prompt.
-  TokenRowReader(std::filesystem::path model, const ModelConfig& config, bool add_special_tokens);
+  /// `rows` says how a row becomes the text of a prompt. With `add_special_tokens`, the tokenizer's
+  /// post-processor adds its special tokens to it.
+  TokenRowReader(std::filesystem::path model, const ModelConfig& config, RowOptions rows,
+                 bool add_special_tokens);
 
   /// Returns all rows of a file ("-": standard input); empty lines are skipped. Each row has
-  /// `prompt_ids` or `prompt`, and `with_responses` also `response_ids` or `response`. Ids take
-  /// precedence over texts. Each text is encoded by itself. Throws Error naming line and field of
-  /// the first row that is malformed, has ids unknown to the model, has no prompt token, or is too
-  /// long for it.
+  /// `prompt_ids` or a prompt as in training, and `with_responses` also `response_ids` or
+  /// `response`. Ids take precedence over texts. Each text is encoded by itself. Throws Error
+  /// naming line and field of the first row that is malformed, has ids unknown to the model, has no
+  /// prompt token, or is too long for it.
   std::vector<TokenRow> read(const std::filesystem::path& file, bool with_responses);
 
   const Tokenizer& tokenizer();
 
  private:
   TokenRow row(const std::string& line, std::string place, bool with_responses);
-  std::vector<std::int32_t> ids(TokenRow& row, const std::string& text_field, bool special);
+  std::vector<std::int32_t> prompt_ids(const JsonRow& json, TokenRow& row);
+  std::vector<std::int32_t> response_ids(const JsonRow& json, TokenRow& row);
+  std::vector<std::int32_t> encoded(const std::string& text, const std::string& field, bool special,
+                                    TokenRow& row);
   std::vector<std::int32_t> given_ids(const TokenRow& row, const std::string& field) const;
 
   std::filesystem::path model_;
   const ModelConfig& config_;
+  RowOptions rows_;
+  PromptTemplate template_;
   bool add_special_tokens_;
   std::optional<Tokenizer> tokenizer_;
 };

@@ -1,6 +1,5 @@
 #include "tools/run/roles/runtime.h"
 
-#include <memory>
 #include <utility>
 
 #include "common/comm/channel.h"

@@ -19,12 +19,11 @@ const std::vector<std::string> kChangeNoResult = {
     // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
     // files that are kept
-    "checkpoint", "sft.checkpoint", "trajectories",
+    "checkpoint", "trajectories",
     // layout and memory
-    "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
-    "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
-    "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens", "update.activation_mebibytes",
-    "sft.activation_mebibytes"};
+    "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
+    "rollout.preemption", "rollout.pass_milliseconds", "update.max_micro_batch_tokens",
+    "update.activation_mebibytes"};
 
 /// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;

@@ -66,12 +66,13 @@ std::string run_summary_text(std::string_view headline, std::span<const SummaryE
   return text;
 }
 
-SummaryEntry next_command_entry(std::string_view program, const std::string& argument) {
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
+                                std::initializer_list<std::string> more) {
   const std::string path =
       std::filesystem::path(program_invocation_name).replace_filename(program).string();
-  return {.name = "next",
-          .value = fmt::format("{} {}", shell_word(path), shell_word(argument)),
-          .is_command = true};
+  std::string command = shell_word(path) + " " + shell_word(argument);
+  for (const std::string& word : more) command += " " + shell_word(word);
+  return {.name = "next", .value = std::move(command), .is_command = true};
 }
 
 }  // namespace lie

@@ -2,6 +2,7 @@
 // value.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ std::string run_summary_text(std::string_view headline, std::span<const SummaryE
 /// Returns the entry "next" with the command to type next, quoted for a shell:
 /// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
 /// program.
-SummaryEntry next_command_entry(std::string_view program, const std::string& argument);
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
+                                std::initializer_list<std::string> more = {});
 
 }  // namespace lie

@@ -13,13 +13,16 @@ void Lexer::backslash() {
     if (!sign.empty()) ++at_;
     const Meaning* meaning = command(sign);
     if (meaning == nullptr && !sign.empty() && is_space(sign.front())) meaning = command(" ");
-    return meaning != nullptr ? push(*meaning, begin) : bad_or_trailing(begin);
+    if (meaning != nullptr)
+      push(*meaning, begin);
+    else
+      push(Tok::kBad, begin);
+    return;
   }
   std::size_t end = at_;
   while (end < text_.size() && is_letter(text_[end])) ++end;
   std::string_view word = text_.substr(at_, end - at_);
   const Meaning* meaning = command(word);
-  if (meaning == nullptr && word == "char") return character_code(begin);
   if (meaning == nullptr) meaning = command_prefix(word);
   if (meaning == nullptr) {
     at_ = end;
@@ -28,22 +31,6 @@ void Lexer::backslash() {
   }
   at_ += meaning->word.size();
   known_command(*meaning, begin);
-}
-
-// A backslash at the very end is ignored.
-void Lexer::bad_or_trailing(std::size_t begin) {
-  if (at_ >= text_.size() && !out_.tokens.empty()) return;
-  push(Tok::kBad, begin);
-}
-
-void Lexer::character_code(std::size_t begin) {
-  constexpr std::string_view kEpsilon = "char\"000190";
-  if (!rest().starts_with(kEpsilon)) {
-    push(Tok::kBad, begin);
-    return;
-  }
-  at_ += kEpsilon.size();
-  push(Tok::kSymbol, begin).name = "epsilon";
 }
 
 // The sign "\\" breaks a row within an environment. Elsewhere it is the doubled backslash of an
@@ -64,12 +51,12 @@ void Lexer::double_backslash(std::size_t begin) {
 }
 
 void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
-  if (meaning.word == "left" || meaning.word == "mleft") return left(begin);
-  if (meaning.word == "right" || meaning.word == "mright") return right(begin);
+  if (meaning.word == "left" || meaning.word == "mleft") return delimiter(Tok::kOpen, begin);
+  if (meaning.word == "right" || meaning.word == "mright") return delimiter(Tok::kClose, begin);
   if (meaning.word == "not") return negated(begin);
   if (meaning.kind == Tok::kText && holds_number())
     return;  // \text{2/3}: the group is read as mathematics
-  if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
+  if (meaning.kind == Tok::kText && quantity()) return;
   if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
   if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
   if (meaning.kind == Tok::kBegin) {
@@ -129,81 +116,30 @@ bool Lexer::holds_number() const {
          content.find('$') == std::string_view::npos;
 }
 
-// Lexes \text{12 cm} as 12\text{ cm}, and \text{1 to 2} as 1 to 2.
+// Lexes \text{12 cm} as 12\text{ cm}.
 bool Lexer::quantity() {
   constexpr std::string_view kOfNumbers = "0123456789.,/";
-  if (peek() != '{') return false;
+  if (peek() != '{' || !is_digit(peek(1))) return false;
   const std::size_t close = closing_brace(at_);
-  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  const std::size_t end = std::min(content.find_first_not_of(kOfNumbers), content.size());
-  const std::string_view words = content.substr(end);
-  const bool ratio =
-      words.starts_with(" to ") && words.find_first_not_of(kOfNumbers, 4) == words.npos;
-  const bool remark = words.starts_with(' ') && std::ranges::any_of(words, is_letter) &&
-                      std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; });
-  if (end == 0 || !is_digit(content[0]) || !is_digit(content[end - 1]) || (!ratio && !remark))
-    return false;
-  const std::size_t split = ++at_ + (ratio ? content.size() : end);
+  const std::size_t split = text_.find_first_not_of(kOfNumbers, at_ + 1);
+  if (split >= close || text_[split] != ' ' || !is_digit(text_[split - 1])) return false;
+  const std::string_view words = text_.substr(split, close - split);
+  if (!std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; })) return false;
+  ++at_;
   while (at_ < split && budget_.spend()) step();
   at_ = std::min(close + 1, text_.size());
-  if (!ratio) push(Tok::kText, split).name = words;
+  push(Tok::kText, split).name = words;
   return true;
 }
 
-namespace {
-
-// Returns whether a text consists of symbols of chemical elements: H, Na, CO.
-bool names_elements(std::string_view s) {
-  bool after_capital = false;
-  for (const char c : s) {
-    const bool capital = is_letter(c) && to_lower(c) != c;
-    if (!capital && (!after_capital || !is_letter(c))) return false;
-    after_capital = capital;
-  }
-  return !s.empty();
-}
-
-}  // namespace
-
-// Lexes \text{H}_2\text{O} as H_2O.
-bool Lexer::formula() {
-  constexpr std::size_t kBack = 4;  // tokens of _{2}
-  if (peek() != '{') return false;
-  const std::size_t close = closing_brace(at_);
-  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  const std::size_t tokens = out_.tokens.size();
-  const auto back =
-      out_.tokens.begin() + static_cast<std::ptrdiff_t>(tokens - std::min(tokens, kBack));
-  const bool numbered = text_.substr(std::min(close + 1, text_.size())).starts_with('_') ||
-                        std::ranges::find(back, out_.tokens.end(), Tok::kUnderscore,
-                                          &Token::kind) != out_.tokens.end();
-  if (!numbered || !names_elements(content)) return false;
-  letters(at_ + 1, content);
-  at_ = std::min(close + 1, text_.size());
-  return true;
-}
-
-// Lexes what follows \left. The brace of \left{ needs no backslash, and \left. is skipped.
-void Lexer::left(std::size_t begin) {
+// Lexes what follows \left or \right. The brace of \left{ needs no backslash, and \left. is
+// skipped.
+void Lexer::delimiter(Tok kind, std::size_t begin) {
   if (peek() == '.') ++at_;
-  if (peek() == '{') {
-    ++at_;
-    push(Tok::kOpen, begin).bracket = '{';
-  } else if (peek() == '|') {
-    ++at_;
-    push(Tok::kOpen, begin).bracket = '|';
-  }
-}
-
-void Lexer::right(std::size_t begin) {
-  if (peek() == '.') ++at_;
-  if (peek() == '}') {
-    ++at_;
-    push(Tok::kClose, begin).bracket = '}';
-  } else if (peek() == '|') {
-    ++at_;
-    push(Tok::kClose, begin).bracket = '|';
-  }
+  const char bracket = peek();
+  if (bracket != (kind == Tok::kOpen ? '{' : '}') && bracket != '|') return;
+  ++at_;
+  push(kind, begin).bracket = bracket;
 }
 
 // Takes the argument in braces as text. A single letter needs no braces.
@@ -223,32 +159,13 @@ void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
   if (kind == Tok::kText) typed_text(meaning, token, content);
 }
 
-// Corrects the kind of \mathbb, \mathrm and \variable, which hold mathematics instead of words.
+// Corrects the kind of \mathbb and \mathrm, which hold mathematics instead of words.
 void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
   if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
   if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
     token.kind = Tok::kSymbol;
-  if (meaning.word == "mathrm" && content == "T") token.kind = Tok::kTranspose;
   const std::size_t sign = content.find_first_not_of(" \\");
   if (sign != std::string_view::npos && content.substr(sign) == "%") token.kind = Tok::kPercent;
-  if (meaning.word == "variable") token.kind = is_variable(content) ? Tok::kSymbol : Tok::kBad;
-}
-
-bool Lexer::is_greek(std::string_view base) {
-  if (base.size() < 2 || base.front() != '\\') return false;
-  const Meaning* meaning = command(base.substr(1, base.find(' ') - 1));
-  return meaning != nullptr && meaning->kind == Tok::kSymbol;
-}
-
-// Returns whether a text is a name as in latex2sympy: letters, digits and commands, then at most
-// one subscript.
-bool Lexer::is_variable(std::string_view s) {
-  const std::size_t underscore = s.find('_');
-  const std::string_view base = s.substr(0, underscore);
-  if (base.empty() || command(base.substr(1, base.find(' ') - 1)) != nullptr) return is_greek(base);
-  if (underscore == std::string_view::npos) return true;
-  const std::string_view sub = s.substr(underscore + 1);
-  return sub.size() == 1 || (sub.size() > 2 && sub.front() == '{' && sub.back() == '}');
 }
 
 std::size_t Lexer::closing_brace(std::size_t open) const {

@@ -10,36 +10,20 @@ std::size_t Lexer::digits_from(std::size_t i) const {
   return i;
 }
 
-// Returns the length of a separator of thousands after a number: "{,}", ",\!", "\," or a space
-// before exactly three digits. In "2 100/300" the space separates a whole number from its fraction.
+// Returns the length of a separator of thousands after a number, which comes before exactly three
+// digits. In "2 100/300" the space separates a whole number from its fraction.
 std::size_t Lexer::glue_length(std::size_t i) const {
-  for (const std::string_view space : {" ", "~", "\\;", "\\:", "\u00a0", "\u2009", "\u202f"}) {
-    if (!text_.substr(std::min(i, text_.size())).starts_with(space)) continue;
-    const std::size_t first = i + space.size(), end = digits_from(first);
-    if (end == first + 3) return end < text_.size() && text_[end] == '/' ? 0 : space.size();
+  for (const std::string_view sign : {"{,}", "{, }", ",\\!", ", \\!", "\\,", "\\ ", "\\;",
+                                      "\\:", "'", " ", "~", "\u00a0", "\u2009", "\u202f"}) {
+    const std::size_t at = sign.front() == '{' ? text_.find_first_not_of(' ', i) : i;
+    if (!text_.substr(std::min(at, text_.size())).starts_with(sign)) continue;
+    std::size_t first = at + sign.size();
+    while (sign.front() != ' ' && first < text_.size() && text_[first] == ' ') ++first;
+    const std::size_t end = digits_from(first);
+    const bool divided = end < text_.size() && text_[end] == '/' && is_one_of(sign, " ", "~");
+    if (end == first + 3) return divided ? 0 : first - i;
   }
-  const std::size_t start = i;
-  while (i < text_.size() && text_[i] == ' ') ++i;
-  const std::string_view here = text_.substr(i);
-  std::size_t n = 0;
-  if (here.starts_with("{,}"))
-    n = 3;
-  else if (here.starts_with("{, }"))
-    n = 4;
-  else if (i > start)
-    return 0;
-  else if (here.starts_with(",\\!"))
-    n = 3;
-  else if (here.starts_with(", \\!"))
-    n = 4;
-  else if (here.starts_with("\\,") || here.starts_with("\\ "))
-    n = 2;
-  else if (here.starts_with('\''))
-    n = 1;
-  if (n == 0) return 0;
-  i += n;
-  while (i < text_.size() && text_[i] == ' ' && !here.starts_with('{')) ++i;
-  return digits_from(i) - i == 3 ? i - start : 0;
+  return 0;
 }
 
 namespace {
@@ -107,17 +91,9 @@ void Lexer::number() {
   token.repeating = repeating || repeats_later;
   token.thousands = is_group_behind_comma(begin);
   token.name = text_.substr(begin, at_ - begin);
-  if (!decimal) at_ += ordinal_length();
   if (!value) return;
   token.number = static_cast<std::uint32_t>(out_.numbers.size());
   out_.numbers.push_back(std::move(*value));
-}
-
-// Returns the length of the letters of 1st, 2nd, 3rd and 4th.
-std::size_t Lexer::ordinal_length() const {
-  for (const std::string_view suffix : {"st", "nd", "rd", "th"})
-    if (rest().starts_with(suffix) && !is_letter(peek(2))) return 2;
-  return 0;
 }
 
 bool Lexer::repeats(std::string_view s) {

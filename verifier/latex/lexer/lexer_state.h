@@ -30,7 +30,6 @@ class Lexer {
   std::size_t digits_from(std::size_t i) const;
   std::size_t glue_length(std::size_t i) const;
   void number();
-  std::size_t ordinal_length() const;
   static bool repeats(std::string_view s);
   bool take_dots(std::string_view digits);
   bool fraction(std::string& digits);
@@ -39,7 +38,6 @@ class Lexer {
 
   // --- words ---
   void word();
-  bool half_of_day();
   void skip_letters() {
     while (is_letter(peek())) ++at_;
   }
@@ -52,21 +50,15 @@ class Lexer {
 
   // --- commands ---
   void backslash();
-  void bad_or_trailing(std::size_t begin);
-  void character_code(std::size_t begin);
   void double_backslash(std::size_t begin);
   void known_command(const Meaning& meaning, std::size_t begin);
   void negated(std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
   bool quantity();
-  bool formula();
-  void left(std::size_t begin);
-  void right(std::size_t begin);
+  void delimiter(Tok kind, std::size_t begin);
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);
-  static bool is_greek(std::string_view base);
-  static bool is_variable(std::string_view s);
   std::size_t closing_brace(std::size_t open) const;
 
   // --- other signs ---

@@ -23,26 +23,13 @@ bool is_word(std::string_view run) {
   });
 }
 
-// Looks up a function in capitals: SQRT(3), Floor(x), Sin(x). Three capitals may be points instead.
-const Meaning* function_in_capitals(std::string_view run) {
-  if (run.size() < 3 || (run.size() == 3 && (run[1] < 'a' || run[2] < 'a'))) return nullptr;
-  std::string small(run);
-  for (char& c : small) c = static_cast<char>(c | 0x20);
-  const Meaning* meaning = plain_word(small);
-  const bool computes =
-      meaning != nullptr && (meaning->kind == Tok::kSqrt || meaning->kind == Tok::kFunction);
-  return computes ? meaning : nullptr;
-}
-
 }  // namespace
 
 void Lexer::word() {
-  if (half_of_day()) return;
   const std::size_t begin = at_;
   skip_letters();
   const std::string_view run = text_.substr(begin, at_ - begin);
   const Meaning* meaning = run.size() > 1 ? plain_word(run) : nullptr;
-  if (meaning == nullptr) meaning = function_in_capitals(run);
   if (meaning != nullptr) {
     push(*meaning, begin);
   } else if (run.size() > 3 || is_word(run)) {
@@ -51,25 +38,6 @@ void Lexer::word() {
   } else {
     letters(begin, run);
   }
-}
-
-// Lexes a.m. and p.m., as in 9 a.m., 11:45 pm and 8 PM. The text "2 am" is a product.
-bool Lexer::half_of_day() {
-  const auto behind = [this](std::size_t i, Tok kind) {
-    return out_.tokens.size() >= i && out_.tokens[out_.tokens.size() - i].kind == kind;
-  };
-  const auto small = [this](std::size_t i) { return static_cast<char>(peek(i) | 0x20); };
-  if (!behind(1, Tok::kNumber) || (small(0) != 'a' && small(0) != 'p')) return false;
-  const bool points = peek(1) == '.';
-  const std::size_t length = points ? 3 : 2;
-  if (small(length - 1) != 'm' || is_letter(peek(length))) return false;
-  const bool capitals = peek(1) == 'M' && peek(0) < 'a' && spaced_;
-  if (!points && !behind(2, Tok::kColon) && !capitals) return false;
-  const std::size_t begin = at_;
-  at_ += length;
-  push(Tok::kText, begin).name = text_.substr(begin, length);
-  if (points && peek() == '.') ++at_;
-  return true;
 }
 
 void Lexer::letters(std::size_t begin, std::string_view run) {

@@ -68,7 +68,6 @@ enum class Tok : std::uint8_t {
   kRowBreak,
   kDots,
   kPeriod,
-  kTranspose,
   kIgnore,
 };
 

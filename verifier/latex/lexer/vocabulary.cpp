@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <span>
 
 #include "verifier/latex/lexer/token.h"
 
@@ -39,49 +40,18 @@ constexpr Meaning named(Tok kind, std::string_view name) {
 constexpr auto kSpelled = std::to_array<Spelled>({
     // letters
     {plain(Tok::kSymbol),
-     {"alpha",    "beta",     "gamma",     "delta",     "epsilon",     "dim",           "zeta",
-      "eta",      "theta",    "deg",       "iota",      "kappa",       "lambda",        "mu",
-      "nu",       "xi",       "rho",       "ker",       "sigma",       "tau",           "upsilon",
-      "phi",      "Pr",       "chi",       "psi",       "omega",       "Gamma",         "Delta",
-      "Theta",    "Lambda",   "Xi",        "Sigma",     "Upsilon",     "Phi",           "Psi",
-      "Omega",    "Pi",       "ell",       "hbar",      "aleph",       "nabla",         "partial",
-      "square",   "Box",      "triangle",  "angle",     "star",        "imath",         "jmath",
-      "diamond",  "clubsuit", "heartsuit", "spadesuit", "diamondsuit", "bigcirc",       "bullet",
-      "circledR", "dagger",   "ast",       "bot",       "top",         "odot",          "oplus",
-      "otimes",   "forall",   "exists",    "neg",       "therefore",   "measuredangle", "wp"},
+     {"alpha",   "beta",  "gamma",   "delta",   "epsilon",  "dim",   "zeta",      "eta",   "theta",
+      "iota",    "kappa", "lambda",  "mu",      "nu",       "xi",    "rho",       "sigma", "tau",
+      "upsilon", "phi",   "Pr",      "chi",     "psi",      "omega", "Gamma",     "Delta", "Theta",
+      "Lambda",  "Xi",    "Sigma",   "Upsilon", "Phi",      "Psi",   "Omega",     "Pi",    "ell",
+      "hbar",    "aleph", "partial", "square",  "triangle", "angle", "imath",     "jmath", "bullet",
+      "top",     "odot",  "otimes",  "forall",  "exists",   "neg",   "therefore", "wp"},
      {"alpha", "beta", "theta", "lambda"}},
-    {named(Tok::kSymbol, "alpha"), {}, {}, {"α"}},
-    {named(Tok::kSymbol, "beta"), {}, {}, {"β"}},
-    {named(Tok::kSymbol, "gamma"), {}, {}, {"γ"}},
-    {named(Tok::kSymbol, "delta"), {}, {}, {"δ"}},
-    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}, {}, {"ε"}},
-    {named(Tok::kSymbol, "zeta"), {}, {}, {"ζ"}},
-    {named(Tok::kSymbol, "eta"), {}, {}, {"η"}},
-    {named(Tok::kSymbol, "theta"), {"vartheta"}, {}, {"θ"}},
-    {named(Tok::kSymbol, "kappa"), {}, {}, {"κ"}},
-    {named(Tok::kSymbol, "lambda"), {}, {}, {"λ"}},
-    {named(Tok::kSymbol, "mu"), {}, {}, {"μ", "µ"}},
-    {named(Tok::kSymbol, "nu"), {}, {}, {"ν"}},
-    {named(Tok::kSymbol, "xi"), {}, {}, {"ξ"}},
-    {named(Tok::kSymbol, "rho"), {"varrho"}, {}, {"ρ"}},
-    {named(Tok::kSymbol, "sigma"), {}, {}, {"σ"}},
-    {named(Tok::kSymbol, "tau"), {}, {}, {"τ"}},
-    {named(Tok::kSymbol, "phi"), {"varphi"}, {}, {"φ", "ϕ"}},
-    {named(Tok::kSymbol, "chi"), {}, {}, {"χ"}},
-    {named(Tok::kSymbol, "psi"), {}, {}, {"ψ"}},
-    {named(Tok::kSymbol, "omega"), {}, {}, {"ω"}},
-    {named(Tok::kSymbol, "Gamma"), {}, {}, {"Γ"}},
-    {named(Tok::kSymbol, "Delta"), {}, {}, {"Δ"}},
-    {named(Tok::kSymbol, "Theta"), {}, {}, {"Θ"}},
-    {named(Tok::kSymbol, "Lambda"), {}, {}, {"Λ"}},
-    {named(Tok::kSymbol, "Sigma"), {}, {}, {"Σ"}},
-    {named(Tok::kSymbol, "Phi"), {}, {}, {"Φ"}},
-    {named(Tok::kSymbol, "Psi"), {}, {}, {"Ψ"}},
-    {named(Tok::kSymbol, "Omega"), {}, {}, {"Ω"}},
+    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}},
+    {named(Tok::kSymbol, "theta"), {"vartheta"}},
+    {named(Tok::kSymbol, "rho"), {"varrho"}},
+    {named(Tok::kSymbol, "phi"), {"varphi"}},
     {named(Tok::kSymbol, "neg"), {"lnot"}},
-    {named(Tok::kSymbol, "triangle"), {}, {}, {"△"}},
-    {named(Tok::kSymbol, "angle"), {}, {}, {"∠"}},
-    {named(Tok::kSymbol, "ell"), {}, {}, {"ℓ"}},
     {named(Tok::kConstant, "pi"), {"pi"}, {"pi"}, {"π"}},
     {named(Tok::kConstant, "infinity"), {"infty"}, {"infinity", "Infinity", "inf", "oo"}, {"∞"}},
     {named(Tok::kConstant, "e"), {"exponentialE"}},
@@ -94,22 +64,17 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     // functions
     {function(Fn::kSin), {"sin"}, {"sin"}},
     {function(Fn::kCos), {"cos"}, {"cos"}},
-    {function(Fn::kTan), {"tan", "tg"}, {"tan"}},
-    {function(Fn::kCot), {"cot", "ctg", "cotg"}, {"cot"}},
+    {function(Fn::kTan), {"tan"}, {"tan"}},
+    {function(Fn::kCot), {"cot"}, {"cot"}},
     {function(Fn::kSec), {"sec"}, {"sec"}},
     {function(Fn::kCsc), {"csc"}, {"csc"}},
     {function(Fn::kArcsin), {"arcsin", "asin"}, {"arcsin", "asin"}},
     {function(Fn::kArccos), {"arccos", "acos"}, {"arccos", "acos"}},
-    {function(Fn::kArctan), {"arctan", "arctg", "atan"}, {"arctan", "atan"}},
-    {function(Fn::kArccot), {"arccot", "acot"}},
-    {function(Fn::kArcsec), {"arcsec", "asec"}},
-    {function(Fn::kArccsc), {"arccsc", "acsc"}},
+    {function(Fn::kArctan), {"arctan", "atan"}, {"arctan", "atan"}},
+    {function(Fn::kArccot), {"arccot"}},
     {function(Fn::kSinh), {"sinh"}, {"sinh"}},
     {function(Fn::kCosh), {"cosh"}, {"cosh"}},
     {function(Fn::kTanh), {"tanh"}, {"tanh"}},
-    {function(Fn::kCoth), {"coth"}},
-    {function(Fn::kSech), {"sech"}},
-    {function(Fn::kCsch), {"csch"}},
     {function(Fn::kArsinh), {"arsinh", "arcsinh"}},
     {function(Fn::kArcosh), {"arcosh", "arccosh"}},
     {function(Fn::kArtanh), {"artanh", "arctanh"}},
@@ -124,12 +89,6 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {function(Fn::kCeil), {"ceil"}, {"ceil"}},
     {function(Fn::kAbs), {"abs"}, {"abs"}},
     {function(Fn::kDet), {"det"}, {"det"}},
-    {function(Fn::kArg), {"arg"}},
-    {function(Fn::kRe), {"Re"}},
-    {function(Fn::kIm), {"Im"}},
-    {function(Fn::kTrace), {"tr", "Tr"}},
-    {function(Fn::kRank), {"rank"}},
-    {function(Fn::kSign), {"sgn", "sign"}},
     // operators
     {plain(Tok::kPlus), {}, {}, {"＋"}},
     {plain(Tok::kMinus), {}, {}, {"−", "–", "—", "－"}},
@@ -141,7 +100,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kMod), {"mod", "bmod"}, {"mod"}},
     {plain(Tok::kPmod), {"pmod"}},
     {plain(Tok::kCup), {"cup", "bigcup"}, {"union"}, {"∪"}},
-    {plain(Tok::kCap), {"cap", "bigcap"}, {"intersect"}, {"∩"}},
+    {plain(Tok::kCap), {"cap"}, {"intersect"}, {"∩"}},
     {plain(Tok::kSetMinus), {"setminus", "smallsetminus", "backslash"}, {}, {"∖"}},
     {plain(Tok::kAnd), {"land", "wedge", "&"}, {"and"}, {"∧", "和", "且"}},
     {plain(Tok::kOr), {"lor", "vee"}, {"or"}, {"∨", "或"}},
@@ -150,7 +109,6 @@ constexpr auto kSpelled = std::to_array<Spelled>({
      {"degrees", "degree"},
      {"°", "º"}},
     {plain(Tok::kPrime), {"prime"}, {}, {"′", "’", "″"}},
-    {plain(Tok::kTranspose), {"intercal"}, {}, {"⊤", "ᵀ"}},
     // relations
     {relation(Rel::kEqual), {"eq"}, {}, {"＝"}},
     {relation(Rel::kNotEqual), {"ne", "neq"}, {}, {"≠"}},
@@ -195,10 +153,9 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kDoubleBar), {"Vert", "|"}},
     {plain(Tok::kMid), {"mid"}, {}, {"∣"}},
     // structures
-    {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "flatfrac"}},
-    {plain(Tok::kSqrt), {"sqrt"}, {"sqrt"}, {"√"}},
+    {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac", "nicefrac"}},
+    {plain(Tok::kSqrt), {"sqrt"}, {"sqrt", "SQRT"}, {"√"}},
     {named(Tok::kSqrt, "3"), {}, {}, {"∛"}},
-    {named(Tok::kSqrt, "4"), {}, {}, {"∜"}},
     {plain(Tok::kBinom), {"binom", "dbinom", "tbinom"}},
     {plain(Tok::kChoose), {"choose"}},
     {plain(Tok::kOver), {"over"}},
@@ -213,18 +170,15 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kAccent, "bar"), {"overline", "bar", "widebar"}},
     {named(Tok::kAccent, "vec"), {"vec", "overrightarrow"}},
     {named(Tok::kAccent, "hat"), {"hat", "widehat"}},
-    {named(Tok::kAccent, "tilde"), {"tilde", "widetilde"}},
     {named(Tok::kAccent, "dot"), {"dot"}},
     {named(Tok::kAccent, "ddot"), {"ddot"}},
     {named(Tok::kAccent, ""),
      {"mathbf", "boldsymbol", "bm", "mathit", "mathcal", "mathscr", "mathfrak", "mathsf",
       "ensuremath", "underline", "mathord"}},
-    {named(Tok::kAccent, "arc"), {"overarc"}},
-    {named(Tok::kAccent, "over"), {"overset"}},
     // text
     {plain(Tok::kText),
      {"text", "textbf", "textit", "textrm", "textnormal", "textsf", "texttt", "textsc", "mbox",
-      "hbox", "mathrm", "mathbb", "emph", "mathop", "variable"}},
+      "hbox", "mathrm", "mathbb", "emph", "mathop"}},
     // characters and dots
     {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
     {plain(Tok::kCurrency),
@@ -239,39 +193,45 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kSemicolon), {}, {}, {"；"}},
     {plain(Tok::kPeriod), {}, {}, {"。"}},
     {plain(Tok::kUnderscore), {"_"}},
-    {plain(Tok::kRowBreak), {"cr"}},
     // spacing and size
     {plain(Tok::kIgnore),
-     {"newline",    "(",           ")",          "[",
-      "]",          ",",           ";",          ":",
-      "!",          " ",           ">",          "/",
-      "quad",       "qquad",       "left",       "right",
-      "mleft",      "mright",      "middle",     "big",
-      "bigl",       "bigr",        "bigg",       "biggl",
-      "biggr",      "Big",         "Bigl",       "Bigr",
-      "Bigg",       "Biggl",       "Biggr",      "displaystyle",
-      "textstyle",  "scriptstyle", "limits",     "nolimits",
-      "checkmark",  "hline",       "rm",         "bf",
-      "it",         "thinspace",   "allowbreak", "nonumber",
-      "strut",      "not",         "tiny",       "small",
-      "normalsize", "large",       "Large",      "LARGE",
-      "huge",       "Huge"},
+     {"newline",   "(",      ")",        "[",          "]",     ",",     ";",     ":",
+      "!",         " ",      ">",        "/",          "quad",  "qquad", "left",  "right",
+      "mleft",     "mright", "middle",   "big",        "bigl",  "bigr",  "bigg",  "biggl",
+      "biggr",     "Big",    "Bigl",     "Bigr",       "Bigg",  "Biggl", "Biggr", "displaystyle",
+      "textstyle", "limits", "nolimits", "checkmark",  "hline", "rm",    "bf",    "it",
+      "not",       "tiny",   "small",    "normalsize", "large", "Large", "LARGE", "huge",
+      "Huge"},
      {},
      {"\u00a0", "\u2009", "\u202f", "\u2003", "\u3000", "\u200b", "\u2061", "“", "”"}},
     // with the braces after them, whose content is not visible
     {named(Tok::kIgnore, "{}"),
-     {"color", "textcolor", "colorbox", "hspace", "vspace", "phantom", "hphantom", "vphantom",
-      "tag", "label"}},
+     {"color", "textcolor", "colorbox", "hspace", "vspace", "phantom", "tag", "label"}},
     // with the square brackets after them
     {named(Tok::kIgnore, "[]"), {"bbox"}},
 });
+
+/// Letters beyond ASCII, and the names of their commands.
+struct Letter {
+  std::string_view character, name;
+};
+constexpr auto kLetters = std::to_array<Letter>(
+    {{"α", "alpha"},    {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"}, {"ε", "epsilon"},
+     {"ζ", "zeta"},     {"η", "eta"},   {"θ", "theta"}, {"κ", "kappa"}, {"λ", "lambda"},
+     {"μ", "mu"},       {"µ", "mu"},    {"ν", "nu"},    {"ξ", "xi"},    {"ρ", "rho"},
+     {"σ", "sigma"},    {"τ", "tau"},   {"φ", "phi"},   {"ϕ", "phi"},   {"χ", "chi"},
+     {"ψ", "psi"},      {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"}, {"Θ", "Theta"},
+     {"Λ", "Lambda"},   {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},   {"Ω", "Omega"},
+     {"△", "triangle"}, {"∠", "angle"}, {"ℓ", "ell"}});
 
 /// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
 /// word.
 template <Words Spelled::*kKind>
 constexpr auto table() {
-  constexpr std::size_t kSize = [] {
-    std::size_t size = 0;
+  constexpr std::span<const Letter> kNamed =
+      kKind == &Spelled::characters ? std::span<const Letter>(kLetters) : std::span<const Letter>();
+  constexpr std::size_t kSize = [kNamed] {
+    std::size_t size = kNamed.size();
     for (const Spelled& spelled : kSpelled) size += (spelled.*kKind).count;
     return size;
   }();
@@ -284,6 +244,10 @@ constexpr auto table() {
       meaning.word = words.all[i];
       if (meaning.kind == Tok::kSymbol && meaning.name.empty()) meaning.name = meaning.word;
     }
+  }
+  for (const Letter& letter : kNamed) {
+    Meaning& meaning = *next++ = named(Tok::kSymbol, letter.name);
+    meaning.word = letter.character;
   }
   std::ranges::sort(meanings, {}, &Meaning::word);
   return meanings;

@@ -1,4 +1,4 @@
-#include "learner/record/ngrams/ngram_keys.h"
+#include "common/text/ngram_keys.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# What a newcomer types first: names of keys, help, hints, several benchmarks, chat rows. A line of the table below is a
+# command and words that its output must contain.
+# newcomer_test.sh BIN WORK
+set -uo pipefail
+source "$(dirname "$0")/begin.sh"
+model="$PWD/assets/count_pairs/model" data="$PWD/assets/count_pairs" PATH="$BIN:$PATH"
+cd "$WORK" || exit 1
+
+head -n 6 "$data/eval.jsonl" >a.jsonl
+tail -n 5 "$data/eval.jsonl" | sed 's/"data_source": *"[^"]*", *//' >b.jsonl
+cat >eval.yaml <<EOF
+run: {directory: eval}
+model: {path: $model}
+data: {evaluation_file: [a.jsonl, b.jsonl]}
+rollout: {max_prompt_tokens: 32}
+evaluation: {samples_per_prompt: 2}
+EOF
+cat >old_eval.yaml <<EOF
+run: {directory: old_eval}
+model: {path: $model}
+eval: {file: a.jsonl, prompts: 2, seed: 4}
+table: {budgets: [16], ks: [1]}
+rollout: {temperature: 0.5, max_response_tokens: 24, max_prompt_tokens: 32}
+coverage: {unit: tokens}
+EOF
+echo '{"conversations": [{"from": "human", "value": "1 2 target 3:"}, {"from": "gpt", "value": "1+2=3"}]}' >share_gpt.jsonl
+cat >sft.yaml <<EOF
+run: {directory: sft, steps: 1}
+model: {path: $model}
+data: {train_file: share_gpt.jsonl, messages_field: conversations}
+optimizer: {warmup: 0}
+EOF
+cat >old_sft.yaml <<EOF
+run: {directory: old_sft}
+model: {path: $model}
+sft: {data: share_gpt.jsonl, messages_field: conversations, steps: 3, seed: 5, optimizer: {learning_rate: 0.25}, checkpoint: {every: 7}}
+EOF
+echo '{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "1 2 target 3:"}]}' >chat.jsonl
+echo '{"question": "1 2 target 3:", "answer": 3}' >question.jsonl
+cp -r "$model" chat_model
+printf '%s\n' '{"chat_template": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"}' >chat_model/tokenizer_config.json
+printf '\xef\xbb\xbf{"prompt": "q", "gold": 5}\n' >bom.jsonl
+gzip -c a.jsonl >a.jsonl.gz
+printf 'prompt,gold\nq,5\n' >rows.csv
+echo '[{"prompt": "q", "gold": 5}]' >array.json
+
+failures=0
+while IFS='|' read -r command words; do
+  [ -n "$words" ] || continue
+  output="$(eval "$command" 2>&1 </dev/null)"
+  [[ "$output" == *"$words"* ]] || { echo "$command: lacks \"$words\":"$'\n'"$output"; failures=$((failures + 1)); }
+done <<'TABLE'
+lie_cluster eval eval.yaml|all problems
+cat eval/table.txt|mean of sources
+grep '^b ' eval/table.txt|b
+cat eval/config.yaml|max_response_tokens: 224
+lie_cluster eval old_eval.yaml --dry-run|old_eval.yaml:3: eval.file is now called data.evaluation_file
+lie_cluster eval old_eval.yaml --dry-run|table.budgets is now called evaluation.budgets
+lie_cluster eval old_eval.yaml --dry-run|coverage.unit is now called reward.coverage.unit
+lie_cluster eval old_eval.yaml --dry-run|max_response_tokens: 24
+lie_cluster eval old_eval.yaml --dry-run|seed: 4
+lie_cluster sft sft.yaml|done: all 1 steps
+lie_cluster sft old_sft.yaml --dry-run|sft.data is now called data.train_file
+lie_cluster sft old_sft.yaml --dry-run|sft.optimizer.learning_rate is now called optimizer.learning_rate
+lie_cluster sft old_sft.yaml --dry-run|learning_rate: 0.25
+lie_cluster sft old_sft.yaml --dry-run|every: 7
+lie_cluster generate $model chat.jsonl --max-response-tokens 2|"finish"
+lie_cluster generate chat_model chat.jsonl --max-tokens 2 --set data.prompt_template=model|"finish"
+lie_cluster generate $model question.jsonl --max-response-tokens 2 --set data.prompt_field=question|"finish"
+lie_cluster generate $model question.jsonl|neither "prompt_ids" nor "prompt" is there; the row has answer, question
+lie_cluster generate $model chat.jsonl --set data.prompt_tmplate=x|did you mean data.prompt_template?
+lie_cluster data question.jsonl|error: question.jsonl: every row is bad
+lie_cluster data question.jsonl|set data.prompt_field=question
+lie_cluster data question.jsonl --set data.prompt_field=question|1 prompts, 0 bad rows
+lie_cluster data bom.jsonl|1 prompts, 0 bad rows
+lie_cluster data a.jsonl.gz|unpack it with gunzip
+lie_cluster data rows.csv|to_parquet('rows.parquet')
+lie_cluster data array.json|jq -c '.[]'
+lie_cluster train eval.yaml --set rollout.n=8|verl's rollout.n is rollout.samples_per_prompt here
+lie_cluster train eval.yaml --set num_generations=8|TRL's num_generations is rollout.samples_per_prompt here
+lie_cluster train eval.yaml --set max_completion_length=8|rollout.max_response_tokens here
+lie_cluster train eval.yaml --set save_steps=8|checkpoint.every here
+lie_cluster train eval.yaml --set gradient_accumulation_steps=8|update.mini_batch_prompts, in prompts here
+lie_cluster train eval.yaml --set bf16=true|model.device: cpu-bf16, or cuda, which computes in bf16 here
+lie_cluster train eval.yaml --set optimizer.lr=1|optimizer.learning_rate here
+lie_cluster train eval.yaml --set rollout.max_new_tokens=1|rollout.max_response_tokens here
+lie_cluster train eval.yaml --set policy_loss.beta=1|TRL's beta is policy_loss.kl_coefficient here
+lie_cluster train --help|The keys that most runs set:
+lie_cluster train --help|rollout: max_staleness
+lie_cluster train --help all|rollout.max_staleness  
+lie_cluster train --help nope|No key contains "nope"; --help lists all keys
+lie_cluster train --help rollout.max_stalness|did you mean rollout.max_staleness?
+lie_cluster train --help num_generations|rollout.samples_per_prompt here
+lie_cluster reference-lengths --help temperature|rollout.temperature
+lie_cluster plan --help temperature|rollout.temperature
+lie_cluster trian|did you mean train?
+lie_replay scroe|did you mean score?
+lie_cluster train --bogus|There is no option --bogus
+TABLE
+
+# lines N COMMAND...: the command prints at most N lines.
+lines() {
+  local most="$1"
+  shift
+  [ "$("$@" 2>&1 | wc -l)" -le "$most" ] || { echo "$*: prints more than $most lines"; failures=$((failures + 1)); }
+}
+lines 1 lie_cluster train --help nope
+lines 4 lie_cluster train --help rollout.temperature
+lines 90 lie_cluster train --help
+[ "$(lie_cluster train --help | grep -c '^    *default ')" = 15 ] || { echo "train --help explains not 15 keys"; failures=$((failures + 1)); }
+
+# A chat row is rendered by the model's template.
+rendered="$(lie_cluster generate chat_model chat.jsonl --max-response-tokens 1 --set data.prompt_template=model 2>/dev/null |
+  python3 -c 'import json; print(json.dumps(json.loads(input())["prompt_ids"]))')"
+meant="$(printf '%s\n' '"system: s\nuser: 1 2 target 3:\n"' | lie_cluster tokenize --json chat_model - | sed 's/,/, /g; s/  */ /g')"
+if [ -z "$meant" ] || [ "$rendered" != "$meant" ]; then echo "rendered $rendered, meant $meant" && failures=$((failures + 1)); fi
+
+# The lengths of the embedded model reach a limit of 8 tokens.
+lie_cluster reference-lengths "$OLDPWD/tests/tools/small.yaml" --output l.jsonl --samples 1 --set "data.train_file=$PWD/a.jsonl" \
+  --set "model.path=$model" --set rollout.max_response_tokens=8 >lengths.log 2>&1
+for words in 'is a lower bound; raise the limit' 'next' 'train .* data.train_file=l.jsonl'; do
+  grep -q "$words" lengths.log || { cat lengths.log; echo "reference-lengths does not say: $words"; failures=$((failures + 1)); }
+done
+
+[ "$failures" = 0 ] || fail "$failures of a newcomer's commands are not answered"
+echo "a newcomer's commands: all answered"
