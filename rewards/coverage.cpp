@@ -1,6 +1,7 @@
 #include "rewards/coverage.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/base/error.h"
 
@@ -54,13 +55,16 @@ Coverage ResponseCoverage::count(std::string_view text, std::span<const std::int
   options_.unit == CoverageUnit::kTokens ? append_unit_hashes(ids, units_)
                                          : append_unit_hashes(text, units_);
   ngram_keys(units_, options_.ngram, keys_);
-  std::ranges::sort(keys_);
+  // An open-addressed table, at most half full. An empty slot has a count of 0.
+  const std::size_t last = std::bit_ceil(2 * keys_.size() + 1) - 1;
+  slots_.assign(last + 1, {});
   Coverage coverage{.ngrams = std::ssize(keys_)};
-  for (auto first = keys_.begin(), next = first; first != keys_.end(); first = next) {
-    next = std::find_if(first, keys_.end(), [&](const StateKey& key) { return key != *first; });
-    ++coverage.distinct_ngrams;
-    coverage.largest_repeat =
-        std::max(coverage.largest_repeat, static_cast<std::int32_t>(next - first));
+  for (const StateKey& key : keys_) {
+    std::size_t at = key.low & last;
+    while (slots_[at].count != 0 && slots_[at].key != key) at = (at + 1) & last;
+    slots_[at].key = key;
+    if (++slots_[at].count == 1) ++coverage.distinct_ngrams;
+    coverage.largest_repeat = std::max(coverage.largest_repeat, slots_[at].count);
   }
   return coverage;
 }

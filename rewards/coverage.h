@@ -53,6 +53,11 @@ class ResponseCoverage {
   CoverageOptions options_;
   std::vector<UnitHash> units_;
   std::vector<StateKey> keys_;
+  struct Slot {
+    StateKey key;
+    std::int32_t count = 0;
+  };
+  std::vector<Slot> slots_;
 };
 
 }  // namespace lie
