@@ -18,10 +18,10 @@ seed=$((10 * start + 1))  # make_data.py uses the four seeds after it
 python3 assets/count_pairs/make_tokenizer.py
 python3 assets/count_pairs/make_data.py "$work/data" --seed "$seed"
 "$lie_cluster" sft configs/count_pairs/sft_skill.yaml --set "run.directory=$work/skill" \
-  --set "sft.data=$work/data/sft_skill.jsonl" --set "sft.seed=$seed"
+  --set "data.train_file=$work/data/sft_skill.jsonl" --set "run.seed=$seed"
 "$lie_cluster" sft configs/count_pairs/sft_sloppy.yaml --set "run.directory=$work/sloppy" \
-  --set "model.path=$work/skill/checkpoints/step-008000" --set "sft.data=$work/data/sft_sloppy.jsonl" \
-  --set "sft.seed=$((seed + 1))"
+  --set "model.path=$work/skill/checkpoints/step-008000" --set "data.train_file=$work/data/sft_sloppy.jsonl" \
+  --set "run.seed=$((seed + 1))"
 mkdir -p "$assets/model"
 cp -u assets/count_pairs/model/tokenizer*.json "$assets/model/"
 cp "$work"/sloppy/checkpoints/step-000160/{config.json,model.safetensors} "$assets/model/"

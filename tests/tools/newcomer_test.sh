@@ -110,6 +110,13 @@ lines 4 lie_cluster train --help rollout.temperature
 lines 90 lie_cluster train --help
 [ "$(lie_cluster train --help | grep -c '^    *default ')" = 15 ] || { echo "train --help explains not 15 keys"; failures=$((failures + 1)); }
 
+# Fewer prompts of each file need no new responses.
+before="$(sha256sum <eval/responses.log)"
+lie_cluster eval eval.yaml --set evaluation.prompts=3 >fewer.log 2>&1
+if ! grep -q '^all problems  *6  *12 ' eval/table.txt || [ "$(sha256sum <eval/responses.log)" != "$before" ]; then
+  cat fewer.log eval/table.txt && failures=$((failures + 1))
+fi
+
 # A chat row is rendered by the model's template.
 rendered="$(lie_cluster generate chat_model chat.jsonl --max-response-tokens 1 --set data.prompt_template=model 2>/dev/null |
   python3 -c 'import json; print(json.dumps(json.loads(input())["prompt_ids"]))')"

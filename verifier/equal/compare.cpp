@@ -1,6 +1,7 @@
 #include "verifier/equal/compare.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
@@ -32,6 +33,34 @@ bool gives_value(const Expr& e) {
   return name.op == Op::kApply && std::ranges::any_of(name.args, [&](const Expr* argument) {
            return same_tree(*argument, value);
          });
+}
+
+// Returns the index of a unit vector i, j or k.
+std::optional<std::size_t> axis(const Expr& e) {
+  if (e.op == Op::kConstant && e.name == "i") return 0;
+  if (e.op != Op::kSymbol || (e.name != "j" && e.name != "k")) return std::nullopt;
+  return e.name == "j" ? 1 : 2;
+}
+
+// Reads 2i - 3j as (2, -3) beside a tuple or vector of n parts. Without j and k it is a number.
+const Expr* as_tuple(const Expr* e, std::size_t n, Arena& arena) {
+  std::vector<std::vector<const Expr*>> parts(n);
+  bool vector = false;
+  for (const Expr* term : e->op == Op::kAdd ? e->args : std::vector{e}) {
+    std::vector<const Expr*> factors = term->op == Op::kMul ? term->args : std::vector{term};
+    const auto unit =
+        std::ranges::find_if(factors, [](const Expr* f) { return axis(*f).has_value(); });
+    const std::size_t at = unit == factors.end() ? n : *axis(**unit);
+    if (at >= n) return e;
+    vector = vector || at > 0;
+    factors.erase(unit);
+    parts[at].push_back(factors.empty() ? arena.number(1) : arena.mul(std::move(factors)));
+  }
+  if (!vector) return e;
+  Expr tuple{.op = Op::kTuple, .open = '(', .close = ')'};
+  for (std::vector<const Expr*>& part : parts)
+    tuple.args.push_back(part.empty() ? arena.number(0) : arena.add(std::move(part)));
+  return arena.make(std::move(tuple));
 }
 
 // Reads C(10, 3) as a binomial.
@@ -108,6 +137,11 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);
+  if (is_one_of(gold->op, Op::kTuple, Op::kMatrix) && is_scalar(*answer))
+    answer = as_tuple(answer, gold->args.size(), arena_);
+  else if (is_one_of(answer->op, Op::kTuple, Op::kMatrix) && is_scalar(*gold))
+    gold = as_tuple(gold, answer->args.size(), arena_);
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (!has_names(*answer)) gold = as_binomial(gold, arena_);
   if (gold != nullptr && !has_names(*gold)) answer = as_binomial(answer, arena_);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;

@@ -22,9 +22,10 @@ bool is_atom(const Expr& e) {
   return is_one_of(e.op, Op::kNumber, Op::kSymbol, Op::kConstant, Op::kText, Op::kNamedSet);
 }
 
-// Returns whether k^degree divides a whole number for some small k, as in \sqrt{242}.
+// Returns whether a radicand is a fraction, or a small k^degree divides it, as in \sqrt{242}.
 bool has_power_factor(const Expr& radicand, std::int64_t degree) {
   constexpr std::int64_t kLargest = 1000;
+  if (radicand.op == Op::kNumber && !radicand.value.is_integer()) return true;
   const auto n = radicand.op == Op::kNumber ? radicand.value.small_integer() : std::nullopt;
   if (!n || degree < 2 || degree > 6) return false;
   for (std::int64_t k = 2; k <= kLargest; ++k) {
@@ -36,13 +37,13 @@ bool has_power_factor(const Expr& radicand, std::int64_t degree) {
   return false;
 }
 
-// Returns whether an expression is a number, a name, a power of a name, or a root of a number that
-// cannot be simplified. These have nothing to carry out.
+// Returns whether an expression is a number, a name, a power of a name but i, or a root of a number
+// that cannot be simplified. These have nothing to carry out.
 bool is_plain_power(const Expr& e) {
   const bool root = e.op == Op::kFunction && e.fn == expr::Fn::kRoot;
   if ((e.op != Op::kPow && !root) || e.args[1]->op != Op::kNumber) return is_atom(e);
   if (!is_atom(*e.args[0])) return false;
-  if (e.args[0]->op != Op::kNumber) return true;
+  if (e.args[0]->op != Op::kNumber) return e.args[0]->name != "i";
   const exact::Rational& exponent = e.args[1]->value;
   if (root) return !has_power_factor(*e.args[0], exponent.small_integer().value_or(0));
   if (exponent.is_integer()) return exponent == exact::Rational(-1);
@@ -52,16 +53,17 @@ bool is_plain_power(const Expr& e) {
 // Returns whether a product is a monomial or a fraction in lowest terms, such as 2\pi, \frac{1}{2}
 // or \frac{\sqrt3}{2}.
 bool is_plain_product(const Expr& e) {
-  int above = 0, below = 0;
+  int above = 0, below = 0, roots = 0;
   exact::Rational quotient(1), bottom(1);
   for (const Expr* arg : e.args) {
     if (!is_plain_power(*arg)) return false;
     const bool inverse = arg->op == Op::kPow && arg->args[0]->op == Op::kNumber &&
                          arg->args[1]->value == exact::Rational(-1);
+    if (!inverse && arg->args.size() == 2 && arg->args[0]->op == Op::kNumber) ++roots;
     if (arg->op == Op::kNumber) ++above, quotient = quotient * arg->value;
     if (inverse) ++below, bottom = bottom * arg->args[0]->value;
   }
-  if (above > 1 || below > 1 || bottom.is_zero()) return false;
+  if (above > 1 || below > 1 || roots > 1 || bottom.is_zero()) return false;
   if (below == 0 || !quotient.is_integer() || !bottom.is_integer()) return true;
   exact::Rational reduced = quotient / bottom;
   return fmpz_cmpabs(reduced.denominator(), bottom.numerator()) == 0;

@@ -93,7 +93,32 @@ class Relations {
     const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
     if (a == nullptr || b == nullptr) return Tri::kUnknown;
     if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
+    const Tri out = scalar::proportional(*a, *b, order, arena_.budget());
+    if (out == Tri::kYes || gold.rel != Rel::kEqual) return out;
+    a = without_denominators(a);
+    b = without_denominators(b);
+    if (a == nullptr || b == nullptr) return Tri::kUnknown;
     return scalar::proportional(*a, *b, order, arena_.budget());
+  }
+
+  // Multiplies a sum by the denominators of its terms: y = 3/x means xy = 3.
+  const Expr* without_denominators(const Expr* sum) {
+    std::vector<const Expr*> factors = {sum};
+    const auto collect = [&](const Expr* factor) {
+      const bool below = factor->op == Op::kPow && has_names(*factor->args[0]) &&
+                         factor->args[1]->op == Op::kNumber && factor->args[1]->value.sign() < 0;
+      const Expr* inverse =
+          below ? arena_.power(factor->args[0], arena_.negate(factor->args[1])) : nullptr;
+      if (inverse != nullptr && std::ranges::none_of(factors, [&](const Expr* other) {
+            return same_tree(*other, *inverse);
+          }))
+        factors.push_back(inverse);
+    };
+    for (const Expr* term : sum->args) {
+      collect(term);
+      if (term->op == Op::kMul) std::ranges::for_each(term->args, collect);
+    }
+    return arena_.mul(std::move(factors));
   }
 
   Arena& arena_;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
 #include "verifier/expr/substitute.h"
@@ -121,14 +122,25 @@ Tri Comparer::degrees(const Expr* gold, const Expr* answer) {
                answer->op == Op::kDegree ? answer->args[0] : answer);
 }
 
+// A number without a base is read in that of the other. Digits beyond 9 have one reading only, so
+// that their value counts as well.
 Tri Comparer::based(const Expr* gold, const Expr* answer) {
   const bool two = gold->op == Op::kBased && answer->op == Op::kBased;
-  if (two && equal(gold->args[1], answer->args[1]) == Tri::kYes)
-    return equal(gold->args[0], answer->args[0]);
-  if (two) return equal_scalars(*gold, *answer, options_, arena_.budget());
+  const Expr& here = gold->op == Op::kBased ? *gold : *answer;
+  const bool letters = std::ranges::any_of(here.name, is_letter);
+  if (two || letters) {
+    const Tri out = equal_scalars(*gold, *answer, options_, arena_.budget());
+    if (two || out == Tri::kYes) return out;
+  }
   if (!options_.base_may_lack) return Tri::kNo;
-  return equal(gold->op == Op::kBased ? gold->args[0] : gold,
-               answer->op == Op::kBased ? answer->args[0] : answer);
+  const auto digits = [&](const Expr* e) {
+    if (e->op != Op::kBased) return e;
+    return letters ? arena_.named(Op::kText, e->name)
+                   : arena_.number(*exact::from_decimal(e->name));
+  };
+  gold = digits(gold);
+  answer = digits(answer);
+  return gold == nullptr || answer == nullptr ? Tri::kUnknown : equal(gold, answer);
 }
 
 // Compares a : b : c up to a factor, and a : b with a number as a quotient. Ratios with a part of

@@ -34,7 +34,7 @@ enum class Op : std::uint8_t {
   kPercent,    // args[0] / 100
   kDegree,     // args[0] degrees
   kUnit,       // args[0] with the unit or remark `name`
-  kBased,      // args[0] digits, args[1] base
+  kBased,      // args[0] with the digits `name` in base args[1]
   kRatio,      // args[0] : args[1] : ...
   kBinder,     // fn kSum, kProduct, kIntegral, kLimit over variable `name`; args by fn
 

@@ -28,6 +28,18 @@ std::string_view without_delimiters(std::string_view s) {
   return s;
 }
 
+// Returns the elements of a list as Python prints one of strings: ['5', '6'].
+std::string without_quotes(std::string_view s) {
+  const bool quoted = s.size() > 4 && ((s.starts_with("['") && s.ends_with("']")) ||
+                                       (s.starts_with("[\"") && s.ends_with("\"]")));
+  if (!quoted) return std::string(s);
+  std::string out(s.substr(2, s.size() - 4));
+  const std::string between = {s[1], ',', ' ', s[1]};
+  for (std::size_t at = out.find(between); at != out.npos; at = out.find(between, at))
+    out.replace(at, between.size(), ", ");
+  return out;
+}
+
 }  // namespace
 
 std::optional<std::string> from_boxes(std::string_view response, const VerifierOptions& options) {
@@ -40,7 +52,7 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options) {
   if (const std::size_t mark = gold.rfind("####"); mark != std::string_view::npos)
     gold = gold.substr(mark + 4);
   if (const std::optional<std::string> boxed = from_boxes(gold, options)) return *boxed;
-  return std::string(without_delimiters(trimmed(gold)));
+  return without_quotes(without_delimiters(trimmed(gold)));
 }
 
 }  // namespace lie::extract

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "common/text/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
@@ -311,9 +313,26 @@ const Expr* Parser::raised(const Expr* base) {
     at_ += length;
     return base;
   }
+  if (const Expr* ion = charged(base)) return ion;
   ++at_;
   const Expr* power = unwrapped(exponent());
   return power == nullptr ? fail("no exponent") : arena_.power(base, power);
+}
+
+// Parses the charge of Na^+ and Ca^{2+}, and the sign of \mathbb{R}^+.
+const Expr* Parser::charged(const Expr* base) {
+  const bool braced = is(Tok::kBraceOpen, 1);
+  const std::size_t number = braced && is(Tok::kNumber, 2) ? 2 : 0;
+  const std::size_t sign = number > 0 ? 3 : braced ? 2 : 1;
+  if ((!is(Tok::kPlus, sign) && !is(Tok::kMinus, sign)) || base->op == Op::kNumber ||
+      (braced && !is(Tok::kBraceClose, sign + 1)))
+    return nullptr;
+  const std::string_view size = number > 0 ? tok(number).name : std::string_view();
+  const std::string charge = fmt::format("{}{}", size, is(Tok::kPlus, sign) ? "+" : "-");
+  // In x^-1 and x^+y the sign is that of the exponent.
+  if (!braced && (is(Tok::kNumber, sign + 1) || is(Tok::kSymbol, sign + 1))) return nullptr;
+  at_ += sign + (braced ? 2 : 1);
+  return arena_.power(base, arena_.symbol(charge));
 }
 
 // Parses a group or signed operand after ^. The text a^b^c is a^(b^c).
@@ -353,25 +372,72 @@ namespace {
 // Reads a base written as 16 or sixteen.
 std::optional<exact::Rational> radix_of(std::string_view below) {
   if (below.starts_with("text")) below.remove_prefix(4);
-  if (const std::optional<int> named = number_in_words(below)) return exact::Rational(*named);
+  if (std::optional<exact::Rational> named = number_in_words(below)) return named;
   return exact::from_decimal(below);
 }
 
+// Reads digits from 0 to Z, with a point among them. Returns nothing where the base lacks one.
+std::optional<exact::Rational> read_digits(std::string_view digits, const exact::Rational& radix) {
+  exact::Rational value(0), place(1);
+  bool point = false;
+  for (const char c : digits) {
+    if (c == '.' && !std::exchange(point, true)) continue;
+    const exact::Rational digit(is_digit(c) ? c - '0' : to_upper(c) - 'A' + 10);
+    if (!is_letter_or_digit(c) || !(digit < radix)) return std::nullopt;
+    value = value * radix + digit;
+    if (point) place = place * radix;
+  }
+  return value / place;
+}
+
 }  // namespace
+
+// Makes a number in a base: its value and base, with the digits as its name.
+const Expr* Parser::based(std::string_view digits, const std::optional<exact::Rational>& radix) {
+  constexpr std::size_t kMostDigits = 600;
+  const bool known = radix && radix->is_integer() && exact::Rational(1) < *radix &&
+                     *radix < exact::Rational(37) && digits.size() <= kMostDigits;
+  std::optional<exact::Rational> value = known ? read_digits(digits, *radix) : std::nullopt;
+  if (!value) return fail("digits that are not of this base");
+  return arena_.make({.op = Op::kBased,
+                      .name = std::string(digits),
+                      .args = {arena_.number(std::move(*value)), arena_.number(*radix)}});
+}
+
+// Parses 2FA_{16} and \text{FF}_{16}. Letters alone are a name, unless they are in braces.
+const Expr* Parser::lettered_digits() {
+  constexpr std::size_t kLongest = 40;
+  const bool text = is(Tok::kText);
+  if (!text && !is(Tok::kNumber) && !is(Tok::kSymbol)) return nullptr;
+  std::string_view digits = text ? trimmed(tok().name) : text_.substr(tok().begin, kLongest);
+  const auto is_part = [](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); };
+  const auto* end = std::ranges::find_if_not(digits, is_part);
+  if (text && end != digits.end()) return nullptr;
+  digits = digits.substr(0, static_cast<std::size_t>(end - digits.begin()));
+  std::size_t n = 1;
+  while (!text && tok(n).begin < tok().begin + digits.size() && !is(Tok::kEnd, n)) ++n;
+  const bool mixed = text || (tok().begin > 0 && text_[tok().begin - 1] == '{') ||
+                     std::ranges::any_of(digits, is_digit);
+  if (!mixed || !is(Tok::kUnderscore, n) || std::ranges::none_of(digits, is_letter)) return nullptr;
+  const std::size_t first = at_;
+  at_ += n;
+  const std::optional<exact::Rational> radix = radix_of(subscript_text());
+  if (radix && exact::Rational(10) < *radix && read_digits(digits, *radix))
+    return based(digits, radix);
+  at_ = first;
+  return nullptr;
+}
 
 const Expr* Parser::subscripted(const Expr* base) {
   if (base->op == Op::kPow && base->args[0]->op == Op::kSymbol) {
     const Expr* name = subscripted(base->args[0]);
     return arena_.power(name, base->args[1]);
   }
+  const std::string_view digits = lexed_.tokens[at_ - 1].name;
   const std::string below = subscript_text();
   if (below.empty()) return fail("an empty subscript");
-  if (base->op == Op::kNumber || base->op == Op::kTuple) {
-    std::optional<exact::Rational> radix = radix_of(below);
-    if (base->op == Op::kNumber && radix && exact::Rational(1) < *radix)
-      return arena_.node(Op::kBased, {base, arena_.number(*radix)});
-    return fail("a subscript that is no base");
-  }
+  if (base->op == Op::kNumber)
+    return based(base->flag ? digits : base->value.text(), radix_of(below));
   if (base->op == Op::kSymbol || base->op == Op::kConstant || base->op == Op::kText)
     return maybe_applied(fmt::format("{}_{}", base->name, below));
   return fail("a subscript at something that is no name");

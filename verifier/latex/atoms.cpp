@@ -1,4 +1,6 @@
 // Parses numbers, symbols and words.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -12,6 +14,8 @@ namespace lie::latex {
 const Expr* Parser::atom() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
+  if (const Expr* digits = lettered_digits()) return digits;
+  if (const Expr* digits = lettered_digits()) return digits;
   const Token& t = tok();
   switch (t.kind) {
     case Tok::kNumber: return number();
@@ -155,11 +159,30 @@ const Expr* Parser::symbol() {
   const std::string_view name = tok().name;
   ++at_;
   if (const Expr* known = letter(name)) return known;
+  if (is_one_of(name, "angle", "measuredangle", "triangle")) return figure(name);
   std::string full = normal_name(name);
   while (take(Tok::kPrime)) full += "'";
   if (is(Tok::kUnderscore)) full.append("_").append(subscript_text());
   if (full.ends_with('_')) return fail("an empty subscript");
   return maybe_applied(std::move(full));
+}
+
+// Parses the points of \angle ABC and \triangle ABC, whose order counts. The angle CBA is ABC.
+const Expr* Parser::figure(std::string_view kind) {
+  std::vector<std::string> points;
+  const bool braced = is(Tok::kBraceOpen) && is(Tok::kSymbol, 1) && take(Tok::kBraceOpen);
+  while (points.size() < 3 && is(Tok::kSymbol) && tok().name.size() == 1 && tok().name[0] <= 'Z' &&
+         (points.empty() || !tok().spaced)) {
+    points.emplace_back(tok().name);
+    ++at_;
+    while (take(Tok::kPrime)) points.back() += "'";
+    if (is(Tok::kUnderscore)) points.back() += subscript_text();
+  }
+  if (braced && !take(Tok::kBraceClose)) return fail("more than three points");
+  if (kind != "triangle") kind = "angle";
+  if (kind == "angle" && points.size() == 3 && points[2] < points[0])
+    std::swap(points[0], points[2]);
+  return arena_.symbol(fmt::format("{}{}", kind, fmt::join(points, "")));
 }
 
 // Parses a call such as f(x), for the letters that name functions. Other names are called only at
@@ -204,7 +227,26 @@ const Expr* Parser::zeta_series(const Expr* s) {
                       .args = {term, arena_.number(1), arena_.constant("infinity")}});
 }
 
-// An accented name such as \overline{AB} or \vec{v} is a name of its own. The name \mathbf{v} is v.
+// Returns the letter of a unit vector such as \hat{i}, \vec{j} or \hat{\mathbf{k}}.
+const Expr* Parser::unit_vector(const Expr& under) {
+  if (is_one_of(under.name, "i", "imath")) return arena_.constant("i");
+  if (is_one_of(under.name, "j", "jmath")) return arena_.symbol("j");
+  return under.name == "k" ? arena_.symbol("k") : nullptr;
+}
+
+namespace {
+
+// Returns whether a product is that of two points, as under the line of \overline{AB}.
+bool is_segment(const Expr& e) {
+  return e.op == Op::kMul && e.args.size() == 2 &&
+         std::ranges::all_of(e.args, [](const Expr* point) {
+           return point->op == Op::kSymbol && point->name.size() == 1 && point->name[0] <= 'Z';
+         });
+}
+
+}  // namespace
+
+// An accented name such as \bar{x} or \vec{v} is a name of its own. The name \mathbf{v} is v.
 const Expr* Parser::accent() {
   const std::string_view mark = tok().name;
   ++at_;
@@ -226,6 +268,9 @@ const Expr* Parser::accent() {
   } else {
     return fail("nothing is under an accent");
   }
+  if (mark == "hat" || mark == "vec")
+    if (const Expr* unit = unit_vector(*under)) return unit;
+  if (mark == "bar" && is_segment(*under)) return under;
   return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
 }
 
@@ -234,7 +279,14 @@ const Expr* Parser::accent() {
 const Expr* Parser::words() {
   const std::size_t first = at_;
   while (is(Tok::kWord)) ++at_;
-  return arena_.named(Op::kText, normal_text(source(first, at_)));
+  return worded(normal_text(source(first, at_)));
+}
+
+// Returns the number or constant that normalized words name, or the words.
+const Expr* Parser::worded(std::string_view words) {
+  if (words == "infinity") return arena_.constant(words);
+  std::optional<exact::Rational> value = number_in_words(words);
+  return value ? arena_.number(std::move(*value)) : arena_.named(Op::kText, words);
 }
 
 // Parses \text{...}, which holds a number, a single letter, the name of a function, or words.
@@ -249,8 +301,7 @@ const Expr* Parser::text() {
   const std::string words = normal_text(content);
   const bool currency = is_one_of(words, "usd", "us", "rs", "eur", "gbp", "inr");
   if (words.empty() || (currency && (is(Tok::kNumber) || is(Tok::kCurrency)))) return atom();
-  if (words == "infinity") return arena_.constant(words);
-  return arena_.named(Op::kText, words);
+  return worded(words);
 }
 
 bool is_unit(std::string_view word) {

@@ -30,7 +30,7 @@ std::vector<std::string> split_words(std::string_view text) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     std::size_t length = 0;
     if (i == text.size() || text[i] == ',' || text[i] == ';') length = 1;
-    for (const std::string_view word : {" and ", " or ", "{and}", "{or}"})
+    for (const std::string_view word : {" and ", " or ", "{and}", "{or}", "、", "，"})
       if (text.substr(i).starts_with(word)) length = word.size();
     if (length == 0) continue;
     std::string item = normal_text(without_article(text.substr(first, i - first)));
@@ -107,12 +107,13 @@ const Expr* Parser::text_answer() {
   }
   if (!any_word) return nullptr;
   std::vector<const Expr*> items;
-  for (const std::string& item : split_words(text_)) {
+  std::vector<std::string> parts = split_words(text_);
+  // The "and" of one hundred and five joins no list.
+  if (std::string whole = normal_text(without_article(text_)); number_in_words(whole))
+    parts = {std::move(whole)};
+  for (const std::string& item : parts) {
     const std::string_view set = set_in_words(item);
-    if (!set.empty())
-      items.push_back(arena_.named(Op::kNamedSet, set));
-    else
-      items.push_back(item == "infinity" ? arena_.constant(item) : arena_.named(Op::kText, item));
+    items.push_back(set.empty() ? worded(item) : arena_.named(Op::kNamedSet, set));
   }
   if (items.empty()) return nullptr;
   at_ = lexed_.tokens.size() - 1;

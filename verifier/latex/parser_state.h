@@ -99,9 +99,12 @@ class Parser {
   const Expr* postfix(const Expr* base);
   const Expr* double_factorial(const Expr* base);
   const Expr* raised(const Expr* base);
+  const Expr* charged(const Expr* base);
   const Expr* exponent();
   const Expr* subscripted(const Expr* base);
   std::string subscript_text();
+  const Expr* based(std::string_view digits, const std::optional<exact::Rational>& radix);
+  const Expr* lettered_digits();
 
   // --- atoms.cpp ---
   const Expr* atom();
@@ -119,9 +122,12 @@ class Parser {
   const Expr* symbol();
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
+  const Expr* figure(std::string_view kind);
+  const Expr* unit_vector(const Expr& under);
   const Expr* zeta_series(const Expr* s);
   const Expr* accent();
   const Expr* words();
+  const Expr* worded(std::string_view words);
   const Expr* text();
 
   // --- calls.cpp ---

@@ -136,12 +136,31 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
+// Removes the empty group of 90{}^2. In {}_{10}C_3 it holds the first index.
+void drop_empty_bases(std::vector<Token>& tokens) {
+  std::vector<Token> kept;
+  const auto kind = [&](std::size_t i) { return tokens[std::min(i, tokens.size() - 1)].kind; };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool empty = i > 0 && kind(i) == Tok::kBraceOpen && kind(i + 1) == Tok::kBraceClose &&
+                       is_one_of(kind(i + 2), Tok::kCaret, Tok::kUnderscore);
+    // The index before C or P is one token, or one in braces.
+    const std::size_t next =
+        std::min(i + (kind(i + 3) == Tok::kBraceOpen ? 6 : 4), tokens.size() - 1);
+    if (!empty || is_one_of(tokens[next].name, "C", "P"))
+      kept.push_back(tokens[i]);
+    else
+      ++i;
+  }
+  tokens = std::move(kept);
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
   drop_trailing_quantifier(lexed.tokens);
   separate_declaration(lexed.tokens);
   turn_brackets(lexed.tokens);
+  drop_empty_bases(lexed.tokens);
   escape_builder(lexed.tokens);
   read_typed_numbers(lexed.tokens);
 }

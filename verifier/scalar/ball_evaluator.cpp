@@ -93,7 +93,20 @@ bool BallEvaluator::power(const Expr& e, Ball& out) {
     acb_pow_ui(out.get(), out.get(), static_cast<ulong>(*n), precision_);
     return true;
   }
+  const bool whole_power = exponent.op == Op::kNumber && exponent.value.is_integer();
+  const bool rooted = !whole_power && out.looks_real() && out.real_sign() < 0;
+  const std::optional<Rational> root = rooted ? rational_value(exponent, budget_) : std::nullopt;
+  if (root && fmpz_is_odd(root->denominator()) != 0) return odd_root(*root, value, out);
   acb_pow(out.get(), out.get(), value.get(), precision_);
+  return true;
+}
+
+// Raises a negative number to a fraction with an odd denominator, as in (-8)^{1/3} = -2.
+bool BallEvaluator::odd_root(const Rational& exponent, const Ball& value, Ball& out) {
+  acb_neg(out.get(), out.get());
+  arb_zero(acb_imagref(out.get()));
+  acb_pow(out.get(), out.get(), value.get(), precision_);
+  if (fmpz_is_odd(exponent.numerator()) != 0) acb_neg(out.get(), out.get());
   return true;
 }
 

@@ -31,6 +31,7 @@ class BallEvaluator {
   bool fold(const Expr& e, slong start, Binary apply, Ball& out);
   bool divide_into(const Expr& e, Ball& out);
   bool power(const Expr& e, Ball& out);
+  bool odd_root(const Rational& exponent, const Ball& value, Ball& out);
 
   // --- functions ---
   using Unary = void (*)(acb_t, const acb_t, slong);

@@ -33,8 +33,8 @@ class Evaluator {
         return fold(e, Rational(1), [](const Rational& a, const Rational& b) { return a * b; });
       case Op::kPow: return power(e);
       case Op::kPercent: return scaled(e, Rational(1, 100));
-      case Op::kUnit: return eval(*e.args[0]);
-      case Op::kBased: return based(e);
+      case Op::kUnit:
+      case Op::kBased: return eval(*e.args[0]);
       case Op::kRatio: return ratio(e);
       case Op::kFunction: return function(e);
       default: return std::nullopt;
@@ -70,13 +70,11 @@ class Evaluator {
     return exact::power(*base, *n);
   }
 
-  // Evaluates 8^(2/3) and the like where the root is exact. Balls evaluate roots of negative
-  // numbers.
+  // Evaluates 8^(2/3) and the like where the root is exact. Odd roots of negative numbers are real.
   Value perfect_power(const Rational& base, const Rational& exponent) {
-    if (base.sign() < 0 || fmpz_bits(exponent.denominator()) > 6 ||
-        fmpz_bits(exponent.numerator()) > 10)
+    if (fmpz_bits(exponent.denominator()) > 6 || fmpz_bits(exponent.numerator()) > 10)
       return std::nullopt;
-    const Value root = exact_root(base, fmpz_get_si(exponent.denominator()));
+    const Value root = this->root(base, Rational(fmpz_get_si(exponent.denominator())));
     const std::int64_t n = fmpz_get_si(exponent.numerator());
     if (!root || root->bits() * std::abs(n) > kMostBits || (root->is_zero() && n <= 0))
       return std::nullopt;
@@ -96,21 +94,6 @@ class Evaluator {
     const Value b = eval(*e.args[1]);
     if (!a || !b || b->is_zero()) return std::nullopt;
     return *a / *b;
-  }
-
-  // Reads the digits of 204_5 in base 5.
-  Value based(const Expr& e) {
-    const Value digits = eval(*e.args[0]);
-    const Value radix = eval(*e.args[1]);
-    if (!digits || !radix || !digits->is_integer() || digits->bits() > 2000) return std::nullopt;
-    const std::optional<std::int64_t> base = radix->small_integer();
-    if (!base || *base < 2 || *base > 10) return std::nullopt;
-    Rational out;
-    for (char c : digits->text()) {
-      if (c == '-' || c - '0' >= *base) return std::nullopt;
-      out = out * *radix + Rational(c - '0');
-    }
-    return out;
   }
 
   std::optional<std::vector<Rational>> all(const Expr& e) {

@@ -54,9 +54,9 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "left" || meaning.word == "mleft") return delimiter(Tok::kOpen, begin);
   if (meaning.word == "right" || meaning.word == "mright") return delimiter(Tok::kClose, begin);
   if (meaning.word == "not") return negated(begin);
-  if (meaning.kind == Tok::kText && holds_number())
+  if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
     return;  // \text{2/3}: the group is read as mathematics
-  if (meaning.kind == Tok::kText && quantity()) return;
+  if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
   if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
   if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
   if (meaning.kind == Tok::kBegin) {
@@ -116,6 +116,16 @@ bool Lexer::holds_number() const {
          content.find('$') == std::string_view::npos;
 }
 
+// Returns whether a group with a formula and its charge follows, as in \mathrm{SO_4^{2-}}.
+bool Lexer::holds_ion() const {
+  if (peek() != '{' || peek(1) < 'A' || peek(1) > 'Z') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return content.find('^') != content.npos && std::ranges::all_of(content, [](char c) {
+           return is_letter_or_digit(c) ||
+                  std::string_view("{}_^+-").find(c) != std::string_view::npos;
+         });
+}
+
 // Lexes \text{12 cm} as 12\text{ cm}.
 bool Lexer::quantity() {
   constexpr std::string_view kOfNumbers = "0123456789.,/";
@@ -129,6 +139,35 @@ bool Lexer::quantity() {
   while (at_ < split && budget_.spend()) step();
   at_ = std::min(close + 1, text_.size());
   push(Tok::kText, split).name = words;
+  return true;
+}
+
+namespace {
+
+// Returns whether a text consists of symbols of chemical elements: H, Na, CO.
+bool names_elements(std::string_view s) {
+  bool after_capital = false;
+  for (const char c : s) {
+    const bool capital = is_letter(c) && to_lower(c) != c;
+    if (!capital && (!after_capital || !is_letter(c))) return false;
+    after_capital = capital;
+  }
+  return !s.empty();
+}
+
+}  // namespace
+
+// Lexes \text{SO}_4 and \text{Na}^+ as SO_4 and Na^+.
+bool Lexer::formula() {
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::string_view next = text_.substr(std::min(close + 1, text_.size()), 4);
+  const bool marked =
+      next.starts_with('_') || (next.starts_with('^') && next.find_first_of("+-") != next.npos);
+  if (!marked || !names_elements(content)) return false;
+  letters(at_ + 1, content);
+  at_ = std::min(close + 1, text_.size());
   return true;
 }
 

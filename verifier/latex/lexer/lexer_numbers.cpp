@@ -13,6 +13,8 @@ std::size_t Lexer::digits_from(std::size_t i) const {
 // Returns the length of a separator of thousands after a number, which comes before exactly three
 // digits. In "2 100/300" the space separates a whole number from its fraction.
 std::size_t Lexer::glue_length(std::size_t i) const {
+  constexpr std::string_view kStarts = " ~{,'\\\xc2\xe2";
+  if (i >= text_.size() || kStarts.find(text_[i]) == std::string_view::npos) return 0;
   for (const std::string_view sign : {"{,}", "{, }", ",\\!", ", \\!", "\\,", "\\ ", "\\;",
                                       "\\:", "'", " ", "~", "\u00a0", "\u2009", "\u202f"}) {
     const std::size_t at = sign.front() == '{' ? text_.find_first_not_of(' ', i) : i;

@@ -55,7 +55,9 @@ class Lexer {
   void negated(std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
+  bool holds_ion() const;
   bool quantity();
+  bool formula();
   void delimiter(Tok kind, std::size_t begin);
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);

@@ -103,8 +103,8 @@ const Meaning* command(std::string_view word);
 const Meaning* command_prefix(std::string_view word);
 /// Looks up a word of plain mathematics outside of \text: "sqrt", "pi", "or".
 const Meaning* plain_word(std::string_view word);
-/// Returns the whole number of a word from "zero" to "ninety-nine".
-std::optional<int> number_in_words(std::string_view word);
+/// Returns the number that small letters without spaces spell: "onehundredandfive", "two-thirds".
+std::optional<exact::Rational> number_in_words(std::string_view text);
 /// Looks up a character beyond ASCII, given as UTF-8.
 const Meaning* unicode(std::string_view character);
 

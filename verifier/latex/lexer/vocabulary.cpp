@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "common/text/scan.h"
 #include "verifier/latex/lexer/token.h"
 
 namespace lie::latex {
@@ -277,30 +278,67 @@ const Meaning* plain_word(std::string_view word) { return find(kWords, word); }
 
 namespace {
 
-std::optional<int> up_to_twenty(std::string_view word) {
-  static constexpr auto kNumbers = std::to_array<std::string_view>(
-      {"zero",     "one",     "two",     "three",     "four",     "five",     "six",
-       "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen",
-       "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"});
-  const auto* at = std::ranges::find(kNumbers, word);
-  if (at == kNumbers.end()) return std::nullopt;
-  return static_cast<int>(at - kNumbers.begin());
+/// A word of a number: a summand below 100, a factor from 100, or the denominator of a fraction.
+struct NumberWord {
+  std::string_view word;
+  std::int64_t value = 0, denominator = 1;
+};
+
+// Returns the longest number word at the front of a text.
+NumberWord number_word(std::string_view text) {
+  static constexpr auto kNumberWords = std::to_array<NumberWord>(
+      {{"zero", 0},       {"one", 1},          {"two", 2},           {"three", 3},
+       {"four", 4},       {"five", 5},         {"six", 6},           {"seven", 7},
+       {"eight", 8},      {"nine", 9},         {"ten", 10},          {"eleven", 11},
+       {"twelve", 12},    {"thirteen", 13},    {"fourteen", 14},     {"fifteen", 15},
+       {"sixteen", 16},   {"seventeen", 17},   {"eighteen", 18},     {"nineteen", 19},
+       {"twenty", 20},    {"thirty", 30},      {"forty", 40},        {"fifty", 50},
+       {"sixty", 60},     {"seventy", 70},     {"eighty", 80},       {"ninety", 90},
+       {"hundred", 100},  {"thousand", 1'000}, {"million", 1000000}, {"billion", 1000000000},
+       {"half", 1, 2},    {"halves", 1, 2},    {"third", 1, 3},      {"thirds", 1, 3},
+       {"quarter", 1, 4}, {"quarters", 1, 4},  {"fourth", 1, 4},     {"fourths", 1, 4},
+       {"fifth", 1, 5},   {"fifths", 1, 5},    {"sixth", 1, 6},      {"sixths", 1, 6},
+       {"eighth", 1, 8},  {"eighths", 1, 8},   {"tenth", 1, 10},     {"tenths", 1, 10}});
+  NumberWord longest;
+  for (const NumberWord& entry : kNumberWords)
+    if (text.starts_with(entry.word) && entry.word.size() > longest.word.size()) longest = entry;
+  return longest;
 }
 
 }  // namespace
 
-std::optional<int> number_in_words(std::string_view word) {
-  static constexpr auto kTens = std::to_array<std::string_view>(
-      {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"});
-  const auto* tens = std::ranges::find_if(kTens, [&](auto ten) { return word.starts_with(ten); });
-  if (tens == kTens.end()) return up_to_twenty(word);
-  const int value = 10 * static_cast<int>(tens - kTens.begin() + 2);
-  word.remove_prefix(tens->size());
-  if (word.empty()) return value;
-  if (word.front() == '-') word.remove_prefix(1);
-  const std::optional<int> ones = up_to_twenty(word);
-  if (!ones || *ones < 1 || *ones > 9) return std::nullopt;
-  return value + *ones;
+std::optional<exact::Rational> number_in_words(std::string_view text) {
+  std::int64_t total = 0, group = 0;                   // complete thousands, and the rest
+  std::int64_t below = 1000, scale = 100'000'000'000;  // bounds of the next summand and factor
+  bool first = true, joined = false;
+  for (; !text.empty(); first = false) {
+    const NumberWord next = number_word(text);
+    const bool counts = first || group > 0;
+    if (!take(text, next.word) || next.word.empty()) return std::nullopt;
+    if (next.denominator > 1) {
+      const bool fits = first ? next.word == "half" : next.word.ends_with('s') == (group > 1);
+      if (!fits || joined || !text.empty() || total > 0) return std::nullopt;
+      return exact::Rational(first ? 1 : group, next.denominator);
+    }
+    if (next.value < 100) {
+      if (next.value >= below || (next.value == 0 && !first)) return std::nullopt;
+      group += next.value;
+      below = next.value < 20 ? 1 : 10;
+    } else if (next.value == 100) {
+      if (!counts || group > 99) return std::nullopt;
+      group = std::max<std::int64_t>(group, 1) * 100;
+      below = 100;
+    } else {
+      if (!counts || next.value >= scale) return std::nullopt;
+      total += std::max<std::int64_t>(group, 1) * next.value;
+      group = 0;
+      below = 1000;
+      scale = next.value;
+    }
+    if (text.size() > 1) take(text, "-");
+    joined = text.size() > 3 && below >= 100 && take(text, "and");
+  }
+  return first ? std::nullopt : std::optional(exact::Rational(total + group));
 }
 
 const Meaning* unicode(std::string_view character) { return find(kCharacters, character); }
