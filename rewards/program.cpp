@@ -122,6 +122,9 @@ ProgramAnswer RewardProgram::parse(const std::string& line) {
   if (pending_.empty()) fail_answer(line, "no request is pending");
   ProgramAnswer answer;
   try {
+    if (!std::string_view(line).substr(0, line.find_first_not_of(" \t") + 1).ends_with('{')) {
+      fail("an answer is a JSON object; print all else to standard error");
+    }
     const JsonRow row = parse_json_row(line, "the answer");
     const auto id = row.integer("id");
     if (id && *id != pending_.front().id) {

@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -46,6 +48,18 @@ std::string integer_field(int number, std::int64_t value) {
   if (value == 0) return {};
   std::string field(1, static_cast<char>(number << 3));
   return field.append(varint(static_cast<std::uint64_t>(value)));
+}
+
+std::string double_field(int number, double value) {
+  if (value == 0) return {};
+  std::string field(1, static_cast<char>(number << 3 | 1));
+  return field.append(little_endian(value));
+}
+
+std::string doubles_field(int number, std::span<const double> values) {
+  std::string bytes;
+  for (const double value : values) bytes += little_endian(value);
+  return bytes_field(number, bytes);
 }
 
 std::string record(double wall_time, std::int64_t step, std::string_view what) {
@@ -90,14 +104,55 @@ std::string scalars_record(double wall_time, std::int64_t step, std::span<const 
   return record(wall_time, step, bytes_field(5, summary));
 }
 
+std::string text_record(double wall_time, std::int64_t step, std::string_view tag,
+                        std::string_view markdown) {
+  constexpr std::int64_t kString = 7;
+  const std::string tensor =
+      integer_field(1, kString) + bytes_field(2, "") + bytes_field(8, markdown);
+  const std::string metadata = bytes_field(1, bytes_field(1, "text"));
+  const std::string value = bytes_field(1, tag) + bytes_field(8, tensor) + bytes_field(9, metadata);
+  return record(wall_time, step, bytes_field(5, bytes_field(1, value)));
+}
+
+std::string histogram_record(double wall_time, std::int64_t step, std::string_view tag,
+                             std::span<const double> values) {
+  constexpr std::size_t kBuckets = 30;
+  const auto [low, high] = std::ranges::minmax(values);
+  const std::size_t size = low < high ? kBuckets : 1;
+  const double width = (high - low) / static_cast<double>(size);
+  std::vector<double> limits(size, high), counts(size);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i + 1 < size; ++i) limits[i] = low + width * static_cast<double>(i + 1);
+  for (const double value : values) {
+    sum += value, squares += value * value;
+    const auto found = std::ranges::upper_bound(limits, value) - limits.begin();
+    ++counts[std::min(static_cast<std::size_t>(found), size - 1)];
+  }
+  const std::string histogram = double_field(1, low) + double_field(2, high) +
+                                double_field(3, static_cast<double>(values.size())) +
+                                double_field(4, sum) + double_field(5, squares) +
+                                doubles_field(6, limits) + doubles_field(7, counts);
+  const std::string value = bytes_field(1, tag) + bytes_field(5, histogram);
+  return record(wall_time, step, bytes_field(5, bytes_field(1, value)));
+}
+
 EventWriter::EventWriter(const std::filesystem::path& directory) {
   make_directories(directory);
   remove_event_files(directory);
+  begin(directory, 0);
+}
+
+EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t step) {
+  make_directories(directory);
+  begin(directory, step);
+}
+
+void EventWriter::begin(const std::filesystem::path& directory, std::int64_t step) {
   const double now = unix_seconds();
   file_.emplace(directory / fmt::format("{}{:010}.{}.{}", kFilePrefix,
                                         static_cast<std::int64_t>(now), host_name(), ::getpid()),
                 OutputFile::Begin::kAtEnd);
-  file_->write(version_record(now) + restart_record(now, 0));
+  file_->write(version_record(now) + restart_record(now, step));
 }
 
 void EventWriter::write(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {

@@ -36,15 +36,15 @@ void describe(FieldList& fields, BestCheckpointOptions& options) {
        "earliest. Empty: none."});
 }
 
-void check_options(const BestCheckpointOptions& options, std::span<const std::string> given) {
-  const std::string& metric = options.keep_best;
+void check_metric(std::string_view key, const std::string& metric,
+                  std::span<const std::string> given) {
   if (metric.empty() || std::ranges::find(given, metric) != given.end()) return;
   if (given.empty()) {
-    fail("checkpoint.keep_best is {}, but nothing is evaluated: set evaluation.every", metric);
+    fail("{} is {}, but nothing is evaluated: set evaluation.every", key, metric);
   }
   const std::string hint = did_you_mean(metric, given);
-  fail("checkpoint.keep_best: no evaluation gives {}{} Evaluations give {}", metric,
-       hint.empty() ? ";" : hint, fmt::join(given, ", "));
+  fail("{}: no evaluation gives {}{} Evaluations give {}", key, metric, hint.empty() ? ";" : hint,
+       fmt::join(given, ", "));
 }
 
 std::optional<std::int64_t> best_saved_step(const fs::path& run_directory,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/config/options.h"
 
@@ -16,8 +17,10 @@ struct BestCheckpointOptions {
 };
 void describe(FieldList& fields, BestCheckpointOptions& options);
 
-/// Throws Error unless keep_best is empty or one of `given`, the metrics that evaluations give.
-void check_options(const BestCheckpointOptions& options, std::span<const std::string> given);
+/// Throws Error unless `metric`, which `key` names, is empty or one of `given`, the metrics that
+/// evaluations give.
+void check_metric(std::string_view key, const std::string& metric,
+                  std::span<const std::string> given);
 
 /// Returns the step with the greatest value of the metric in metrics.jsonl, among the steps that
 /// have a checkpoint; the earliest of equal ones. Returns empty if no such step has the metric. The

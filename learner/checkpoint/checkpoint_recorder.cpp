@@ -1,5 +1,8 @@
 #include "learner/checkpoint/checkpoint_recorder.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "common/base/build_id.h"
@@ -54,9 +57,13 @@ void CheckpointRecorder::note(const std::optional<SavingSeconds>& saved) {
   if (!saved || !coordinator_) return;
   coordinator_->stop.saved_in(saved->all);
   if (saved_step_ < run_.last_step) {  // the end of the run reports the last one
-    Log("learner", 0)
-        .info("step {} is saved: {:.1f} s, of which training waited {:.1f} s", saved_step_,
-              saved->all, saved->waited);
+    constexpr double kShown_seconds = 0.05;
+    std::string text = fmt::format("step {} is saved", saved_step_);
+    if (saved->all >= kShown_seconds) text += fmt::format(": {:.1f} s", saved->all);
+    if (saved->waited >= kShown_seconds) {
+      text += fmt::format(", of which training waited {:.1f} s", saved->waited);
+    }
+    Log("learner", 0).info("{}", text);
   }
   if (run_.keep_log_steps > 0) {
     remove_segments_up_to(run_.directory / "trajectories", saved_step_ - run_.keep_log_steps);

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/process/log.h"
+#include "common/text/counted.h"
 #include "learner/record/metric_groups.h"
 #include "learner/record/step_metrics.h"
 
@@ -101,6 +102,10 @@ void CurveRecorder::record(StepOutcome& step) {
   for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
   for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
   if (row.find("eval_accuracy")) show_evaluation(row);
+  if (goal_ && goal_->holds(row)) {
+    stop_->reach(
+        fmt::format("done: {} of {}, until {}", row.step, counted(steps_, "step"), goal_->text));
+  }
 }
 
 void CurveRecorder::show(const GroupsDone& done) {

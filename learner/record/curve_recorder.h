@@ -7,10 +7,12 @@
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
 #include "common/process/progress.h"
+#include "learner/record/evaluation_metrics.h"
 #include "learner/record/learning_watch.h"
 #include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/signal_watch.h"
+#include "learner/schedule/early_stop.h"
 #include "learner/schedule/open_groups.h"
 #include "learner/step_recorders.h"
 
@@ -32,6 +34,8 @@ class CurveRecorder : public StepRecorder {
   void close() override { progress_.finish(); }
   /// Gives each later record the number of changes of the run's settings before it.
   void note_settings_changes(std::int64_t changes) { settings_changes_ = changes; }
+  /// Ends the run at the first step that meets the condition. Keeps a reference to `stop`.
+  void stop_when(const MetricCondition& goal, EarlyStop& stop) { goal_ = goal, stop_ = &stop; }
   /// Updates the progress line within a step.
   void show(const GroupsDone& done);
 
@@ -50,6 +54,8 @@ class CurveRecorder : public StepRecorder {
   std::int64_t steps_;
   RewardNames rewards_;
   std::int64_t settings_changes_ = 0;
+  std::optional<MetricCondition> goal_;
+  EarlyStop* stop_ = nullptr;  // where there is a goal
   RunCoverage& coverage_;
   RoleClocks clocks_;
   SignalWatch signal_;

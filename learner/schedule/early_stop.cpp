@@ -18,7 +18,9 @@ constexpr double kMargin_seconds = 10;
 }  // namespace
 
 bool EarlyStop::may_begin(std::int64_t step) {
-  if (const int signal = signal_()) {
+  if (has_reached_goal()) {
+    reason_ = goal_;
+  } else if (const int signal = signal_()) {
     reason_ = fmt::format("stopped at step {} by {}", step - 1, signal_name(signal));
   } else if (!in_time()) {
     reason_ = fmt::format(

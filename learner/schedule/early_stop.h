@@ -1,7 +1,7 @@
-// Ends a run before its last step: on a signal, or when the time limit is near. Learner 0 decides,
-// between two steps or while a step is generated. Other learners stop at the end of its step source
-// (learner/schedule/step_source.h). A stop changes no result: the run resumes from the checkpoint
-// that is then written, and from the journalled groups of the unfinished step
+// Ends a run before its last step: on a signal, when the time limit is near, or at its goal.
+// Learner 0 decides, between two steps or while a step is generated. Other learners stop at the end
+// of its step source (learner/schedule/step_source.h). A stop changes no result: the run resumes
+// from the checkpoint that is then written, and from the journalled groups of the unfinished step
 // (learner/schedule/journal.h).
 #pragma once
 
@@ -32,6 +32,9 @@ class EarlyStop {
   /// once this start has kept a group, since a start that keeps nothing would repeat for ever.
   bool stops_generation();
   void group_is_kept() { has_kept_ = true; }
+  /// Ends the run, as complete, after the step that is in progress. `goal` says what is reached.
+  void reach(std::string goal) { goal_ = std::move(goal); }
+  bool has_reached_goal() const { return !goal_.empty(); }
   /// Notes that the step has all its groups, so it will be completed.
   void has_groups() { is_generating_ = false; }
   /// Notes that the run stops within the step that is generated.
@@ -62,6 +65,7 @@ class EarlyStop {
   bool is_announced_ = false;
   bool is_generating_ = false;
   bool has_kept_ = false;
+  std::string goal_;  // empty: not reached
   std::string reason_;
 };
 

@@ -18,6 +18,7 @@
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/metric_groups.h"
+#include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/roles/runtime.h"
@@ -116,6 +117,31 @@ TEST_F(OneProcess, TensorBoardGroupsEveryMetricAlsoAfterAnOlderBuild) {
   }
   ASSERT_EQ(list_directory(events).size(), 1u);
   EXPECT_TRUE(read_file(events / list_directory(events)[0]).ends_with(expected));
+}
+
+TEST_F(OneProcess, TensorBoardHasTextsOfEvaluationsAndLengthsOfAllStarts) {
+  config_.evaluation.every = 1;
+  EXPECT_TRUE(run([&] { return metrics().size() == 2 ? SIGTERM : 0; }));  // steps 0 and 1
+  run();
+  const fs::path run_directory = config_.run.directory;
+  const fs::path samples = run_directory / "tensorboard" / "samples";
+  const std::vector<std::string> files = list_directory(samples);
+  ASSERT_EQ(files.size(), 2u);
+  const std::string first = read_file(samples / files[0]), second = read_file(samples / files[1]);
+  EXPECT_TRUE(second.starts_with(version_record(0).substr(0, 12)));
+  EXPECT_EQ(event_file_fault(samples / files[1]), "");
+
+  const RunReader log(run_directory / "trajectories");
+  const auto steps = log.column(schema::sample::kStep);
+  const auto purposes = log.column(schema::sample::kPurpose);
+  const Tokenizer tokenizer = Tokenizer::load(config_.model.path);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (purposes[i] == 0) continue;
+    const std::string text = tokenizer.decode(log.response_ids(i), true);
+    const std::string& file = steps[i] <= 1 ? first : second;
+    EXPECT_NE(file.find("response\n\n    " + text.substr(0, text.find('\n'))), std::string::npos)
+        << steps[i];
+  }
 }
 
 TEST_F(OneProcess, ASignalStopsARunAfterItsStepAndItResumesBitIdentically) {

@@ -161,6 +161,23 @@ addEventListener("load", () => {
     expect([...page.querySelectorAll("nav a")].map(link => link.getAttribute("href").slice(1)).join() === sections.join(), sections.join());
     expect(sections.includes("trap") && !sections.includes("tuning"), sections.join());
   });
+  claim("a line marks the step after which settings changed, while its run is shown", () => {
+    const marks = () => accuracy.querySelectorAll("line.change");
+    expect(page.querySelector(".notes").textContent.includes("settings changed after step 7: policy_loss.clip_low: 0.02, now 0.01"), "the change is not named");
+    const [[first, left], ...ticks] = xTicks(accuracy), [last, at] = ticks[ticks.length - 2];
+    expect(marks().length === 1, `${marks().length} marks`);
+    const place = first + (marks()[0].x1.baseVal.value - left) / (at - left) * (last - first);
+    expect(Math.abs(place - 7.5) < 0.05, `at step ${place}`);
+    click("nav button[data-run='3']");
+    expect(marks().length === 0, "the mark of a hidden run is shown");
+    click("nav button[data-run='3']");
+    expectAtRest();
+  });
+  claim("a table that is cut has a shadow at its edge", () => {
+    const cut = [...narrow.document.querySelectorAll(".panel")].filter(panel => panel.scrollWidth > panel.clientWidth);
+    expect(cut.length > 0, "no table is cut");
+    expect(cut.every(panel => narrow.getComputedStyle(panel).backgroundAttachment.includes("scroll")), "one has no shadow");
+  });
   claim("every chart is drawn", () => figures.forEach(f => {
     const plot = f.querySelector(".plot");
     expect(plot.querySelector("polyline, polygon, circle") && plot.querySelectorAll("text.tick").length > 3, `${f.querySelector("b").textContent} is empty`);

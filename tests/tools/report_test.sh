@@ -19,6 +19,8 @@ for i in "${!names[@]}"; do
 done
 # The third run lacks steps 5 and 6, and its step 9 has no signal.
 sed -i -E -e '/^\{"step":(5|6),/d' -e '/^\{"step":9,/s/("advantage_mass_\w+":)[^,}]*/\10/g' "$WORK/run-3/metrics.jsonl"
+# The settings of the fourth run changed after step 7.
+sed 's/clip_low: 0.01/clip_low: 0.02/' "$WORK/run-4/config.yaml" >"$WORK/run-4/config.step-000007.yaml"
 "$BIN/lie_analyze" "${names[@]/#/$WORK/}" --html "$WORK/report.html" >"$WORK/table.txt"
 
 {

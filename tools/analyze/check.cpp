@@ -250,6 +250,7 @@ Validity check_run(const fs::path& directory) {
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
   check_events(directory / "tensorboard", found);
+  check_events(directory / "tensorboard" / "samples", found);
   check_checkpoints(directory / "checkpoints", found);
   for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
   for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);

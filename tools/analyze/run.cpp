@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/io/metrics_log.h"
+#include "common/text/counted.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
@@ -98,8 +99,14 @@ std::optional<std::int64_t> planned_steps(const Run& run) {
 std::string describe_state(const Run& run) {
   if (!setting_of(run, "evaluation.ks", "table.ks").empty()) return "evaluation";
   const auto planned = planned_steps(run);
-  if (!planned) return fmt::format("{} steps", run.last_step);
-  if (run.last_step >= *planned) return fmt::format("finished: {} steps", *planned);
+  if (!planned) return counted(run.last_step, "step");
+  if (run.last_step >= *planned) return "finished: " + counted(*planned, "step");
+  const auto goal = parse_metric_condition(setting_of(run, "run.stop_when"));
+  const Curve reached = goal ? curve_of(run, goal->metric) : Curve();
+  const auto end = reached.find(run.last_step);
+  if (end != reached.end() && goal->is_met_by(end->second)) {
+    return fmt::format("finished: step {} of {}, {}", run.last_step, *planned, goal->text);
+  }
   if (run.last_step == 0)
     return fmt::format("at its start: no step of {} is complete yet", *planned);
   return fmt::format("step {} of {}: in progress, or stopped and resumable", run.last_step,

@@ -20,6 +20,7 @@
 #include "common/process/progress.h"
 #include "common/process/stop_signals.h"
 #include "common/process/writer_lock.h"
+#include "common/text/counted.h"
 #include "learner/checkpoint/valid_checkpoint.h"
 #include "learner/sft/sft.h"
 #include "model/collective/through_host_collective.h"
@@ -254,7 +255,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
                                                                        sizes_of(config, inputs)))});
   const SftOptions& sft = config.sft;
   const std::string length =
-      sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
+      sft.steps > 0 ? counted(sft.steps, "step") : counted(sft.epochs, "epoch");
   return run_summary_text(
       run_headline(config.run.directory, steps_done > 0 ? std::optional(steps_done) : std::nullopt,
                    length),
@@ -286,7 +287,7 @@ void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeD
 /// Logs how the run ended after `steps`. Rank 0 only.
 void log_end(const SftConfig& config, std::int64_t steps, int signal) {
   const std::string how =
-      signal == 0 ? fmt::format("done: all {} steps", steps)
+      signal == 0 ? "done: all " + counted(steps, "step")
                   : fmt::format("stopped at step {} by {}; start the same command again to resume",
                                 steps, signal_name(signal));
   std::vector<SummaryEntry> entries = checkpoint_entries(config.run.directory);

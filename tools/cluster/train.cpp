@@ -31,16 +31,24 @@ bool run_part(Job& job, const TrainConfig& config, const RunStart& start, RunPro
   } else {
     run_over_mpi(job, settings, start, std::move(prompts), layout, stop);
   }
-  bool continues = start.last_step < config.run.steps && stop.reason().empty();
+  bool continues = !start.settings.empty() && stop.reason().empty();
   broadcast_value(world, continues);
   return continues;
+}
+
+/// Replaces run.epochs by run.steps. Collective over the world.
+void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
+  if (config.run.epochs == 0) return;
+  if (job.rank() == 0) config.run.steps = steps_of_epochs(config);
+  broadcast_value(world, config.run.steps);
+  config.run.epochs = 0;
 }
 
 /// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
 /// invalid. With `dry_run` it checks the start and writes nothing. Collective over the world.
 void train(Job& job, const ConfigArguments& arguments) {
   job.set_activity("reading the config");
-  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   if (!config.run.replay_of.empty()) {
     fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
          fmt::join(config.run.replay_of, ", "));
@@ -49,6 +57,7 @@ void train(Job& job, const ConfigArguments& arguments) {
   if (!config.roles.keep_binding) widen_binding();
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
+  resolve_length(job, *world, config);
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
                  config.update.gradient_shards);
@@ -65,12 +74,13 @@ void train(Job& job, const ConfigArguments& arguments) {
     Log("learner", 0).info("{}", start_text(config, prepared, layout));
   }
   RunStart start = share_start(prepared.start, *world);
-  if (is_finished(config, start)) return;
+  if (is_finished(start)) return;
   while (run_part(job, config, start, std::move(prepared.prompts), layout, *world, stop)) {
     if (job.rank() == 0) prepared = prepare_next_part(config);
     start = share_start(prepared.start, *world);
+    if (is_finished(start)) break;
   }
-  end_run(job, config, stop);
+  end_run(job, config, start, stop);
 }
 
 }  // namespace

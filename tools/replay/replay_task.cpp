@@ -151,6 +151,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
   config.run.resume = Resume::kAuto;
   config.run.steps = last_step(task, arguments);
   config.evaluation.every = 0;
+  config.run.stop_when.clear();
   config.data.evaluation_file.clear();
   config.best_checkpoint.keep_best.clear();
   return config;

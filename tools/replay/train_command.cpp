@@ -47,7 +47,8 @@ class OffPolicyWarning : public StepRecorder {
   explicit OffPolicyWarning(double bound) : bound_(bound) {}
   void record(StepOutcome& step) override;
 
-  /// The least effective sample share of the steps so far, and the step that had it.
+  /// The least effective sample share of the steps so far, and the step that had it; 1 and 0 if all
+  /// steps are on policy.
   double least_share() const { return least_; }
   std::int64_t least_step() const { return least_step_; }
 
@@ -121,6 +122,7 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
   if (compares && !comparison.differs()) {
     log.info("all advantages and log-probs equal those of {}, bit for bit", run.directory.string());
   }
+  if (off_policy.least_step() == 0) return;
   log.info("least effective sample size: {:.3f} of the responses, in step {}",
            off_policy.least_share(), off_policy.least_step());
 }
@@ -196,7 +198,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   if (job.rank() == 0) replay.emplace(prepare(job, std::move(task), threads));
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
   if (replay) Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
-  if (is_finished(config, start)) return;
+  if (is_finished(start)) return;
   job.set_role("learner");
   job.set_activity("learning from the log");
   const LearnerTransport transport{*world, threads};
@@ -205,7 +207,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   } else {
     run_learner_role(config, start, transport);
   }
-  end_run(job, config, stop);
+  end_run(job, config, start, stop);
 }
 
 }  // namespace lie::replay

@@ -51,11 +51,11 @@ TEST_F(BestCheckpoint, DoesNotExistIfNoSavedStepHasTheMetric) {
 
 TEST(BestCheckpointOptions, RefuseAMetricThatNoEvaluationGives) {
   const std::vector<std::string> given = {"eval_accuracy", "eval_truncation_rate"};
-  EXPECT_EQ(error_of([&] { check_options(BestCheckpointOptions{}, {}); }), "no error");
-  EXPECT_EQ(error_of([&] { check_options({"eval_accuracy"}, given); }), "no error");
-  EXPECT_THAT(error_of([&] { check_options({"eval_acuracy"}, given); }),
-              HasSubstr("no evaluation gives eval_acuracy; did you mean eval_accuracy?"));
-  EXPECT_THAT(error_of([&] { check_options({"eval_accuracy"}, {}); }),
+  EXPECT_EQ(error_of([&] { check_metric("key", "", {}); }), "no error");
+  EXPECT_EQ(error_of([&] { check_metric("key", "eval_accuracy", given); }), "no error");
+  EXPECT_THAT(error_of([&] { check_metric("key", "eval_acuracy", given); }),
+              HasSubstr("key: no evaluation gives eval_acuracy; did you mean eval_accuracy?"));
+  EXPECT_THAT(error_of([&] { check_metric("key", "eval_accuracy", {}); }),
               HasSubstr("set evaluation.every"));
 }
 

@@ -69,7 +69,9 @@ std::string describe_held(const ModelOptions& options, const PackedSize& size) {
       fmt::format("{:.1f} M weights in {:.0f} MB", millions(size.elements), millions(size.bytes));
   if (options.device != "cpu") return held;
   if (size.fp32_elements == 0) return held + ", bf16 (exact)";
-  return fmt::format("{}, {:.1f} M not exact in bf16", held, millions(size.fp32_elements));
+  if (size.fp32_elements == size.elements) return held + ", fp32";
+  return fmt::format("{}, {:.1f} M of them fp32, not exact in bf16", held,
+                     millions(size.fp32_elements));
 }
 
 void describe_policy(const ModelOptions& options, const PackedSize& size, std::ostream& out) {

@@ -16,6 +16,14 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("seed", options.seed,
              {.help = "Seed of the prompt order and of every sampled token.", .min = 0});
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
+  fields.add("epochs", options.epochs,
+             {.help = "Passes over data.train_file, in place of run.steps: the run has the steps "
+                      "that they fill, rounded up. 0: run.steps counts.",
+              .unit = "passes",
+              .min = 0});
+  fields.add("stop_when", options.stop_when,
+             {.help = "Ends the run, as complete, after the first step whose evaluation meets this "
+                      "condition: \"eval_accuracy >= 0.8\". Empty: none."});
   fields.add(
       "resume", options.resume,
       {{"auto", Resume::kAuto},

@@ -25,6 +25,8 @@ struct RunOptions {
   std::string directory = "runs/run";
   std::int64_t seed = 1;
   std::int64_t steps = 100;
+  std::int64_t epochs = 0;  // 0: steps counts
+  std::string stop_when;    // a MetricCondition; empty: none
   Resume resume = Resume::kAuto;
   double time_limit_minutes = 0;  // 0: none
   ScheduleMode schedule = ScheduleMode::kFree;

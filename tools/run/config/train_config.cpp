@@ -2,6 +2,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "learner/record/evaluation_metrics.h"
 
 namespace lie {
 namespace {
@@ -39,6 +40,19 @@ void check_sampling(const TrainConfig& config) {
       "(evaluation.temperature may be 0)");
 }
 
+void check_length(const TrainConfig& config) {
+  parse_metric_condition(config.run.stop_when);  // checks it
+  if (config.run.epochs == 0) return;
+  if (config.run.steps != RunOptions().steps) {
+    fail("run.steps and run.epochs are both set: remove one of them");
+  }
+  if (config.tickets.dynamic_sampling.enabled) {
+    fail(
+        "run.epochs is set, but with rollout.dynamic_sampling the prompts of a step are not known "
+        "before: set run.steps");
+  }
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty())
     fail("run.directory is not set: name the directory for the run");
@@ -54,6 +68,7 @@ void check(const TrainConfig& config) {
         "set evaluation.every to 0",
         config.evaluation.every);
   }
+  check_length(config);
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);

@@ -98,9 +98,11 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
       coverage(run_coverage(config, start)),
       curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
              reward_names(config.reward), reward_cautions(config.reward), coverage),
-      recorders({&trajectories, &comparison, &curves}),
+      samples(config.run.directory, start),
+      recorders({&trajectories, &comparison, &curves, &samples}),
       checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
                   *state->learners, CoordinatorState{prompts, coverage, stop}) {
+  if (const auto goal = parse_metric_condition(config.run.stop_when)) curves.stop_when(*goal, stop);
   curves.note_settings_changes(std::ranges::count_if(
       config_changes(config.run.directory),
       [&](const ConfigChange& change) { return change.after_step <= start.step; }));

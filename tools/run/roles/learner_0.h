@@ -17,6 +17,7 @@
 #include "learner/step_recorders.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/learner_state.h"
+#include "tools/run/roles/sample_events.h"
 #include "tools/run/roles/transport.h"
 #include "tools/run/start/start.h"
 
@@ -34,6 +35,7 @@ struct Learner0 {
   LogComparison comparison;               // compares steps that are learned again with the log
   RunCoverage coverage;                   // counts the distinct n-grams of the run
   CurveRecorder curves;                   // writes metrics and TensorBoard events, shows progress
+  SampleEvents samples;                   // writes texts and lengths for TensorBoard
   StepRecorders recorders;                // the recorders above
   CheckpointRecorder checkpoints;         // saves policy, optimizer, prompts and coverage
 

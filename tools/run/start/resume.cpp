@@ -17,7 +17,8 @@ namespace {
 /// Keys and sections of all commands that change no result.
 const std::vector<std::string> kChangeNoResult = {
     // location, start and length of the run
-    "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
+    "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
+    "run.time_limit_minutes",
     // files that are kept
     "checkpoint", "trajectories",
     // layout and memory

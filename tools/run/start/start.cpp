@@ -8,6 +8,7 @@
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
+#include "common/io/metrics_log.h"
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
 #include "common/process/writer_lock.h"
@@ -110,10 +111,14 @@ std::vector<std::string> evaluation_metrics(const TrainConfig& config,
   return evaluation_metric_names(prompts, score_group(scorer, empty, no_text).scores.front());
 }
 
-/// Throws Error if keep_best names no evaluation metric. Warns if evaluated steps are not always
-/// saved.
+/// Throws Error if keep_best or stop_when names no evaluation metric. Warns if evaluated steps are
+/// not always saved.
 void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& log) {
-  check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
+  const std::vector<std::string> given = evaluation_metrics(config, evaluation);
+  check_metric("checkpoint.keep_best", config.best_checkpoint.keep_best, given);
+  if (const auto goal = parse_metric_condition(config.run.stop_when)) {
+    check_metric("run.stop_when", goal->metric, given);
+  }
   const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
   if (config.best_checkpoint.keep_best.empty() || (every > 0 && evaluated % every == 0)) return;
   log.warn(
@@ -268,14 +273,26 @@ void set_start(PreparedRun& run, RunStart start) {
   run.start = std::move(start);
 }
 
+/// Returns the step with which the run ends: run.steps, or the first logged step that meets
+/// run.stop_when.
+std::int64_t end_of_run(const TrainConfig& config, std::int64_t logged_step) {
+  const auto goal = parse_metric_condition(config.run.stop_when);
+  if (!goal) return config.run.steps;
+  for (const MetricsRow& row :
+       read_valid_metrics(fs::path(config.run.directory) / "metrics.jsonl").rows) {
+    if (row.step <= logged_step && goal->holds(row)) return std::min(row.step, config.run.steps);
+  }
+  return config.run.steps;
+}
+
 /// Returns the part of the run that begins at `start`: up to the first change of settings after
 /// it, or up to the end of the run.
 RunStart with_part(RunStart start, const TrainConfig& config) {
-  start.last_step = config.run.steps;
+  start.last_step = end_of_run(config, std::max(start.step, start.logged_step));
   const std::vector<FormerConfig> former = former_configs(config.run.directory);
   const auto part = std::ranges::upper_bound(former, start.step, {}, &FormerConfig::last_step);
   if (part == former.end()) return start;
-  start.last_step = std::min(part->last_step, config.run.steps);
+  start.last_step = std::min(part->last_step, start.last_step);
   start.settings = part->path;
   return start;
 }
@@ -361,8 +378,17 @@ PreparedRun plan_run(const TrainConfig& config) {
   return run;
 }
 
-bool is_finished(const TrainConfig& config, const RunStart& start) {
-  return start.step >= config.run.steps;
+bool is_finished(const RunStart& start) { return start.step >= start.last_step; }
+
+std::int64_t steps_of_epochs(const TrainConfig& config) {
+  const std::int64_t rows =
+      std::ssize(read_run_prompts(config.data.train_file, config.data, config.model.path).prompts);
+  const std::int64_t size = config.tickets.prompts_per_step;
+  const std::int64_t steps = (config.run.epochs * rows + size - 1) / size;
+  Log("learner", 0)
+      .info("run.epochs {}: {} prompts of {}, {} a step, are {} steps", config.run.epochs, rows,
+            config.data.train_file, size, steps);
+  return steps;
 }
 
 EarlyStop early_stop(const Job& job, const TrainConfig& config) {

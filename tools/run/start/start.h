@@ -22,8 +22,8 @@ struct RunStart {
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // whether model_directory is a checkpoint
   std::int64_t logged_step = 0;  // the steps after `step` up to this one are replayed from the log
-  /// The step at which this part of the run ends: run.steps, or a step after which the settings
-  /// were changed.
+  /// The step at which this part of the run ends: run.steps, the step that met run.stop_when, or a
+  /// step after which the settings were changed.
   std::int64_t last_step = 0;
   std::filesystem::path settings = {};  // the former config of this part; empty: config.yaml
   std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
@@ -65,7 +65,10 @@ TrainConfig settings_of(const TrainConfig& config, const RunStart& start);
 PreparedRun plan_run(const TrainConfig& config);
 
 /// Returns whether the run already has all its steps at its start.
-bool is_finished(const TrainConfig& config, const RunStart& start);
+bool is_finished(const RunStart& start);
+
+/// Returns the number of steps of run.epochs passes over the training prompts, and logs it.
+std::int64_t steps_of_epochs(const TrainConfig& config);
 
 /// Returns the stop condition of a run and starts to record stop signals. `job` must outlive the
 /// result.

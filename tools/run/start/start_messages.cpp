@@ -14,6 +14,7 @@
 #include "common/process/log.h"
 #include "common/process/program.h"
 #include "common/process/progress.h"
+#include "common/text/counted.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "model/aten/operators.h"
@@ -93,6 +94,14 @@ std::vector<SummaryEntry> result_entries(std::span<const MetricsRow> rows) {
   return entries;
 }
 
+/// Returns what a finished run has: all steps, or those until run.stop_when was met.
+std::string steps_text(const TrainConfig& config, const RunStart& start) {
+  const std::int64_t steps = config.run.steps;
+  if (start.last_step >= steps) return "all " + counted(steps, "step");
+  return fmt::format("{} of {}, until {}", start.last_step, counted(steps, "step"),
+                     config.run.stop_when);
+}
+
 /// Returns the summary of where a run's results are, with the command to type next.
 std::string end_text(const TrainConfig& config, std::string_view how) {
   const fs::path directory = config.run.directory;
@@ -112,9 +121,9 @@ std::string end_text(const TrainConfig& config, std::string_view how) {
 
 std::string start_text(const TrainConfig& config, const PreparedRun& run,
                        const RoleLayout& layout) {
-  if (is_finished(config, run.start)) {
-    return end_text(config, fmt::format("{} is finished: it has all {} steps", config.run.directory,
-                                        config.run.steps));
+  if (is_finished(run.start)) {
+    return end_text(config, fmt::format("{} is finished: it has {}", config.run.directory,
+                                        steps_text(config, run.start)));
   }
   std::vector<SummaryEntry> entries;
   if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
@@ -131,15 +140,16 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   const bool resumes = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =
       run_headline(config.run.directory, resumes ? std::optional(run.start.step) : std::nullopt,
-                   fmt::format("{} steps", config.run.steps));
+                   counted(config.run.steps, "step"));
   return run_summary_text(head, entries) + indented(layout.table(config.model.threads));
 }
 
-void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
-  const bool is_stopped = !stop.reason().empty();
+void end_run(Job& job, const TrainConfig& config, const RunStart& start, const EarlyStop& stop) {
+  const bool is_stopped = !stop.reason().empty() && !stop.has_reached_goal();
   if (job.rank() == 0) {
-    const std::string how = is_stopped ? stop.reason() + "; start the same command again to resume"
-                                       : fmt::format("done: all {} steps", config.run.steps);
+    std::string how = stop.reason();
+    if (is_stopped) how += "; start the same command again to resume";
+    if (how.empty()) how = "done: " + steps_text(config, start);
     Log("learner", 0).info("{}", end_text(config, how));
   }
   if (is_stopped) job.set_stopped();

@@ -25,7 +25,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run, const 
 
 /// Logs on rank 0 how the run ended, where its results are and which command to type next. If the
 /// run was stopped, also sets the exit status of the job to "stopped".
-void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop);
+void end_run(Job& job, const TrainConfig& config, const RunStart& start, const EarlyStop& stop);
 
 /// Prints the resolved `config` to standard output and logs `start`, the start text, for `role`.
 void print_dry_run(const std::string& config, std::string_view role, const std::string& start);
