@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "tools/replay/score_differences.h"
-#include "tools/replay/score_page.h"
 #include "tools/replay/score_summary.h"
 
 namespace lie::replay {
@@ -102,13 +101,6 @@ TEST(ScoreTable, MixesRangesOfStepsByTheirResponses) {
   EXPECT_EQ(rows[0].at("logged").at("accuracy"), 0.5);
   EXPECT_EQ(rows[0].at("logged").at("advantage_mass_accuracy"), 1);
   EXPECT_EQ(rows[0].at("now").at("advantage_mass_accuracy"), 0) << "equal rewards have no mass";
-
-  const std::string page = score_page("runs/<a>", "scored & compared", steps, {names, names});
-  EXPECT_THAT(page, HasSubstr("runs/&lt;a&gt;"));
-  EXPECT_THAT(page, HasSubstr("scored &amp; compared"));
-  for (const std::string& name : quantity_names(steps, {names, names})) {
-    EXPECT_THAT(page, HasSubstr(name));
-  }
 }
 
 }  // namespace

@@ -106,6 +106,6 @@ next_command_works "$WORK/eval.log"
 
 # --- the config of the README: the warning about the reward terms would come after step 8
 sed -n '/^```yaml/,/^```/{/^```/d;p}' README.md >"$WORK/my.yaml"
-"$BIN/lie_cluster" train "$WORK/my.yaml" --set "run.directory=$WORK/readme" run.steps=9 >"$WORK/readme.log" 2>&1 || { cat "$WORK/readme.log"; fail "the README's config failed"; }
+"$BIN/lie_cluster" train "$WORK/my.yaml" --set "run.directory=$WORK/readme" --set run.steps=9 --set rollout.samples_per_prompt=8 >"$WORK/readme.log" 2>&1 || { cat "$WORK/readme.log"; fail "the README's config failed"; }
 ! grep 'warning' "$WORK/readme.log" || fail "the README's config causes a warning"
 echo "train, sft and eval report their starts and ends; dry runs change nothing"
