@@ -115,8 +115,10 @@ TEST_F(OneProcess, TensorBoardGroupsEveryMetricAlsoAfterAnOlderBuild) {
     for (const Scalar& s : scalars) EXPECT_FALSE(s.tag.starts_with(kFurtherNumbers)) << s.tag;
     expected += scalars_record(row.wall_time, row.step, scalars);
   }
-  ASSERT_EQ(list_directory(events).size(), 1u);
-  EXPECT_TRUE(read_file(events / list_directory(events)[0]).ends_with(expected));
+  std::vector<std::string> files = list_directory(events);
+  std::erase(files, "samples");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_TRUE(read_file(events / files[0]).ends_with(expected));
 }
 
 TEST_F(OneProcess, TensorBoardHasTextsOfEvaluationsAndLengthsOfAllStarts) {
@@ -125,11 +127,11 @@ TEST_F(OneProcess, TensorBoardHasTextsOfEvaluationsAndLengthsOfAllStarts) {
   run();
   const fs::path run_directory = config_.run.directory;
   const fs::path samples = run_directory / "tensorboard" / "samples";
-  const std::vector<std::string> files = list_directory(samples);
-  ASSERT_EQ(files.size(), 2u);
-  const std::string first = read_file(samples / files[0]), second = read_file(samples / files[1]);
-  EXPECT_TRUE(second.starts_with(version_record(0).substr(0, 12)));
-  EXPECT_EQ(event_file_fault(samples / files[1]), "");
+  std::string events;  // of one file, if both starts fall into the same second
+  for (const std::string& file : list_directory(samples)) {
+    EXPECT_EQ(event_file_fault(samples / file), "");
+    events += read_file(samples / file);
+  }
 
   const RunReader log(run_directory / "trajectories");
   const auto steps = log.column(schema::sample::kStep);
@@ -138,8 +140,7 @@ TEST_F(OneProcess, TensorBoardHasTextsOfEvaluationsAndLengthsOfAllStarts) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (purposes[i] == 0) continue;
     const std::string text = tokenizer.decode(log.response_ids(i), true);
-    const std::string& file = steps[i] <= 1 ? first : second;
-    EXPECT_NE(file.find("response\n\n    " + text.substr(0, text.find('\n'))), std::string::npos)
+    EXPECT_NE(events.find("response\n\n    " + text.substr(0, text.find('\n'))), std::string::npos)
         << steps[i];
   }
 }
