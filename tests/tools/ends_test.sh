@@ -106,7 +106,7 @@ done
 ends bad 'write them to a file' "lie_cluster data <(cat $data)"
 ends bad 'expected an integer, 0 to 1024, found 100000' 'lie_verify --threads 100000 rows.jsonl'
 for value in nan 1e999 -1 x; do
-  for option in --max-tokens --top-k --seed --cache-mebibytes --top-p --temperature; do
+  for option in --max-response-tokens --top-k --seed --cache-mebibytes --top-p --temperature; do
     ends bad "$option: expected a" "lie_cluster generate $model rows.jsonl $option=$value"
   done
 done

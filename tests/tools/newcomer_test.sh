@@ -60,7 +60,7 @@ lie_cluster eval old_eval.yaml --dry-run|table.budgets is now called evaluation.
 lie_cluster eval old_eval.yaml --dry-run|coverage.unit is now called reward.coverage.unit
 lie_cluster eval old_eval.yaml --dry-run|max_response_tokens: 24
 lie_cluster eval old_eval.yaml --dry-run|seed: 4
-lie_cluster sft sft.yaml|done: all 1 steps
+lie_cluster sft sft.yaml|done: all 1 step
 lie_cluster sft old_sft.yaml --dry-run|sft.data is now called data.train_file
 lie_cluster sft old_sft.yaml --dry-run|sft.optimizer.learning_rate is now called optimizer.learning_rate
 lie_cluster sft old_sft.yaml --dry-run|learning_rate: 0.25

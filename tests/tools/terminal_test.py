@@ -71,7 +71,7 @@ def check_help(binary, environment):
         status, text = shown(columns, arguments, environment)
         wide = [line for line in text.split("\n") if len(line) > columns]
         assert status == 0 and (columns == 20 or not wide), wide
-    assert any("run.resume  " in line and line.endswith("refuse to begin a run.") for line in shown(0, arguments, environment)[1].split("\n"))
+    assert any("run.resume  " in line and line.endswith("not logged.") for line in shown(0, arguments, environment)[1].split("\n"))
 
 
 def main(binary, work, *columns):
