@@ -4,29 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "common/config/config.h"
 #include "common/io/file.h"
+#include "common/text/numbered_name.h"
 
 namespace lie {
 namespace {
 
 constexpr std::string_view kPrefix = "config.step-", kSuffix = ".yaml";
-
-/// Returns 40 for "config.step-000040.yaml"; empty for any other name.
-std::optional<std::int64_t> step_of(std::string_view name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
-  name.remove_prefix(kPrefix.size());
-  name.remove_suffix(kSuffix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.begin(), name.end(), step);
-  if (error != std::errc() || end != name.end()) return {};
-  return step;
-}
 
 bool is_of_start(std::string_view key) {
   constexpr std::array kSections = {"run.", "roles.", "model.", "checkpoint.", "trajectories."};
@@ -51,7 +39,8 @@ std::vector<FormerConfig> former_configs(const fs::path& run_directory) {
   std::vector<FormerConfig> configs;
   if (!fs::is_directory(run_directory)) return configs;
   for (const std::string& name : list_directory(run_directory)) {
-    if (const auto step = step_of(name)) configs.push_back({*step, run_directory / name});
+    if (const auto step = number_in_name(name, kPrefix, kSuffix))
+      configs.push_back({*step, run_directory / name});
   }
   std::ranges::sort(configs, {}, &FormerConfig::last_step);
   return configs;

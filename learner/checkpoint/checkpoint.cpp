@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <system_error>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "common/base/fault.h"
 #include "common/io/checksums.h"
 #include "common/io/file.h"
+#include "common/text/numbered_name.h"
 #include "learner/checkpoint/stored_moments.h"
 
 namespace lie {
@@ -164,14 +164,7 @@ void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
 }
 
 std::optional<std::int64_t> checkpoint_step(std::string_view name) {
-  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
-  const std::string_view digits = name.substr(kPrefix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return std::nullopt;
-  }
-  return step;
+  return number_in_name(name, kPrefix);
 }
 
 fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
