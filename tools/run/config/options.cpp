@@ -33,8 +33,8 @@ void describe(FieldList& fields, RunOptions& options) {
       {.help =
            "auto: resume the run in the directory, or begin one if it is empty or absent; never: "
            "refuse a directory that holds a run; must: refuse to begin a run; changed: like auto, "
-           "and "
-           "optimizer.*, policy_loss.*, the terms of reward.*, evaluation.*, data.evaluation_file, "
+           "and optimizer.*, policy_loss.*, the terms of reward.*, evaluation.*, "
+           "data.evaluation_file, "
            "rollout.max_staleness and rollout.max_response_tokens may differ from the run's: they "
            "apply from its first step that is not logged."});
   fields.add(

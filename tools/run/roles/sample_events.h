@@ -35,7 +35,8 @@ class SampleEvents : public StepRecorder {
 
   std::filesystem::path directory_;
   std::int64_t first_step_;
-  Tokenizer tokenizer_;
+  std::filesystem::path model_directory_;
+  std::optional<Tokenizer> tokenizer_;  // loaded for the first texts
   std::optional<EventWriter> events_;
 };
 
