@@ -35,7 +35,7 @@ std::string sample_text(const ScoredGroup& group, const std::string& response) {
 SampleEvents::SampleEvents(const std::filesystem::path& run_directory, const RunStart& start)
     : directory_(run_directory / "tensorboard" / "samples"),
       first_step_(start.logged_step > 0 ? start.logged_step + 1 : 0),
-      model_directory_(start.model_directory) {}
+      tokenizer_(Tokenizer::load(start.model_directory)) {}
 
 void SampleEvents::record(StepOutcome& step) {
   if (step.step < first_step_) return;
@@ -57,12 +57,11 @@ void SampleEvents::record_lengths(std::int64_t step, const char* tag,
 
 /// Records the first response to the first prompts, which are the same in all evaluations.
 void SampleEvents::record_texts(const StepOutcome& step) {
-  if (!tokenizer_) tokenizer_ = Tokenizer::load(model_directory_);
   std::string text;
   for (const ScoredGroup& group :
        std::span(step.evaluation).first(std::min(kTexts, step.evaluation.size()))) {
     text += sample_text(
-        group, tokenizer_->decode(group.rollout.responses.front().ids, /*skip_special=*/true));
+        group, tokenizer_.decode(group.rollout.responses.front().ids, /*skip_special=*/true));
   }
   write(text_record(unix_seconds(), step.step, "evaluation/samples", text));
 }

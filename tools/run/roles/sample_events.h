@@ -35,8 +35,7 @@ class SampleEvents : public StepRecorder {
 
   std::filesystem::path directory_;
   std::int64_t first_step_;
-  std::filesystem::path model_directory_;
-  std::optional<Tokenizer> tokenizer_;  // loaded for the first texts
+  Tokenizer tokenizer_;  // loaded at once: the run may remove the checkpoint that it resumes from
   std::optional<EventWriter> events_;
 };
 
