@@ -238,7 +238,7 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
 std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t steps_done,
                        const ComputeDTypes& dtypes) {
   const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
-    return fmt::format("{} examples of {}", rows.size(), file);
+    return counted(std::ssize(rows), "example") + " of " + file;
   };
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),

@@ -286,7 +286,8 @@ TEST(Coordinator, AcceptsGroupsAfterTheEndAndReportsHowManyAreMissing) {
   testing::internal::CaptureStderr();
   local.coordinator.drain();
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("1 groups wait for weights of later steps"), std::string::npos) << said;
+  EXPECT_NE(said.find("groups that wait for weights of later steps: 1;"), std::string::npos)
+      << said;
   EXPECT_EQ(collected(local, 3), 1u);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/io/json_lines.h"
+#include "common/text/counted.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "verifier/verify.h"
@@ -46,9 +47,9 @@ class SpecialTokenSearch {
   void append_remark(std::vector<std::string>& remarks) const {
     if (prompts_ == 0) return;
     remarks.push_back(
-        fmt::format("the texts of {} prompts hold special tokens of the tokenizer ({}); they are "
+        fmt::format("the texts of {} hold special tokens of the tokenizer ({}); they are "
                     "read as such, as transformers does",
-                    prompts_, fmt::join(found_, ", ")));
+                    counted(prompts_, "prompt"), fmt::join(found_, ", ")));
   }
 
  private:
