@@ -197,15 +197,17 @@ void check_metrics(const fs::path& path, const std::set<std::int64_t>& logged, V
   found.read.push_back("metrics.jsonl: " + counted(std::ssize(file.rows), "line"));
 }
 
-void check_events(const fs::path& directory, Validity& found) {
-  const auto files = files_in(directory, "events.out.tfevents.");
+void check_events(const fs::path& run, const std::string& name, Validity& found) {
+  const auto files = files_in(run / name, "events.out.tfevents.");
   for (const fs::path& file : files) {
     const std::string fault = event_file_fault(file);
     if (fault.empty()) continue;
     found.faults.push_back({fault, "the curves from there on, in TensorBoard",
                             "remove the file; metrics.jsonl has the same curves"});
   }
-  if (!files.empty()) found.read.push_back("tensorboard: " + counted(std::ssize(files), "file"));
+  if (!files.empty()) {
+    found.read.push_back(fmt::format("{}: {}", name, counted(std::ssize(files), "file")));
+  }
 }
 
 void check_checkpoints(const fs::path& directory, Validity& found) {
@@ -251,8 +253,8 @@ Validity check_run(const fs::path& directory) {
     check_settings(former.path, std::nullopt, found);
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
-  check_events(directory / "tensorboard", found);
-  check_events(directory / "tensorboard" / "samples", found);
+  check_events(directory, "tensorboard", found);
+  check_events(directory, "tensorboard/samples", found);
   check_checkpoints(directory / "checkpoints", found);
   for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
   for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);
@@ -268,7 +270,7 @@ std::string text_of(const Validity& validity) {
   for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
   for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
   return text + (validity.faults.empty() ? "intact\n"
-                                         : fmt::format("{} faults\n", validity.faults.size()));
+                                         : counted(std::ssize(validity.faults), "fault") + "\n");
 }
 
 }  // namespace lie::analyze
