@@ -69,15 +69,19 @@ function(lie_program name)
   target_precompile_headers(${name} REUSE_FROM lie_library_headers)
 endfunction()
 
-# lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4] [OWN_HEADERS])
-# Declares a GoogleTest program. With RANKS it is registered once per number of MPI ranks.
+# lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4] [OWN_HEADERS] [UNITY])
+# Declares a GoogleTest program. With RANKS it is registered once per number of MPI ranks. UNITY: its sources may be compiled
+# together, because no two of their helpers have the same name.
 function(lie_test name)
-  cmake_parse_arguments(ARG "OWN_HEADERS" "" "SOURCES;LINK;RANKS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_HEADERS;UNITY" "" "SOURCES;LINK;RANKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} lie_test_directories GTest::gmock)
   lie_warnings(${name})
   target_compile_options(${name} PRIVATE -O1)  # compiles a third faster than -O3
+  if(ARG_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${LIE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   if(NOT ARG_OWN_HEADERS)
     target_precompile_headers(${name} REUSE_FROM lie_test_headers)
   endif()
