@@ -34,7 +34,7 @@ struct DataArguments {
 };
 
 /// Counts of one data source.
-struct Source {
+struct SourceCounts {
   std::vector<double> lengths;            // prompt lengths
   std::vector<double> reference_lengths;  // known L_ref
   std::set<std::string> distinct;         // prompt and gold
@@ -60,12 +60,13 @@ double prompt_length(const std::optional<Tokenizer>& tokenizer, const std::strin
          static_cast<double>(std::count_if(text.begin(), text.end(), continues));
 }
 
-std::map<std::string, Source> by_source(const Dataset& dataset, const DataArguments& arguments) {
+std::map<std::string, SourceCounts> by_source(const Dataset& dataset,
+                                              const DataArguments& arguments) {
   std::optional<Tokenizer> tokenizer;
   if (!arguments.model.empty()) tokenizer.emplace(Tokenizer::load(arguments.model));
-  std::map<std::string, Source> sources;
+  std::map<std::string, SourceCounts> sources;
   for (const Prompt& prompt : dataset.prompts) {
-    Source& source = sources[prompt.data_source];
+    SourceCounts& source = sources[prompt.data_source];
     source.lengths.push_back(prompt_length(tokenizer, prompt.text));
     if (prompt.reference_length >= 0) source.reference_lengths.push_back(prompt.reference_length);
     source.distinct.insert(prompt.text + '\0' + prompt.gold);
@@ -77,7 +78,8 @@ std::map<std::string, Source> by_source(const Dataset& dataset, const DataArgume
 
 /// Returns two lines for each source, for prompt lengths and L_ref, in 80 columns unless the name
 /// is long.
-std::string table(const std::map<std::string, Source>& sources, const DataArguments& arguments) {
+std::string table(const std::map<std::string, SourceCounts>& sources,
+                  const DataArguments& arguments) {
   std::string text =
       fmt::format("{:<12} {:>8} {:>8} {:>6}    min    25%    50%    75%    99%    max\n",
                   "data source", "prompts", "distinct", "");
@@ -90,7 +92,7 @@ std::string table(const std::map<std::string, Source>& sources, const DataArgume
   return text;
 }
 
-std::string notes(const Dataset& dataset, const std::map<std::string, Source>& sources,
+std::string notes(const Dataset& dataset, const std::map<std::string, SourceCounts>& sources,
                   const DataArguments& arguments) {
   std::string text;
   std::int64_t truncated = 0;
