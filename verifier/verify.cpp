@@ -77,10 +77,12 @@ class Pair {
     extract::from_lenient_gold(gold, options_, taker(right));
     if (!right.found) right = parsed(side(extract::from_gold(gold, options_)));
     extract::from_prose(response, options_, taker(given));
-    if (!given.found) return set(VerdictCode::kNoAnswer, "no answer found in the response");
-    if (!compare_literals(right, given)) compare_sides(right, given);
+    if (!given.found)
+      set(VerdictCode::kNoAnswer, "no answer found in the response");
+    else if (!compare_literals(right, given))
+      compare_sides(right, given);
     compare_options(right, given);
-    if (!verdict_.correct() && options_.identical_text && given.text == gold)
+    if (!verdict_.correct() && options_.identical_text && extract::ends_with_gold(response, gold))
       set(VerdictCode::kEqual, "the same text");
     verdict_.extracted = std::move(given.text);
   }

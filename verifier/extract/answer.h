@@ -34,6 +34,9 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 /// choices is one candidate, so that 3x is not 3.
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take);
 
+/// Returns whether a response is the text of a gold, or ends with it after "answer is" or "answer:".
+bool ends_with_gold(std::string_view response, std::string_view gold);
+
 /// Returns the answer in a gold as data sets give it: the text after the last "####", the content
 /// of its box, or the content of the dollar signs around it. Otherwise it is the text itself.
 std::string from_gold(std::string_view gold, const VerifierOptions& options);
