@@ -1,6 +1,7 @@
 #include "verifier/equal/copied.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -64,7 +65,8 @@ bool is_plain_product(const Expr& e) {
     if (inverse) ++below, bottom = bottom * arg->args[0]->value;
   }
   if (above > 1 || below > 1 || roots > 1 || bottom.is_zero()) return false;
-  if (below == 0 || !quotient.is_integer() || !bottom.is_integer()) return true;
+  if (below == 0) return true;
+  if (!quotient.is_integer() || !bottom.is_integer()) return false;
   exact::Rational reduced = quotient / bottom;
   return fmpz_cmpabs(reduced.denominator(), bottom.numerator()) == 0;
 }
@@ -75,7 +77,7 @@ bool has_work(const Expr& e) {
     case Op::kPow: return !is_plain_power(e);
     case Op::kFunction: return !is_plain_power(e);
     case Op::kRelation:
-      if (is_inequality(e)) return !is_solved(e);
+      if (is_inequality(e) && e.relations[0] != expr::Rel::kEquivalent) return !is_solved(e);
       return !(e.args.size() == 2 && is_atom(*e.args[0]) && !has_work(*e.args[1]));
     case Op::kAdd:
     case Op::kApply:
@@ -99,15 +101,38 @@ bool holds(std::string_view prompt, std::string_view text) {
   return false;
 }
 
+std::string digits(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (is_digit(c)) out.push_back(c);
+  return sorted(std::move(out));
+}
+
+bool has_other_forms(const Expr& e) {
+  return e.op != Op::kRelation && !(e.op == Op::kNumber && e.value.is_integer());
+}
+
+// Returns whether the prompt asks for another form of a formula: "Convert $\\frac92$ to a decimal".
+bool asks_to_convert(std::string_view prompt, std::string_view answer) {
+  constexpr std::array<std::string_view, 6> kVerbs = {"onvert",   "xpress", "rite",
+                                                      "equal to", "equals", "equivalent"};
+  const auto has = [prompt](std::string_view word) { return prompt.find(word) != prompt.npos; };
+  return std::ranges::any_of(kVerbs, has) && has("$" + std::string(trimmed(answer)) + "$");
+}
+
 }  // namespace
 
 bool is_copied(std::string_view gold, std::string_view answer, const Expr* tree,
                std::string_view prompt) {
-  if (tree == nullptr || !has_work(*tree)) return false;
-  const std::string text = latex::without_spacing(answer);
+  if (tree == nullptr) return false;
+  const std::string text = latex::without_spacing(answer), wanted = latex::without_spacing(gold);
+  if (!has_work(*tree))
+    return has_other_forms(*tree) && asks_to_convert(prompt, answer) &&
+           digits(text) != digits(wanted);
   if (text.empty() || !holds(latex::without_spacing(prompt), text)) return false;
   // Equal answers of the same letters differ in the order of their terms only.
-  return sorted(text) != sorted(latex::without_spacing(gold));
+  if (tree->op == Op::kRelation && !is_atom(*tree->args[0])) return text != wanted;
+  return sorted(text) != sorted(wanted);
 }
 
 }  // namespace lie::equal

@@ -9,7 +9,8 @@ namespace lie::equal {
 
 /// Returns whether an answer that equals the gold occurs in the prompt, still has operations to
 /// carry out (99^2 + 1, 5x - 1 = 14, but not \frac12 or 2\pi), and is not written as the gold is,
-/// up to the order of terms. `tree` is the parsed answer.
+/// up to the order of terms. A formula that the prompt wants converted has work left, too, such as
+/// \frac92 for a decimal or 45^\circ for radians. `tree` is the parsed answer.
 bool is_copied(std::string_view gold, std::string_view answer, const expr::Expr* tree,
                std::string_view prompt);
 
