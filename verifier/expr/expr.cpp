@@ -7,11 +7,11 @@ namespace lie::expr {
 namespace {
 
 constexpr auto kFnNames = std::to_array<std::string_view>(
-    {"none",   "sin",    "cos",    "tan",       "cot",      "sec",      "csc",  "arcsin",
-     "arccos", "arctan", "arccot", "arcsec",    "arccsc",   "sinh",     "cosh", "tanh",
-     "arsinh", "arcosh", "artanh", "exp",       "ln",       "log",      "root", "abs",
-     "norm",   "floor",  "ceil",   "factorial", "binomial", "gcd",      "lcm",  "max",
-     "min",    "mod",    "det",    "sum",       "product",  "integral", "limit"});
+    {"none",   "sin",    "cos",    "tan",       "cot",      "sec",  "csc",  "arcsin",
+     "arccos", "arctan", "arccot", "arcsec",    "arccsc",   "sinh", "cosh", "tanh",
+     "arsinh", "arcosh", "artanh", "exp",       "ln",       "log",  "root", "abs",
+     "norm",   "floor",  "ceil",   "factorial", "binomial", "gcd",  "lcm",  "max",
+     "min",    "mod",    "det",    "sum",       "product"});
 constexpr auto kRelNames = std::to_array<std::string_view>(
     {"=", "!=", "<", "<=", ">", ">=", "approx", "in", "notin", "subset", "superset", "equivalent",
      "->", "parallel", "perpendicular", "similar", "congruent", "proportional"});

@@ -36,7 +36,7 @@ enum class Op : std::uint8_t {
   kUnit,       // args[0] with the unit or remark `name`
   kBased,      // args[0] with the digits `name` in base args[1]
   kRatio,      // args[0] : args[1] : ...
-  kBinder,     // fn kSum, kProduct, kIntegral, kLimit over variable `name`; args by fn
+  kBinder,     // fn kSum or kProduct over variable `name`
 
   // answers with several parts
   kText,        // words: name, normalised
@@ -90,9 +90,7 @@ enum class Fn : std::uint8_t {
   kMod,
   kDet,
   kSum,
-  kProduct,   // args body, lower, upper
-  kIntegral,  // args body [, lower, upper]
-  kLimit,     // args body, point [, +1 or -1: side]
+  kProduct,  // args body, lower, upper
 };
 
 enum class Rel : std::uint8_t {
@@ -120,7 +118,7 @@ enum class Rel : std::uint8_t {
 namespace trait {
 constexpr std::uint32_t kName = 1;             // a symbol, a text or an unknown function
 constexpr std::uint32_t kDecimal = 1 << 1;     // a number written as a decimal
-constexpr std::uint32_t kBinder = 1 << 2;      // a sum, product, integral or limit
+constexpr std::uint32_t kBinder = 1 << 2;      // a sum or product
 constexpr std::uint32_t kImaginary = 1 << 3;   // the constant i
 constexpr std::uint32_t kInfinity = 1 << 4;    // infinity, outside of binders and calls
 constexpr std::uint32_t kText = 1 << 5;        // words

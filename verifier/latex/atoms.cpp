@@ -15,7 +15,6 @@ const Expr* Parser::atom() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
   if (const Expr* digits = lettered_digits()) return digits;
-  if (const Expr* digits = lettered_digits()) return digits;
   const Token& t = tok();
   switch (t.kind) {
     case Tok::kNumber: return number();
@@ -32,8 +31,6 @@ const Expr* Parser::atom() {
     case Tok::kBinom: return binomial();
     case Tok::kSum: ++at_; return repeated(Fn::kSum);
     case Tok::kProd: ++at_; return repeated(Fn::kProduct);
-    case Tok::kIntegral: ++at_; return integral();
-    case Tok::kLimit: ++at_; return limit();
     case Tok::kBegin: return environment();
     case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
     case Tok::kBraceOpen: return braces();

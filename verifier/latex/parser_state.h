@@ -93,8 +93,6 @@ class Parser {
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;
   bool starts_bar_operand() const;
-  bool at_differential() const;
-  bool take_differential();
   const Expr* power_or_postfix();
   const Expr* postfix(const Expr* base);
   const Expr* double_factorial(const Expr* base);
@@ -141,14 +139,10 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
-
-  // --- binders.cpp ---
-  const Expr* repeated(Fn fn);
-  const Expr* integral();
-  const Expr* limit();
   bool at_derivative() const;
+  const Expr* repeated(Fn fn);
   const Expr* bound();
-  bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named);
+  bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable);
 
   // --- brackets.cpp ---
   const Expr* braces();
@@ -180,11 +174,8 @@ class Parser {
   bool saw_bar_ = false;
   bool saw_and_ = false;      // between conditions
   bool thousands_ok_ = true;  // a comma may group digits here
-  bool colon_is_ratio_ = true, in_limit_ = false;
-  int limit_side_ = 0;
+  bool colon_is_ratio_ = true;
   bool in_set_ = false;  // a bar ends the head of a set builder
-  std::string* integral_variable_ = nullptr;
-  std::int64_t integral_nesting_ = 0;
   std::set<std::string, std::less<>> bound_;
   ParseError error_;
 };
