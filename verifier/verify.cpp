@@ -8,11 +8,9 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
-#include "verifier/equal/copied.h"
 #include "verifier/equal/literal.h"
 #include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
-#include "verifier/extract/choice.h"
 #include "verifier/latex/parser.h"
 #include "verifier/latex/text.h"
 

@@ -1,4 +1,5 @@
-#include "verifier/equal/copied.h"
+// Detects answers that only repeat an expression of their prompt.
+#include "verifier/equal/compare.h"
 
 #include <algorithm>
 #include <array>
@@ -41,12 +42,10 @@ bool has_power_factor(const Expr& radicand, std::int64_t degree) {
 // Returns whether an expression is a number, a name, a power of a name but i, or a root of a number
 // that cannot be simplified. These have nothing to carry out.
 bool is_plain_power(const Expr& e) {
-  const bool root = e.op == Op::kFunction && e.fn == expr::Fn::kRoot;
-  if ((e.op != Op::kPow && !root) || e.args[1]->op != Op::kNumber) return is_atom(e);
+  if (e.op != Op::kPow || e.args[1]->op != Op::kNumber) return is_atom(e);
   if (!is_atom(*e.args[0])) return false;
   if (e.args[0]->op != Op::kNumber) return e.args[0]->name != "i";
   const exact::Rational& exponent = e.args[1]->value;
-  if (root) return !has_power_factor(*e.args[0], exponent.small_integer().value_or(0));
   if (exponent.is_integer()) return exponent == exact::Rational(-1);
   return !has_power_factor(*e.args[0], fmpz_get_si(exponent.denominator()));
 }

@@ -5,7 +5,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/parts.h"
-#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {

@@ -14,6 +14,9 @@ using scalar::Tri;
 /// when they are compared. Returns nullptr where the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
+/// Returns the approximate value that prepare() drops from a chain of equations, or nullptr.
+const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
+
 /// Returns the answer with its names in the gold's capitals, or, with rename_variables, with the
 /// gold's names by position. Returns nullptr where the arena is full.
 const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,

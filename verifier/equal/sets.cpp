@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "verifier/equal/kind.h"
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -16,8 +14,6 @@ using exact::Rational, expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel,
     scalar::compare_reals, scalar::tri;
 
 constexpr std::size_t kMostEndPoints = 64;
-
-bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
 
 // Returns the first call of an unknown function, or nullptr.
 const Expr* unknown_call(const Expr& e) {
@@ -88,7 +84,7 @@ class Sets {
         e.op == Op::kSetBuilder) {
       return std::ranges::all_of(e.args, [this](const Expr* arg) { return collect(*arg); });
     }
-    if (!is_constant_scalar(e)) return true;
+    if (!is_constant(e)) return true;
     // The condition |z| < c changes at -c as well.
     return add_end(&e) && add_end(arena_.negate(&e));
   }

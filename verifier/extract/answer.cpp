@@ -1,31 +1,16 @@
 #include "verifier/extract/answer.h"
 
-#include <array>
-
 #include "common/text/scan.h"
 #include "verifier/extract/boxed.h"
 
 namespace lie::extract {
 namespace {
 
-// Removes "$...$", "$$...$$", "\(...\)" or "\[...\]" around the whole text. Delimiters inside show
-// that the outer ones are no pair.
-std::string_view without_delimiters(std::string_view s) {
-  struct Pair {
-    std::string_view open, close;
-  };
-  constexpr auto kPairs =
-      std::to_array<Pair>({{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}});
-  for (const Pair& pair : kPairs) {
-    if (s.size() < pair.open.size() + pair.close.size() || !s.starts_with(pair.open) ||
-        !s.ends_with(pair.close))
-      continue;
-    const std::string_view inner =
-        s.substr(pair.open.size(), s.size() - pair.open.size() - pair.close.size());
-    const bool paired = inner.find(pair.open) == std::string_view::npos && !inner.ends_with('\\');
-    return paired ? trimmed(inner) : s;
-  }
-  return s;
+// Removes the dollar signs around a text without any others.
+std::string_view without_dollars(std::string_view s) {
+  const bool around = s.size() > 2 && s.starts_with('$') && s.ends_with('$') && !s.ends_with("\\$");
+  const std::string_view inner = around ? s.substr(1, s.size() - 2) : s;
+  return inner.find('$') == std::string_view::npos ? trimmed(inner) : s;
 }
 
 // Returns the elements of a list as Python prints one of strings: ['5', '6'].
@@ -52,7 +37,7 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options) {
   if (const std::size_t mark = gold.rfind("####"); mark != std::string_view::npos)
     gold = gold.substr(mark + 4);
   if (const std::optional<std::string> boxed = from_boxes(gold, options)) return *boxed;
-  return without_quotes(without_delimiters(trimmed(gold)));
+  return without_quotes(without_dollars(trimmed(gold)));
 }
 
 }  // namespace lie::extract

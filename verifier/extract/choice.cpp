@@ -1,6 +1,6 @@
-#include "verifier/extract/choice.h"
-
+// Reads the options of multiple-choice questions.
 #include "common/text/scan.h"
+#include "verifier/extract/answer.h"
 
 namespace lie::extract {
 namespace {

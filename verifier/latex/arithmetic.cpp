@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,18 @@ Scale scale_of(std::string_view unit) {
 const Expr* unwrapped(const Expr* e) {
   while (e != nullptr && e->op == Op::kSet && e->args.size() == 1) e = e->args.front();
   return e;
+}
+
+// Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
+bool is_unit(std::string_view word) {
+  static constexpr auto kUnits = std::to_array<std::string_view>(
+      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
+       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
+       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
+       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
+       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
+       "yards",   "years",  "yuan"});
+  return std::ranges::find(kUnits, word) != kUnits.end();
 }
 
 }  // namespace

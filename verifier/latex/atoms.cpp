@@ -301,15 +301,4 @@ const Expr* Parser::text() {
   return worded(words);
 }
 
-bool is_unit(std::string_view word) {
-  static constexpr auto kUnits = std::to_array<std::string_view>(
-      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
-       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
-       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
-       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
-       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
-       "yards",   "years",  "yuan"});
-  return std::ranges::find(kUnits, word) != kUnits.end();
-}
-
 }  // namespace lie::latex

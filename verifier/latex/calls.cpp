@@ -181,8 +181,10 @@ const Expr* Parser::root() {
   }
   const Expr* radicand = is(Tok::kOpen) ? brackets() : fraction_part();
   if (radicand == nullptr) return fail("a root of nothing");
-  if (degree == nullptr) return arena_.power(radicand, arena_.number(exact::Rational(1, 2)));
-  return arena_.call(Fn::kRoot, {radicand, degree});
+  if (degree == nullptr) degree = arena_.number(2);
+  const bool whole = degree != nullptr && degree->op == Op::kNumber && degree->value.sign() > 0;
+  return arena_.power(radicand, whole ? arena_.number(exact::Rational(1) / degree->value)
+                                      : arena_.divide(arena_.number(1), degree));
 }
 
 const Expr* Parser::binomial() {

@@ -61,7 +61,7 @@ class Parser {
   bool enter() { return arena_.budget().spend() && arena_.budget().allow_depth(nesting_); }
   std::string_view source(std::size_t first, std::size_t last) const;
 
-  // --- parser.cpp: answers, lists ---
+  // --- parser.cpp: answers, lists, relations ---
   const Expr* text_answer();
   const Expr* groups();
   const Expr* join(std::vector<std::vector<const Expr*>> groups, bool any_or);
@@ -73,7 +73,6 @@ class Parser {
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
-  // --- relations.cpp ---
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
@@ -155,8 +154,6 @@ class Parser {
   const Expr* bars();
   const Expr* enclosed(Fn fn, char close);
   const Expr* group_value(std::vector<const Expr*> items, bool any_or, Op op);
-
-  // --- environments.cpp ---
   const Expr* environment();
   bool take_condition_word();
   bool rows(std::vector<std::vector<const Expr*>>& rows);

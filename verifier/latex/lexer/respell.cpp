@@ -1,10 +1,12 @@
-#include "verifier/latex/respell.h"
+// Rewrites alternative spellings, which the tokens around them tell apart, to the one that is
+// parsed.
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include "common/text/scan.h"
+#include "verifier/latex/lexer/lexer_state.h"
 
 namespace lie::latex {
 namespace {
@@ -136,22 +138,15 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
-// Removes the empty group of 90{}^2. In {}_{10}C_3 it holds the first index.
+// Removes the empty group of 90{}^2.
 void drop_empty_bases(std::vector<Token>& tokens) {
-  std::vector<Token> kept;
-  const auto kind = [&](std::size_t i) { return tokens[std::min(i, tokens.size() - 1)].kind; };
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const bool empty = i > 0 && kind(i) == Tok::kBraceOpen && kind(i + 1) == Tok::kBraceClose &&
-                       is_one_of(kind(i + 2), Tok::kCaret, Tok::kUnderscore);
-    // The index before C or P is one token, or one in braces.
-    const std::size_t next =
-        std::min(i + (kind(i + 3) == Tok::kBraceOpen ? 6 : 4), tokens.size() - 1);
-    if (!empty || is_one_of(tokens[next].name, "C", "P"))
-      kept.push_back(tokens[i]);
-    else
-      ++i;
+  for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
+    const bool empty = tokens[i].kind == Tok::kBraceOpen &&
+                       tokens[i + 1].kind == Tok::kBraceClose &&
+                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore);
+    const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    if (empty) tokens.erase(at, at + 2);
   }
-  tokens = std::move(kept);
 }
 
 }  // namespace
