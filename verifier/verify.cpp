@@ -24,9 +24,9 @@ constexpr std::int64_t kStepsPerCandidate = 20;
 // One side of a pair: its text, and its literal or tree once they are read.
 struct Side {
   std::string text;
-  std::optional<equal::Literal> literal;
+  std::optional<equal::Literal> literal = {};
   const Expr* tree = nullptr;
-  latex::ParseError error;
+  latex::ParseError error = {};
   bool choice = false, found = false;
 };
 
@@ -85,12 +85,7 @@ class Pair {
     verdict_.extracted = std::move(given.text);
   }
 
-  static Side side(std::string text) {
-    Side out;
-    out.text = std::move(text);
-    out.found = true;
-    return out;
-  }
+  static Side side(std::string text) { return {.text = std::move(text), .found = true}; }
 
   // Accepts the first candidate that parses or is a choice. Where none does, `best` is the first
   // one with its error.

@@ -213,6 +213,15 @@ TEST(Rules, DegreesHaveManySigns) {
   }
 }
 
+// The names b_2 and b_3 have the same value at some whole numbers.
+TEST(Rules, FunctionsThatAreNotEvaluatedDifferWhereTheirArgumentsDo) {
+  for (const char* gold : {"\\sec^{-1}(b_2)", "\\sum_{n=1}^{\\infty} b_2 n"}) {
+    const std::string other = std::string(gold).replace(std::string(gold).find('2'), 1, "3");
+    EXPECT_NE(code_of(gold, other), VerdictCode::kEqual) << gold;
+    EXPECT_EQ(code_of(gold, std::string(" 0+") + gold), VerdictCode::kEqual) << gold;
+  }
+}
+
 TEST(Rules, EquationsAndInequalities) {
   expect_equal("y = 2x + 3", "2x - y + 3 = 0");
   expect_equal("x > 5", "2x > 10");

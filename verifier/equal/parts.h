@@ -1,5 +1,5 @@
-// Parts of the comparison: prepared answers (prepare.cpp), names (names.cpp), sets of real numbers
-// (sets.cpp) and words (text.cpp).
+// Parts of the comparison: prepared answers (prepare.cpp), names and words (names.cpp), and sets
+// of real numbers (sets.cpp).
 #pragma once
 
 #include "verifier/expr/expr.h"

@@ -174,20 +174,13 @@ class Sets {
       case Op::kDifference:
         return both(contains(*set.args[0], point), negation(contains(*set.args[1], point)));
       case Op::kNamedSet: return tri(set.name == "R");
-      case Op::kSetBuilder: return in_all(set, point);
+      case Op::kSetBuilder: return all({set.args.begin() + 1, set.args.end()}, point);
       case Op::kRelation: return satisfies(set, point);
       default: {
         const int order = compare_reals(set, *point, options_, budget());
         return order == 2 ? Tri::kUnknown : tri(order == 0);
       }
     }
-  }
-
-  Tri in_all(const Expr& builder, const Expr* point) {
-    Tri out = Tri::kYes;
-    for (std::size_t i = 1; i < builder.args.size(); ++i)
-      out = both(out, contains(*builder.args[i], point));
-    return out;
   }
 
   Tri in_interval(const Expr& interval, const Expr* point) {

@@ -40,4 +40,69 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options) {
   return without_quotes(without_dollars(trimmed(gold)));
 }
 
+// --- options of multiple-choice questions ------------------------------------------------------
+
+namespace {
+
+bool is_option_letter(char c) { return c >= 'A' && c <= 'J'; }
+
+// Skips blanks. Returns whether there were any.
+bool take_blanks(std::string_view& s) {
+  const std::size_t before = s.size();
+  while (take(s, " ") || take(s, "\n") || take(s, "~") || take(s, "\\ ") || take(s, "\\,") ||
+         take(s, "\\;") || take(s, "\\quad") || take(s, "\\qquad")) {
+  }
+  return s.size() < before;
+}
+
+// Skips a label such as "Option" or 选.
+void take_label(std::string_view& s) {
+  for (const std::string_view word : {"Option", "option", "Choice", "choice", "选项", "选", "答案"})
+    if (take(s, word)) take_blanks(s);
+}
+
+bool take_text_command(std::string_view& s) {
+  return take(s, "\\textbf{") || take(s, "\\text{") || take(s, "\\mathbf{") ||
+         take(s, "\\mathrm{") || take(s, "\\textrm{") || take(s, "\\mbox{");
+}
+
+// Returns whether a letter of an option stands alone in the text, as in "(A) or (B)".
+bool names_a_letter(std::string_view s) {
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const bool alone = (i == 0 || (!is_letter(s[i - 1]) && s[i - 1] != '\\')) &&
+                       (i + 1 == s.size() || !is_letter(s[i + 1]));
+    if (alone && is_option_letter(s[i])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Option> read_option(std::string_view s) {
+  take_blanks(s);
+  const bool group = take_text_command(s);
+  if (group) take_blanks(s);
+  take_label(s);
+  const bool bracket = take(s, "(");
+  if (s.empty() || !is_option_letter(s.front())) return std::nullopt;
+  Option out{s.front(), {}};
+  s.remove_prefix(1);
+  if (bracket && !take(s, ")")) return std::nullopt;
+  const bool colon = !bracket && take(s, ":");
+  const bool marked = bracket || colon || take(s, ".") || take(s, ")");
+  const bool apart = take_blanks(s) || bracket || group;
+  if (group) {
+    const std::size_t end = s.find('}');
+    if (end == std::string_view::npos) return std::nullopt;
+    if (end > 0) out.value.append("\\text{").append(s.substr(0, end)).append("}");
+    s.remove_prefix(end + 1);
+    take_blanks(s);
+  }
+  out.value += s;
+  if (out.value == "." || out.value.empty()) return Option{out.letter, {}};
+  if (colon && out.value.find(':') != std::string::npos) return std::nullopt;  // several labels
+  if (!marked || !apart || names_a_letter(out.value)) return std::nullopt;
+  return out;
+}
+
 }  // namespace lie::extract

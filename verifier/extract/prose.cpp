@@ -8,8 +8,7 @@
 #include "common/text/scan.h"
 #include "verifier/extract/answer.h"
 #include "verifier/extract/boxed.h"
-#include "verifier/extract/environments.h"
-#include "verifier/extract/plain.h"
+#include "verifier/extract/places.h"
 
 namespace lie::extract {
 namespace {

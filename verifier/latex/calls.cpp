@@ -7,19 +7,13 @@
 namespace lie::latex {
 namespace {
 
+// Returns the inverse of a function, which follows it in Fn at a fixed distance.
 Fn inverse_of(Fn fn) {
-  switch (fn) {
-    case Fn::kSin: return Fn::kArcsin;
-    case Fn::kCos: return Fn::kArccos;
-    case Fn::kTan: return Fn::kArctan;
-    case Fn::kCot: return Fn::kArccot;
-    case Fn::kSec: return Fn::kArcsec;
-    case Fn::kCsc: return Fn::kArccsc;
-    case Fn::kSinh: return Fn::kArsinh;
-    case Fn::kCosh: return Fn::kArcosh;
-    case Fn::kTanh: return Fn::kArtanh;
-    default: return Fn::kNone;
-  }
+  const auto after = [fn](int distance) {
+    return static_cast<Fn>(static_cast<int>(fn) + distance);
+  };
+  if (Fn::kSin <= fn && fn <= Fn::kCsc) return after(6);
+  return Fn::kSinh <= fn && fn <= Fn::kTanh ? after(3) : Fn::kNone;
 }
 
 bool takes_many(Fn fn) {
