@@ -8,11 +8,9 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
-#include "verifier/equal/copied.h"
 #include "verifier/equal/literal.h"
 #include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
-#include "verifier/extract/choice.h"
 #include "verifier/latex/parser.h"
 #include "verifier/latex/text.h"
 
@@ -26,9 +24,9 @@ constexpr std::int64_t kStepsPerCandidate = 20;
 // One side of a pair: its text, and its literal or tree once they are read.
 struct Side {
   std::string text;
-  std::optional<equal::Literal> literal;
+  std::optional<equal::Literal> literal = {};
   const Expr* tree = nullptr;
-  latex::ParseError error;
+  latex::ParseError error = {};
   bool choice = false, found = false;
 };
 
@@ -77,20 +75,17 @@ class Pair {
     extract::from_lenient_gold(gold, options_, taker(right));
     if (!right.found) right = parsed(side(extract::from_gold(gold, options_)));
     extract::from_prose(response, options_, taker(given));
-    if (!given.found) return set(VerdictCode::kNoAnswer, "no answer found in the response");
-    if (!compare_literals(right, given)) compare_sides(right, given);
+    if (!given.found)
+      set(VerdictCode::kNoAnswer, "no answer found in the response");
+    else if (!compare_literals(right, given))
+      compare_sides(right, given);
     compare_options(right, given);
-    if (!verdict_.correct() && options_.identical_text && given.text == gold)
+    if (!verdict_.correct() && options_.identical_text && extract::ends_with_gold(response, gold))
       set(VerdictCode::kEqual, "the same text");
     verdict_.extracted = std::move(given.text);
   }
 
-  static Side side(std::string text) {
-    Side out;
-    out.text = std::move(text);
-    out.found = true;
-    return out;
-  }
+  static Side side(std::string text) { return {.text = std::move(text), .found = true}; }
 
   // Accepts the first candidate that parses or is a choice. Where none does, `best` is the first
   // one with its error.

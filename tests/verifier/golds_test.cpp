@@ -37,6 +37,16 @@ TEST(Golds, EachEqualsItselfInABox) {
   EXPECT_GE(static_cast<double>(equal), 0.999 * static_cast<double>(all));
 }
 
+TEST(Golds, EachEqualsItselfAsAPlainAnswerInLenientMode) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  for (const auto& [file, list] : published_golds())
+    for (const std::string& gold : list)
+      for (const std::string& response :
+           {fmt::format("The answer is ${}$.", gold), fmt::format("Answer: {}", gold)})
+        EXPECT_TRUE(verify(gold, response, options).correct()) << file << " " << response;
+}
+
 TEST(Golds, UnreadableGoldsAreNamedWithTheReason) {
   for (const char* gold : {"5", "\\frac12", "$x=3$", "A", "\\text{no solution}", "\\boxed{7}",
                            "(1, 2)", "1,000", "12 \\text{ cm}"})

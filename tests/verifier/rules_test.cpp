@@ -213,10 +213,13 @@ TEST(Rules, DegreesHaveManySigns) {
   }
 }
 
-TEST(Rules, UnevaluatedExpressionsAreUndecided) {
-  EXPECT_EQ(code_of("\\int_0^\\infty \\frac{\\sin x}{x} dx", "1"), VerdictCode::kUndecided);
-  EXPECT_EQ(code_of("\\lim_{x\\to 0} \\frac{1}{x}", "\\infty"), VerdictCode::kUndecided);
-  expect_equal("\\int_0^1 f(t) dt", "\\int_0^1 f(s) ds");
+// The names b_2 and b_3 have the same value at some whole numbers.
+TEST(Rules, FunctionsThatAreNotEvaluatedDifferWhereTheirArgumentsDo) {
+  for (const char* gold : {"\\sec^{-1}(b_2)", "\\sum_{n=1}^{\\infty} b_2 n"}) {
+    const std::string other = std::string(gold).replace(std::string(gold).find('2'), 1, "3");
+    EXPECT_NE(code_of(gold, other), VerdictCode::kEqual) << gold;
+    EXPECT_EQ(code_of(gold, std::string(" 0+") + gold), VerdictCode::kEqual) << gold;
+  }
 }
 
 TEST(Rules, EquationsAndInequalities) {
@@ -471,6 +474,17 @@ TEST(Rules, AnUnevaluatedExpressionOfThePromptIsCopied) {
   EXPECT_EQ(code("5", "\\frac{30}{6}", "Compute $\\frac{30}{6}$."), VerdictCode::kCopied);
   EXPECT_EQ(code("1+\\sqrt2", "\\sqrt2+1", "Is it $\\sqrt2+1$?"), VerdictCode::kEqual);
   EXPECT_EQ(code("8", "9", "Compute $2^3$."), VerdictCode::kUnequal);
+  EXPECT_EQ(code("0.4", "2.4 \\div 6", "Find $2.4 \\div 6$."), VerdictCode::kCopied);
+  EXPECT_EQ(code("x=\\frac{a}{3b}", "3x=\\frac{a}{b}", "Solve $3x=\\frac{a}{b}$."),
+            VerdictCode::kCopied);
+  EXPECT_EQ(code("1", "ab\\equiv 1\\pmod{m}", "If $ab\\equiv 1\\pmod{m}$, what is it?"),
+            VerdictCode::kCopied);
+  EXPECT_EQ(code("4.5", "\\frac{9}{2}", "Write $\\frac{9}{2}$ as a decimal."),
+            VerdictCode::kCopied);
+  EXPECT_EQ(code("\\frac{\\pi}{4}", "45^\\circ", "Convert to radians: $45^\\circ$"),
+            VerdictCode::kCopied);
+  EXPECT_EQ(code("4.5", "\\frac{9}{2}", "The odds are $\\frac{9}{2}$."), VerdictCode::kEqual);
+  EXPECT_EQ(code("5.0", "5", "Write it. Is it $5$?"), VerdictCode::kEqual);
   VerifierOptions off;
   off.refuse_copied = false;
   EXPECT_TRUE(verify("8", "\\boxed{2^3}", off, "Compute $2^3$.").correct());

@@ -44,8 +44,8 @@ const std::map<std::string, Rel, std::less<>> kRelations = {{"Equality", Rel::kE
                                                             {"LessThan", Rel::kLessEqual},
                                                             {"StrictGreaterThan", Rel::kGreater},
                                                             {"GreaterThan", Rel::kGreaterEqual}};
-const std::map<std::string, Fn, std::less<>> kBinders = {
-    {"Sum", Fn::kSum}, {"Product", Fn::kProduct}, {"Integral", Fn::kIntegral}};
+const std::map<std::string, Fn, std::less<>> kBinders = {{"Sum", Fn::kSum},
+                                                         {"Product", Fn::kProduct}};
 
 class Reader {
  public:
@@ -196,7 +196,6 @@ class Reader {
     if (head == "Complement") return arena_.node(Op::kDifference, std::move(args));
     if (head.ends_with("DenseMatrix")) return matrix(args[0]);
     if (head == "Not") return negated(*args[0]);
-    if (head == "Limit") return limit(args);
     return call(head, std::move(args));
   }
 
@@ -207,14 +206,6 @@ class Reader {
     out.name = std::move(name);
     out.args = std::move(args);
     return out;
-  }
-
-  const Expr* limit(const std::vector<const Expr*>& args) {
-    // sympy knows no limit from both sides: '+' may be either, and at infinity '-' is meant as
-    // both.
-    const bool both = args[3]->name == "+" || args[2]->name == "infinity";
-    const std::int64_t side = both ? 0 : -1;
-    return arena_.make(binder(Fn::kLimit, args[1]->name, {args[0], args[2], arena_.number(side)}));
   }
 
   const Expr* call(const std::string& head, std::vector<const Expr*> args) {

@@ -97,5 +97,25 @@ TEST(Verify, ALenientAnswerMayStandInTags) {
   EXPECT_EQ(verify("\\text{Yes}", "<answer>Yes.</answer>", options).code, VerdictCode::kEqual);
 }
 
+TEST(Verify, ALenientResponseMayEndWithTheTextOfAGoldThatIsProse) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  const auto accepts = [&](std::string_view gold, std::string_view response) {
+    return verify(gold, response, options).correct();
+  };
+  const char* gold = "$\\max$ at $x=-1$";
+  for (const char* right :
+       {"$\\max$ at $x=-1$", "The answer is $\\max$ at $x=-1$.", "So: Answer: $\\max$ at $x=-1$"})
+    EXPECT_TRUE(accepts(gold, right)) << right;
+  for (const char* wrong :
+       {"No $\\max$ at $x=-1$", "The answer is not $\\max$ at $x=-1$", "$x=-1$"})
+    EXPECT_FALSE(accepts(gold, wrong)) << wrong;
+  EXPECT_TRUE(accepts("does not exist", "The answer is does not exist."));
+  EXPECT_FALSE(accepts(".5", "The answer is 5."));
+  EXPECT_FALSE(accepts("5", "The answer is 15."));
+  EXPECT_TRUE(accepts("\\$4,\\!000", "The answer is \\$4,\\!000"));
+  EXPECT_FALSE(accepts("4", "The answer is \\$4,\\!000"));
+}
+
 }  // namespace
 }  // namespace lie

@@ -5,7 +5,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
-#include "verifier/equal/rewrite.h"
 
 namespace lie::equal {
 namespace {
@@ -22,6 +21,19 @@ std::string choices(const Expr& e) {
     letters.push_back(to_upper(name[0]));
   }
   return letters;
+}
+
+// Sorts equations such as y = 2, x = 12 by their letters, as the coordinates of a point. Returns
+// other lists as they are, and nullptr where the arena is full.
+const Expr* sorted_by_names(const Expr* list, Arena& arena) {
+  const auto letter = [](const Expr* item) {
+    return is_assignment(*item) && item->args[0]->op == Op::kSymbol &&
+           item->args[0]->name.size() == 1;
+  };
+  if (list->op != Op::kList || !std::ranges::all_of(list->args, letter)) return list;
+  std::vector<const Expr*> items = list->args;
+  std::ranges::stable_sort(items, {}, [](const Expr* item) { return item->args[0]->name; });
+  return arena.node(Op::kList, std::move(items));
 }
 
 }  // namespace
@@ -115,20 +127,8 @@ Tri Comparer::in_order(const Expr& gold, const Expr& answer) {
 }
 
 Tri Comparer::in_any_order(const Expr& gold, const Expr& answer) {
-  std::vector<const Expr*> left = answer.args;
-  Tri out = Tri::kYes;
-  for (const Expr* item : gold.args) {
-    Tri best = Tri::kNo;
-    for (std::size_t i = 0; i < left.size() && best != Tri::kYes; ++i) {
-      const Tri here = element(item, left[i]);
-      if (here == Tri::kNo) continue;
-      best = here;
-      if (here == Tri::kYes) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    if (best == Tri::kNo) return Tri::kNo;
-    out = both(out, best);
-  }
-  return out;
+  return all_matched(gold.args, answer.args,
+                     [this](const Expr* a, const Expr* b) { return element(a, b); });
 }
 
 }  // namespace lie::equal

@@ -4,8 +4,6 @@
 #include <optional>
 
 #include "verifier/equal/comparer.h"
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -14,9 +12,8 @@ using expr::Rel;
 
 // Returns whether an equation between constants ends in a value: 1/2 + 1/2 = 1.
 bool is_value_chain(const Expr& e) {
-  return e.relations.back() == Rel::kEqual && std::ranges::all_of(e.args, [](const Expr* arg) {
-           return is_scalar(*arg) && !has_names(*arg);
-         });
+  return e.relations.back() == Rel::kEqual &&
+         std::ranges::all_of(e.args, [](const Expr* arg) { return is_constant(*arg); });
 }
 
 // Returns whether an assignment means its right side, as x = 5 and f(x) = x^2 do. Equations of
@@ -219,7 +216,7 @@ bool Comparer::contradicts_itself(const Expr& e) {
   digits.decimals = DecimalRule::kHalfUlp;
   for (std::size_t i = 0; i < e.args.size(); ++i) {
     const Expr* part = e.args[i];
-    const bool states = is_scalar(*part) && !has_names(*part) && !part->has(expr::trait::kSign) &&
+    const bool states = is_constant(*part) && !part->has(expr::trait::kSign) &&
                         !is_one_of(part->op, Op::kUnit, Op::kDegree, Op::kPercent, Op::kBased);
     if (!states) continue;
     if (first == nullptr)

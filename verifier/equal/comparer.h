@@ -18,6 +18,23 @@ bool is_labelled(const Expr& part);
 /// Whether every side of the inequalities, or of those in set builders, is a constant or a name.
 bool is_solved(const Expr& inequalities);
 
+/// Pairs each part of the gold with an equal part of the answer, which counts once.
+template <typename Part, typename Equal>
+Tri all_matched(const std::vector<Part>& gold, std::vector<Part> answer, Equal equal) {
+  Tri out = Tri::kYes;
+  for (const Part& part : gold) {
+    Tri best = Tri::kNo;
+    for (std::size_t i = 0; i < answer.size() && best != Tri::kYes; ++i) {
+      const Tri here = equal(part, answer[i]);
+      if (here != Tri::kNo) best = here;
+      if (here == Tri::kYes) answer.erase(answer.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (best == Tri::kNo) return Tri::kNo;
+    out = both(out, best);
+  }
+  return out;
+}
+
 class Comparer {
  public:
   Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}

@@ -1,6 +1,8 @@
-#include "verifier/equal/copied.h"
+// Detects answers that only repeat an expression of their prompt.
+#include "verifier/equal/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -40,12 +42,10 @@ bool has_power_factor(const Expr& radicand, std::int64_t degree) {
 // Returns whether an expression is a number, a name, a power of a name but i, or a root of a number
 // that cannot be simplified. These have nothing to carry out.
 bool is_plain_power(const Expr& e) {
-  const bool root = e.op == Op::kFunction && e.fn == expr::Fn::kRoot;
-  if ((e.op != Op::kPow && !root) || e.args[1]->op != Op::kNumber) return is_atom(e);
+  if (e.op != Op::kPow || e.args[1]->op != Op::kNumber) return is_atom(e);
   if (!is_atom(*e.args[0])) return false;
   if (e.args[0]->op != Op::kNumber) return e.args[0]->name != "i";
   const exact::Rational& exponent = e.args[1]->value;
-  if (root) return !has_power_factor(*e.args[0], exponent.small_integer().value_or(0));
   if (exponent.is_integer()) return exponent == exact::Rational(-1);
   return !has_power_factor(*e.args[0], fmpz_get_si(exponent.denominator()));
 }
@@ -64,7 +64,8 @@ bool is_plain_product(const Expr& e) {
     if (inverse) ++below, bottom = bottom * arg->args[0]->value;
   }
   if (above > 1 || below > 1 || roots > 1 || bottom.is_zero()) return false;
-  if (below == 0 || !quotient.is_integer() || !bottom.is_integer()) return true;
+  if (below == 0) return true;
+  if (!quotient.is_integer() || !bottom.is_integer()) return false;
   exact::Rational reduced = quotient / bottom;
   return fmpz_cmpabs(reduced.denominator(), bottom.numerator()) == 0;
 }
@@ -75,7 +76,7 @@ bool has_work(const Expr& e) {
     case Op::kPow: return !is_plain_power(e);
     case Op::kFunction: return !is_plain_power(e);
     case Op::kRelation:
-      if (is_inequality(e)) return !is_solved(e);
+      if (is_inequality(e) && e.relations[0] != expr::Rel::kEquivalent) return !is_solved(e);
       return !(e.args.size() == 2 && is_atom(*e.args[0]) && !has_work(*e.args[1]));
     case Op::kAdd:
     case Op::kApply:
@@ -99,15 +100,38 @@ bool holds(std::string_view prompt, std::string_view text) {
   return false;
 }
 
+std::string digits(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (is_digit(c)) out.push_back(c);
+  return sorted(std::move(out));
+}
+
+bool has_other_forms(const Expr& e) {
+  return e.op != Op::kRelation && !(e.op == Op::kNumber && e.value.is_integer());
+}
+
+// Returns whether the prompt asks for another form of a formula: "Convert $\\frac92$ to a decimal".
+bool asks_to_convert(std::string_view prompt, std::string_view answer) {
+  constexpr std::array<std::string_view, 6> kVerbs = {"onvert",   "xpress", "rite",
+                                                      "equal to", "equals", "equivalent"};
+  const auto has = [prompt](std::string_view word) { return prompt.find(word) != prompt.npos; };
+  return std::ranges::any_of(kVerbs, has) && has("$" + std::string(trimmed(answer)) + "$");
+}
+
 }  // namespace
 
 bool is_copied(std::string_view gold, std::string_view answer, const Expr* tree,
                std::string_view prompt) {
-  if (tree == nullptr || !has_work(*tree)) return false;
-  const std::string text = latex::without_spacing(answer);
+  if (tree == nullptr) return false;
+  const std::string text = latex::without_spacing(answer), wanted = latex::without_spacing(gold);
+  if (!has_work(*tree))
+    return has_other_forms(*tree) && asks_to_convert(prompt, answer) &&
+           digits(text) != digits(wanted);
   if (text.empty() || !holds(latex::without_spacing(prompt), text)) return false;
   // Equal answers of the same letters differ in the order of their terms only.
-  return sorted(text) != sorted(latex::without_spacing(gold));
+  if (tree->op == Op::kRelation && !is_atom(*tree->args[0])) return text != wanted;
+  return sorted(text) != sorted(wanted);
 }
 
 }  // namespace lie::equal

@@ -4,16 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
-
 namespace lie::equal {
 namespace {
 
-using expr::Expr, expr::Op, expr::Rel;
+using expr::Expr, expr::Fn, expr::Op, expr::Rel;
 namespace trait = expr::trait;
-
-bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
 
 bool is_order(Rel rel) {
   return is_one_of(rel, Rel::kLess, Rel::kLessEqual, Rel::kGreater, Rel::kGreaterEqual,
@@ -49,7 +44,7 @@ std::string subject(const Expr& condition) {
 bool are_parts(const std::vector<const Expr*>& parts) {
   std::string spoken;
   return std::ranges::all_of(parts, [&](const Expr* part) {
-    if (is_constant_scalar(*part)) return true;
+    if (is_constant(*part)) return true;
     if (!is_real_set(*part)) return false;
     if (part->op != Op::kRelation || part->relations[0] == Rel::kIn) return true;
     const std::string here = subject(*part);
@@ -74,6 +69,28 @@ bool all_inequalities(const Expr& e) {
 
 }  // namespace
 
+bool is_name(const Expr& e) {
+  const auto all_names = [&] {
+    return std::ranges::all_of(e.args, [](const Expr* arg) { return is_name(*arg); });
+  };
+  if (e.op == Op::kConstant) return e.name == "e" || e.name == "i";
+  if (e.op == Op::kPow)
+    return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
+           e.args[1]->value == exact::Rational(-1);
+  if (e.op == Op::kFunction)
+    return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm, Fn::kMin, Fn::kMax, Fn::kGcd, Fn::kLcm) &&
+           all_names();
+  if (is_one_of(e.op, Op::kSymbol, Op::kText, Op::kApply)) return true;
+  return is_one_of(e.op, Op::kMul, Op::kAdd, Op::kRatio, Op::kTuple, Op::kRelation, Op::kUnit,
+                   Op::kList) &&
+         all_names();
+}
+
+bool is_assignment(const Expr& e) {
+  return e.op == Op::kRelation && e.args.size() == 2 &&
+         (e.relations[0] == Rel::kEqual || e.relations[0] == Rel::kIn) && is_name(*e.args[0]);
+}
+
 bool is_inequality(const Expr& e) {
   return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
            return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow);
@@ -83,8 +100,8 @@ bool is_inequality(const Expr& e) {
 bool is_real_set(const Expr& e) {
   switch (e.op) {
     case Op::kTuple:
-      return e.args.size() == 2 && e.open != 0 && is_constant_scalar(*e.args[0]) &&
-             is_constant_scalar(*e.args[1]);
+      return e.args.size() == 2 && e.open != 0 && is_constant(*e.args[0]) &&
+             is_constant(*e.args[1]);
     case Op::kSet:
     case Op::kList:
       // Several sets made otherwise are several answers, not their union.

@@ -23,6 +23,12 @@ enum class Kind : std::uint8_t {
 
 Kind kind_of(const expr::Expr& e);
 
+/// Returns whether an expression only names something: x, S_n, AB/CD, f(x), |AB|, x + y, (p, q).
+bool is_name(const expr::Expr& e);
+
+/// Returns whether an expression is an equation a = b (or a \in b) whose left side is a name.
+bool is_assignment(const expr::Expr& e);
+
 /// Returns whether an expression is a relation but no equation, membership, approximation or arrow.
 bool is_inequality(const expr::Expr& e);
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/text/scan.h"
-#include "verifier/scalar/decimals.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
 namespace {
@@ -12,35 +12,30 @@ using exact::Rational;
 
 constexpr std::size_t kLongest = 200;  // bytes
 
-// Takes digits with at most one point from the front of s.
-std::optional<Rational> take_decimal(std::string_view& s, bool& decimal) {
-  std::size_t n = 0;
-  bool point = false;
-  while (n < s.size() &&
-         (is_digit(s[n]) || (s[n] == '.' && !point && n + 1 < s.size() && is_digit(s[n + 1])))) {
-    point = point || s[n] == '.';
-    ++n;
+// Reads digits with at most one point, which has digits behind it.
+std::optional<Rational> number(std::string_view digits) {
+  return digits.ends_with('.') ? std::nullopt : exact::from_decimal(digits);
+}
+
+bool is_decimal(std::string_view s) { return s.find('.') != std::string_view::npos; }
+
+std::optional<Rational> quotient(std::string_view top, std::string_view bottom) {
+  if (is_decimal(top) || is_decimal(bottom)) return std::nullopt;
+  const bool negative = take(top, "-");
+  const std::optional<Rational> a = number(top), b = number(bottom);
+  if (!a || !b || b->is_zero()) return std::nullopt;
+  return negative ? -*a / *b : *a / *b;
+}
+
+std::optional<Rational> value_of(std::string_view s) {
+  if (take(s, "\\frac{") || take(s, "\\dfrac{") || take(s, "\\tfrac{")) {
+    const std::size_t middle = s.find("}{");
+    if (middle == std::string_view::npos || !s.ends_with('}')) return std::nullopt;
+    return quotient(s.substr(0, middle), s.substr(middle + 2, s.size() - middle - 3));
   }
-  std::optional<Rational> value = exact::from_decimal(s.substr(0, n));
-  decimal = decimal || point;
-  s.remove_prefix(n);
-  return value;
-}
-
-std::optional<Rational> take_integer(std::string_view& s) {
-  bool decimal = false;
-  std::optional<Rational> value = take_decimal(s, decimal);
-  return decimal ? std::nullopt : value;
-}
-
-std::optional<Rational> take_braced_fraction(std::string_view& s) {
-  if (!take(s, "{")) return std::nullopt;
-  const bool negative = take(s, "-");
-  std::optional<Rational> top = take_integer(s);
-  if (!top || !take(s, "}{")) return std::nullopt;
-  std::optional<Rational> bottom = take_integer(s);
-  if (!bottom || bottom->is_zero() || !take(s, "}")) return std::nullopt;
-  return negative ? -*top / *bottom : *top / *bottom;
+  const std::size_t slash = s.find('/');
+  if (slash == std::string_view::npos) return number(s);
+  return s.starts_with('-') ? std::nullopt : quotient(s.substr(0, slash), s.substr(slash + 1));
 }
 
 }  // namespace
@@ -49,21 +44,9 @@ std::optional<Literal> read_literal(std::string_view text) {
   std::string_view s = trimmed(text);
   if (s.size() > kLongest) return std::nullopt;
   const bool negative = take(s, "-");
-  Literal out;
-  std::optional<Rational> value;
-  if (take(s, "\\frac") || take(s, "\\dfrac") || take(s, "\\tfrac")) {
-    value = take_braced_fraction(s);
-  } else {
-    value = take_decimal(s, out.decimal);
-    if (value && !out.decimal && take(s, "/")) {
-      std::optional<Rational> bottom = take_integer(s);
-      if (!bottom || bottom->is_zero()) return std::nullopt;
-      value = *value / *bottom;
-    }
-  }
-  if (!value || !s.empty()) return std::nullopt;
-  out.value = negative ? -*value : std::move(*value);
-  return out;
+  std::optional<Rational> value = value_of(s);
+  if (!value) return std::nullopt;
+  return Literal{negative ? -*value : std::move(*value), is_decimal(s)};
 }
 
 bool equal_literals(const Literal& gold, const Literal& answer, const VerifierOptions& options) {

@@ -1,5 +1,5 @@
-// Parts of the comparison: prepared answers (prepare.cpp), names (names.cpp), sets of real numbers
-// (sets.cpp) and words (text.cpp).
+// Parts of the comparison: prepared answers (prepare.cpp), names and words (names.cpp), and sets
+// of real numbers (sets.cpp).
 #pragma once
 
 #include "verifier/expr/expr.h"
@@ -13,6 +13,9 @@ using scalar::Tri;
 /// Returns an answer in the form that the rules expect at its top level. Its parts are prepared
 /// when they are compared. Returns nullptr where the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
+
+/// Returns the approximate value that prepare() drops from a chain of equations, or nullptr.
+const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
 
 /// Returns the answer with its names in the gold's capitals, or, with rename_variables, with the
 /// gold's names by position. Returns nullptr where the arena is full.

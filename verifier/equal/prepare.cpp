@@ -3,13 +3,171 @@
 #include <algorithm>
 #include <vector>
 
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
+#include "verifier/equal/kind.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Arena, expr::Expr, expr::Op, expr::Rel;
+using expr::Arena, expr::Expr, expr::Op, expr::Rel, scalar::folded;
+
+constexpr int kMostSigns = 4;
+
+struct Signs {
+  int count = 0;
+  bool opposite = false;  // a -+ occurs
+};
+
+void count_signs(const Expr& e, Signs& out) {
+  if (!e.has(expr::trait::kSign)) return;
+  if (e.op == Op::kPlusMinus) {
+    ++out.count;
+    out.opposite = out.opposite || e.flag;
+  }
+  for (const Expr* arg : e.args) count_signs(*arg, out);
+}
+
+// Chooses the signs by the bits of `choice` in order of appearance, or all by the first bit if
+// `linked`.
+const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& next,
+                         Arena& arena) {
+  if (!e->has(expr::trait::kSign)) return e;
+  if (e->op == Op::kPlusMinus) {
+    const unsigned bit = linked ? 0 : next++;
+    const bool minus = (((choice >> bit) & 1) != 0) != e->flag;
+    const Expr* inner = choose_signs(e->args[0], choice, linked, next, arena);
+    return inner != nullptr && minus ? arena.negate(inner) : inner;
+  }
+  return map_args(e, arena,
+                  [&](const Expr* arg) { return choose_signs(arg, choice, linked, next, arena); });
+}
+
+// --- matrices --------------------------------------------------------------------------------
+
+bool has_structure(const Expr& e) { return e.has(expr::trait::kMatrix); }
+
+const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
+  return arena.make({.op = Op::kMatrix, .columns = columns, .args = std::move(cells)});
+}
+
+const Expr* add_matrices(const Expr& e, Arena& arena) {
+  const Expr* first = e.args.front();
+  std::vector<const Expr*> cells = first->args;
+  for (std::size_t i = 1; i < e.args.size(); ++i) {
+    const Expr* next = e.args[i];
+    if (next->op != Op::kMatrix || next->args.size() != cells.size() ||
+        next->columns != first->columns)
+      return &e;
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      cells[k] = folded(arena.add({cells[k], next->args[k]}), arena);
+  }
+  return make_matrix(std::move(cells), first->columns, arena);
+}
+
+const Expr* times(const Expr* a, const Expr* b, Arena& arena) {
+  const auto inner = static_cast<std::size_t>(a->columns);
+  const auto columns = static_cast<std::size_t>(b->columns);
+  if (inner * columns != b->args.size()) return nullptr;
+  std::vector<const Expr*> cells;
+  for (std::size_t row = 0; row * inner < a->args.size(); ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      std::vector<const Expr*> terms;
+      for (std::size_t k = 0; k < inner; ++k)
+        terms.push_back(arena.mul({a->args[row * inner + k], b->args[k * columns + column]}));
+      cells.push_back(folded(arena.add(std::move(terms)), arena));
+    }
+  }
+  return make_matrix(std::move(cells), b->columns, arena);
+}
+
+const Expr* multiply_matrices(const Expr& e, Arena& arena) {
+  const Expr* matrix = nullptr;
+  std::vector<const Expr*> factors;
+  for (const Expr* arg : e.args) {
+    if (arg->op != Op::kMatrix) {
+      factors.push_back(arg);
+    } else {
+      matrix = matrix == nullptr ? arg : times(matrix, arg, arena);
+      if (matrix == nullptr) return &e;
+    }
+  }
+  if (matrix == nullptr || factors.empty()) return matrix == nullptr ? &e : matrix;
+  const Expr* factor = arena.mul(std::move(factors));
+  std::vector<const Expr*> cells;
+  for (const Expr* cell : matrix->args) cells.push_back(arena.mul({factor, cell}));
+  return make_matrix(std::move(cells), matrix->columns, arena);
+}
+
+const Expr* evaluate_one(const Expr* e, Arena& arena) {
+  if (e == nullptr || e->args.empty()) return e;
+  const bool first = e->args.front()->op == Op::kMatrix;
+  if (e->op == Op::kAdd && first) return add_matrices(*e, arena);
+  if (e->op == Op::kMul) return multiply_matrices(*e, arena);
+  return e;
+}
+
+// Returns the expression once for each choice of its signs +-. Signs are independent, unless a -+
+// or more than four signs occur: then all upper and all lower ones belong together. Returns the
+// expression itself where there is no sign.
+std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
+  if (e == nullptr) return {};
+  Signs signs;
+  count_signs(*e, signs);
+  if (signs.count == 0) return {e};
+  const bool linked = signs.opposite || signs.count > kMostSigns;
+  const unsigned choices = linked ? 2 : 1U << static_cast<unsigned>(signs.count);
+  std::vector<const Expr*> out;
+  for (unsigned choice = 0; choice < choices; ++choice) {
+    unsigned next = 0;
+    out.push_back(choose_signs(e, choice, linked, next, arena));
+    if (out.back() == nullptr) return {};
+  }
+  return out;
+}
+
+// Evaluates sums and products of matrices.
+const Expr* evaluate_structures(const Expr* e, Arena& arena) {
+  if (e == nullptr || !has_structure(*e)) return e;
+  return evaluate_one(
+      map_args(e, arena, [&](const Expr* arg) { return evaluate_structures(arg, arena); }), arena);
+}
+
+// --- chains of equations -----------------------------------------------------------------------
+
+bool is_equation_chain(const Expr& e) {
+  return e.op == Op::kRelation && std::ranges::all_of(e.relations, [](Rel rel) {
+           return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
+         });
+}
+
+// Returns the last part that counts. Parts after the first approximation are dropped, unless
+// nothing else is left.
+std::size_t last_exact(const Expr& e) {
+  const bool named = is_name(*e.args[0]);
+  std::size_t last = 0;
+  while (last < e.relations.size() && (e.relations[last] == Rel::kEqual || (last == 0 && named)))
+    ++last;
+  return last;
+}
+
+// Shortens chains of equations to first = last and drops approximations, if `last_of_chain` is set.
+const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  if (e == nullptr || !options.last_of_chain || !is_equation_chain(*e)) return e;
+  const std::size_t last = last_exact(*e);
+  if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
+  if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;
+  if (e->relations[0] == Rel::kArrow) return e;
+  return arena.make(
+      {.op = Op::kRelation, .args = {e->args[0], e->args[last]}, .relations = {Rel::kEqual}});
+}
+
+// Returns the element of sets, tuples and lists of one element.
+const Expr* unwrap(const Expr* e) {
+  while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple || e->op == Op::kList) &&
+         e->args.size() == 1 && e->args.front()->op != Op::kNamedSet)
+    e = e->args.front();
+  return e;
+}
 
 class Preparer {
  public:
@@ -23,7 +181,7 @@ class Preparer {
     if (e == nullptr) return e;
     e = turned(e);
     if (e == nullptr) return e;
-    if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
+    if (e->op == Op::kList || e->op == Op::kSet) return unwrap(spread(e));
     const std::vector<const Expr*> either = expand_signs(e, arena_);
     if (either.empty()) return nullptr;
     return either.size() > 1 ? arena_.node(Op::kList, either) : e;
@@ -40,11 +198,6 @@ class Preparer {
     }
     if (items.empty()) return list;
     if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
-    return with_items(list, std::move(items));
-  }
-
-  // Returns the list with other items and the same connective.
-  const Expr* with_items(const Expr* list, std::vector<const Expr*> items) {
     return arena_.make(
         {.op = list->op, .flag = list->flag, .open = list->open, .args = std::move(items)});
   }
@@ -56,30 +209,11 @@ class Preparer {
 
   // Rewrites 2 = x as x = 2.
   const Expr* turned(const Expr* e) {
-    const bool value_first = e->relations == std::vector{Rel::kEqual} && is_scalar(*e->args[0]) &&
-                             !has_names(*e->args[0]) && e->args[1]->op == Op::kSymbol;
-    return value_first ? assigned(e->args[1], e->args[0]) : e;
-  }
-
-  const Expr* assigned(const Expr* name, const Expr* value, Rel rel = Rel::kEqual) {
-    return arena_.make({.op = Op::kRelation, .args = {name, value}, .relations = {rel}});
-  }
-
-  // Rewrites x = 1, 2 as x = 1, x = 2.
-  const Expr* regrouped(const Expr* list) {
-    if (list == nullptr) return list;
-    if (list->args.size() < 2) return unwrap(list);
-    if (!is_assignment(*list->args[0])) return list;
-    std::vector<const Expr*> items = {list->args[0]};
-    bool all = true;
-    for (std::size_t i = 1; i < list->args.size(); ++i) {
-      const Expr* item = list->args[i];
-      all = all && is_assignment(*item);
-      items.push_back(item->op == Op::kRelation ? item : assigned(list->args[0]->args[0], item));
-    }
-    if (items[0]->relations[0] == Rel::kIn && !all)
-      items[0] = assigned(items[0]->args[0], items[0]->args[1]);
-    return all ? list : with_items(list, std::move(items));
+    const bool value_first = e->relations == std::vector{Rel::kEqual} && is_constant(*e->args[0]) &&
+                             e->args[1]->op == Op::kSymbol;
+    if (!value_first) return e;
+    return arena_.make(
+        {.op = Op::kRelation, .args = {e->args[1], e->args[0]}, .relations = {Rel::kEqual}});
   }
 
   Arena& arena_;
@@ -87,6 +221,13 @@ class Preparer {
 };
 
 }  // namespace
+
+const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options) {
+  if (!options.last_of_chain || !is_equation_chain(e)) return nullptr;
+  const std::size_t last = last_exact(e);
+  return last < e.relations.size() && e.relations[last] == Rel::kApprox ? e.args[last + 1]
+                                                                        : nullptr;
+}
 
 const Expr* prepare(const Expr* e, Arena& arena, const VerifierOptions& options) {
   return Preparer(arena, options).run(e);

@@ -1,10 +1,9 @@
 // Compares equations, inequalities, and chains of them.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "verifier/equal/comparer.h"
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -45,34 +44,6 @@ class Relations {
  public:
   Relations(Arena& arena, Comparer& comparer) : arena_(arena), comparer_(comparer) {}
 
-  Tri all(const std::vector<Link>& gold, std::vector<Link> answer) {
-    if (gold.size() != answer.size()) return Tri::kNo;
-    Tri out = Tri::kYes;
-    for (const Link& link : gold) {
-      const Tri found = take(link, answer);
-      if (found == Tri::kNo) return Tri::kNo;
-      out = both(out, found);
-    }
-    return out;
-  }
-
- private:
-  Tri equal(const Expr* gold, const Expr* answer) { return comparer_.equal(gold, answer); }
-
-  // Finds and removes an equal link.
-  Tri take(const Link& gold, std::vector<Link>& answer) {
-    Tri best = Tri::kNo;
-    for (std::size_t i = 0; i < answer.size(); ++i) {
-      const Tri here = link(gold, answer[i]);
-      if (here == Tri::kYes) {
-        answer.erase(answer.begin() + static_cast<std::ptrdiff_t>(i));
-        return here;
-      }
-      if (here == Tri::kUnknown) best = here;
-    }
-    return best;
-  }
-
   Tri link(const Link& gold, const Link& answer) {
     if (gold.rel != answer.rel) return Tri::kNo;
     const Tri direct = both(equal(gold.left, answer.left), equal(gold.right, answer.right));
@@ -85,6 +56,9 @@ class Relations {
     if (!sides_are_scalar(gold) || !sides_are_scalar(answer)) return direct;
     return scaled(gold, answer, order);
   }
+
+ private:
+  Tri equal(const Expr* gold, const Expr* answer) { return comparer_.equal(gold, answer); }
 
   // Compares left - right of both up to a factor. Differences without names would all be
   // proportional.
@@ -136,7 +110,12 @@ bool is_solved(const Expr& e) {
 }
 
 Tri Comparer::relations(const Expr* gold, const Expr* answer) {
-  return Relations(arena_, *this).all(links(*gold), links(*answer));
+  const auto same = [relations = Relations(arena_, *this)](const Link& a, const Link& b) mutable {
+    return relations.link(a, b);
+  };
+  const std::vector<Link> wanted = links(*gold);
+  std::vector<Link> found = links(*answer);
+  return wanted.size() == found.size() ? all_matched(wanted, std::move(found), same) : Tri::kNo;
 }
 
 // Two relations are compared link by link, and as the sets that they describe. An inequality that

@@ -6,8 +6,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
 
@@ -40,6 +38,55 @@ bool is_unit_of(const Expr& e, Base base, Base other) {
 // Returns whether a ratio is a time such as 8:30 p.m.
 bool is_time(const Expr& e, const Expr& bare) {
   return bare.op == Op::kRatio && is_unit_of(e, Base::kForenoon, Base::kAfternoon);
+}
+
+// Returns whether a sum or product has degrees, as 180^\circ - x does. Degrees in functions do not
+// count.
+bool has_degree_terms(const Expr& e) {
+  return e.op == Op::kDegree ||
+         (is_one_of(e.op, Op::kAdd, Op::kMul) && any_arg(e, has_degree_terms));
+}
+
+// Returns the sum or product without its degree signs, or nullptr where the arena is full.
+const Expr* without_degrees(const Expr* e, Arena& arena) {
+  if (e->op == Op::kDegree) return e->args[0];
+  if (!is_one_of(e->op, Op::kAdd, Op::kMul)) return e;
+  return map_args(e, arena, [&](const Expr* arg) { return without_degrees(arg, arena); });
+}
+
+// A unit to a power, such as s^2 or (s^2)^{-1}. The name is empty for anything else.
+struct UnitPower {
+  std::string name;
+  std::int64_t power = 1;
+};
+
+UnitPower unit_power(const Expr& e) {
+  if (e.op == Op::kPow && e.args[1]->op == Op::kNumber) {
+    UnitPower out = unit_power(*e.args[0]);
+    out.power *= e.args[1]->value.small_integer().value_or(100);
+    return std::abs(out.power) < 10 ? out : UnitPower{};
+  }
+  const bool known = is_one_of(e.op, Op::kSymbol, Op::kText) && latex::read_unit(e.name);
+  return {known ? e.name : std::string()};
+}
+
+// Returns the product 3 m or 3 \frac{m}{s} as a quantity, where its last factors are a unit of the
+// same dimension as `unit`. Returns any other expression as it is, and nullptr where the arena is
+// full.
+const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
+  const std::optional<latex::Unit> wanted = latex::read_unit(unit);
+  if (!wanted || e->op != Op::kMul) return e;
+  std::string name;
+  for (std::size_t first = e->args.size() - 1; first > 0; --first) {
+    const UnitPower here = unit_power(*e->args[first]);
+    if (here.name.empty()) return e;
+    name = here.name + "^" + std::to_string(here.power) + (name.empty() ? "" : "*" + name);
+    const std::optional<latex::Unit> found = latex::read_unit(name);
+    if (!found || found->powers != wanted->powers) continue;
+    const auto end = e->args.begin() + static_cast<std::ptrdiff_t>(first);
+    return arena.make({.op = Op::kUnit, .name = name, .args = {arena.mul({e->args.begin(), end})}});
+  }
+  return e;
 }
 
 }  // namespace

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "verifier/equal/kind.h"
-#include "verifier/equal/rewrite.h"
-#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -16,8 +14,6 @@ using exact::Rational, expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel,
     scalar::compare_reals, scalar::tri;
 
 constexpr std::size_t kMostEndPoints = 64;
-
-bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
 
 // Returns the first call of an unknown function, or nullptr.
 const Expr* unknown_call(const Expr& e) {
@@ -88,7 +84,7 @@ class Sets {
         e.op == Op::kSetBuilder) {
       return std::ranges::all_of(e.args, [this](const Expr* arg) { return collect(*arg); });
     }
-    if (!is_constant_scalar(e)) return true;
+    if (!is_constant(e)) return true;
     // The condition |z| < c changes at -c as well.
     return add_end(&e) && add_end(arena_.negate(&e));
   }
@@ -178,20 +174,13 @@ class Sets {
       case Op::kDifference:
         return both(contains(*set.args[0], point), negation(contains(*set.args[1], point)));
       case Op::kNamedSet: return tri(set.name == "R");
-      case Op::kSetBuilder: return in_all(set, point);
+      case Op::kSetBuilder: return all({set.args.begin() + 1, set.args.end()}, point);
       case Op::kRelation: return satisfies(set, point);
       default: {
         const int order = compare_reals(set, *point, options_, budget());
         return order == 2 ? Tri::kUnknown : tri(order == 0);
       }
     }
-  }
-
-  Tri in_all(const Expr& builder, const Expr* point) {
-    Tri out = Tri::kYes;
-    for (std::size_t i = 1; i < builder.args.size(); ++i)
-      out = both(out, contains(*builder.args[i], point));
-    return out;
   }
 
   Tri in_interval(const Expr& interval, const Expr* point) {

@@ -29,16 +29,6 @@ Rational::Rational(std::int64_t numerator, std::int64_t denominator) : Rational(
   fmpz_clear(d);
 }
 
-Rational& Rational::operator=(const Rational& other) {
-  fmpq_set(value_, other.value_);
-  return *this;
-}
-
-Rational& Rational::operator=(Rational&& other) noexcept {
-  fmpq_swap(value_, other.value_);
-  return *this;
-}
-
 std::int64_t Rational::bits() const {
   return static_cast<std::int64_t>(fmpz_bits(numerator()) + fmpz_bits(denominator()));
 }
@@ -52,30 +42,6 @@ std::string Rational::text() const {
   char* chars = fmpq_get_str(nullptr, 10, value_);
   std::string out(chars);
   flint_free(chars);
-  return out;
-}
-
-Rational operator+(const Rational& a, const Rational& b) {
-  Rational out;
-  fmpq_add(out.value_, a.value_, b.value_);
-  return out;
-}
-
-Rational operator-(const Rational& a, const Rational& b) {
-  Rational out;
-  fmpq_sub(out.value_, a.value_, b.value_);
-  return out;
-}
-
-Rational operator*(const Rational& a, const Rational& b) {
-  Rational out;
-  fmpq_mul(out.value_, a.value_, b.value_);
-  return out;
-}
-
-Rational operator/(const Rational& a, const Rational& b) {
-  Rational out;
-  fmpq_div(out.value_, a.value_, b.value_);
   return out;
 }
 

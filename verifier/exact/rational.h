@@ -17,8 +17,10 @@ class Rational {
   Rational(std::int64_t numerator, std::int64_t denominator = 1);
   Rational(const Rational& other) : Rational() { fmpq_set(value_, other.value_); }
   Rational(Rational&& other) noexcept : Rational() { fmpq_swap(value_, other.value_); }
-  Rational& operator=(const Rational& other);
-  Rational& operator=(Rational&& other) noexcept;
+  Rational& operator=(Rational other) noexcept {
+    fmpq_swap(value_, other.value_);
+    return *this;
+  }
   ~Rational() { fmpq_clear(value_); }
 
   const fmpq* get() const { return value_; }
@@ -41,14 +43,21 @@ class Rational {
   friend bool operator<(const Rational& a, const Rational& b) {
     return fmpq_cmp(a.value_, b.value_) < 0;
   }
-  friend Rational operator+(const Rational& a, const Rational& b);
-  friend Rational operator-(const Rational& a, const Rational& b);
-  friend Rational operator*(const Rational& a, const Rational& b);
+  friend Rational operator+(const Rational& a, const Rational& b) { return of(fmpq_add, a, b); }
+  friend Rational operator-(const Rational& a, const Rational& b) { return of(fmpq_sub, a, b); }
+  friend Rational operator*(const Rational& a, const Rational& b) { return of(fmpq_mul, a, b); }
   /// b must not be zero.
-  friend Rational operator/(const Rational& a, const Rational& b);
+  friend Rational operator/(const Rational& a, const Rational& b) { return of(fmpq_div, a, b); }
   Rational operator-() const { return Rational() - *this; }
 
  private:
+  using Operation = void (*)(fmpq*, const fmpq*, const fmpq*);
+  static Rational of(Operation apply, const Rational& a, const Rational& b) {
+    Rational out;
+    apply(out.value_, a.value_, b.value_);
+    return out;
+  }
+
   fmpq_t value_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ enum class Op : std::uint8_t {
   kUnit,       // args[0] with the unit or remark `name`
   kBased,      // args[0] with the digits `name` in base args[1]
   kRatio,      // args[0] : args[1] : ...
-  kBinder,     // fn kSum, kProduct, kIntegral, kLimit over variable `name`; args by fn
+  kBinder,     // fn kSum or kProduct over variable `name`
 
   // answers with several parts
   kText,        // words: name, normalised
@@ -75,8 +76,7 @@ enum class Fn : std::uint8_t {
   kArtanh,
   kExp,
   kLn,
-  kLog,   // args value, base
-  kRoot,  // args value, degree; the real root where there is one
+  kLog,  // args value, base
   kAbs,
   kNorm,
   kFloor,
@@ -90,9 +90,7 @@ enum class Fn : std::uint8_t {
   kMod,
   kDet,
   kSum,
-  kProduct,   // args body, lower, upper
-  kIntegral,  // args body [, lower, upper]
-  kLimit,     // args body, point [, +1 or -1: side]
+  kProduct,  // args body, lower, upper
 };
 
 enum class Rel : std::uint8_t {
@@ -120,7 +118,7 @@ enum class Rel : std::uint8_t {
 namespace trait {
 constexpr std::uint32_t kName = 1;             // a symbol, a text or an unknown function
 constexpr std::uint32_t kDecimal = 1 << 1;     // a number written as a decimal
-constexpr std::uint32_t kBinder = 1 << 2;      // a sum, product, integral or limit
+constexpr std::uint32_t kBinder = 1 << 2;      // a sum or product
 constexpr std::uint32_t kImaginary = 1 << 3;   // the constant i
 constexpr std::uint32_t kInfinity = 1 << 4;    // infinity, outside of binders and calls
 constexpr std::uint32_t kText = 1 << 5;        // words
@@ -199,6 +197,8 @@ bool any_arg(const Expr& e, bool (*test)(const Expr&));
 inline bool has_names(const Expr& e) { return e.has(trait::kName); }
 inline bool has_decimal(const Expr& e) { return e.has(trait::kDecimal); }
 inline bool has_binder(const Expr& e) { return e.has(trait::kBinder); }
+/// Returns whether a node is a scalar without names.
+inline bool is_constant(const Expr& e) { return is_scalar(e) && !has_names(e); }
 /// Returns whether two trees are the same, node by node.
 bool same_tree(const Expr& a, const Expr& b);
 /// Returns 1 or -1 for plus or minus infinity, and 0 for anything else.
@@ -206,6 +206,24 @@ int infinity_sign(const Expr& e);
 
 /// Returns the form that --explain prints, such as "(add 1 (mul 2 x))".
 std::string to_text(const Expr& e);
+
+/// Returns e with its arguments changed. Returns e itself where none changes, and nullptr where one
+/// becomes nullptr.
+using Change = std::function<const Expr*(const Expr*)>;
+const Expr* map_args(const Expr* e, Arena& arena, const Change& change);
+
+/// Returns e with a name replaced wherever it is free.
+const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, Arena& arena);
+
+/// Returns e with the names of one list replaced by those of the other.
+const Expr* rename(const Expr* e, const std::vector<std::string>& from,
+                   const std::vector<std::string>& to, Arena& arena);
+
+/// Returns whether a name occurs free in e.
+bool is_free_in(const Expr& e, std::string_view name);
+
+/// Returns the free names of e in order of appearance, without those of unknown functions.
+std::vector<std::string> free_names(const Expr& e);
 
 /// Returns "sin", "sum" and the like.
 std::string_view name(Fn fn);

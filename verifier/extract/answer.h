@@ -34,8 +34,22 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 /// choices is one candidate, so that 3x is not 3.
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take);
 
+/// Returns whether a response is the text of a gold, or ends with it after "answer is" or
+/// "answer:".
+bool ends_with_gold(std::string_view response, std::string_view gold);
+
 /// Returns the answer in a gold as data sets give it: the text after the last "####", the content
 /// of its box, or the content of the dollar signs around it. Otherwise it is the text itself.
 std::string from_gold(std::string_view gold, const VerifierOptions& options);
+
+/// An option of a multiple-choice question.
+struct Option {
+  char letter = 0;    // A to J
+  std::string value;  // empty where the letter stands alone
+};
+
+/// Reads "C", "(C)", "\textbf{(C)}\ 12" and "C. 12". Returns nothing where the text is no option,
+/// or names a second letter.
+std::optional<Option> read_option(std::string_view text);
 
 }  // namespace lie::extract

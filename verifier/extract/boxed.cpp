@@ -130,6 +130,7 @@ std::string joined(const std::vector<Box>& boxes) {
 }
 
 std::vector<Box> all_boxes(std::string_view text, bool fbox) {
+  if (text.find('\\') == std::string_view::npos) return {};
   return BackwardScan(text, fbox, kWholeText).run();
 }
 

@@ -1,4 +1,4 @@
-#include "verifier/extract/environments.h"
+#include "verifier/extract/places.h"
 
 #include <algorithm>
 

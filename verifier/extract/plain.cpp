@@ -1,10 +1,9 @@
-#include "verifier/extract/plain.h"
+#include "verifier/extract/places.h"
 
 #include <algorithm>
 
 #include "common/text/scan.h"
 #include "verifier/extract/char_set.h"
-#include "verifier/extract/environments.h"
 
 namespace lie::extract {
 namespace {

@@ -8,8 +8,7 @@
 #include "common/text/scan.h"
 #include "verifier/extract/answer.h"
 #include "verifier/extract/boxed.h"
-#include "verifier/extract/environments.h"
-#include "verifier/extract/plain.h"
+#include "verifier/extract/places.h"
 
 namespace lie::extract {
 namespace {
@@ -117,8 +116,8 @@ class Prose {
     if (f.kind != Found::Kind::kPlain) return false;
     const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
     if (is_raised_or_indexed(rest)) return true;
-    constexpr std::array<std::string_view, 7> kOperators = {"\\cdot", "\\times", "\\sqrt",  "\\pi",
-                                                            "\\pmod", "\\bmod",  "\\approx"};
+    constexpr std::array<std::string_view, 9> kOperators = {
+        "\\cdot", "\\times", "\\sqrt", "\\pi", "\\pmod", "\\bmod", "\\approx", ",\\!", "{,}"};
     const auto follows = [rest = trimmed(rest)](auto sign) { return rest.starts_with(sign); };
     const auto precedes = [before](auto sign) { return before.ends_with(sign); };
     return std::ranges::any_of(kOperators, follows) || std::ranges::any_of(kRelations, precedes);
@@ -361,7 +360,26 @@ std::string_view in_answer_tags(std::string_view text) {
   return trimmed(text.substr(begin + kOpen.size(), end - begin - kOpen.size()));
 }
 
+// Returns the start of a text without the signs that set off what follows.
+std::string_view without_end(std::string_view text, std::string_view signs) {
+  return text.substr(0, text.find_last_not_of(signs) + 1);
+}
+
 }  // namespace
+
+bool ends_with_gold(std::string_view response, std::string_view gold) {
+  constexpr std::size_t kIs = std::string_view("answer is").size();
+  constexpr std::string_view ending = " \t\r\n.";
+  gold = without_end(trimmed(gold), ending);
+  response = without_end(response, ending);
+  if (!response.ends_with(gold) && response.ends_with('$'))
+    response = without_end(response.substr(0, response.size() - 1), ending);
+  if (gold.empty() || !response.ends_with(gold)) return false;
+  response.remove_suffix(gold.size());
+  const std::string_view before = without_end(response, " \t\r\n$*:");
+  const std::string end = lie::lowered(before.substr(before.size() - std::min(before.size(), kIs)));
+  return before.empty() || end.ends_with("answer") || end == "answer is";
+}
 
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take) {
   if (options.after_think) text = after_think(text);

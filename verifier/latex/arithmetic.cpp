@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -45,6 +46,18 @@ const Expr* unwrapped(const Expr* e) {
   return e;
 }
 
+// Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
+bool is_unit(std::string_view word) {
+  static constexpr auto kUnits = std::to_array<std::string_view>(
+      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
+       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
+       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
+       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
+       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
+       "yards",   "years",  "yuan"});
+  return std::ranges::find(kUnits, word) != kUnits.end();
+}
+
 }  // namespace
 
 const Expr* Parser::sum() {
@@ -54,9 +67,6 @@ const Expr* Parser::sum() {
   std::vector<const Expr*> terms = {first};
   while (terms.back() != nullptr && !(terms.size() == 1 && parts_from_set(*first)) &&
          (is(Tok::kPlus) || is(Tok::kMinus) || is(Tok::kPlusMinus) || is(Tok::kMinusPlus))) {
-    if (integral_variable_ != nullptr && !integral_variable_->empty() &&
-        nesting_ == integral_nesting_)
-      break;
     terms.push_back(signed_product());
   }
   if (terms.back() == nullptr) return nullptr;
@@ -127,12 +137,11 @@ const Expr* Parser::operand() {
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
 const Expr* Parser::implicit_run() {
   std::vector<const Expr*> factors;
-  if (take_differential()) return arena_.number(1);
   const Expr* first = power_or_postfix();
   if (first == nullptr) return nullptr;
   factors.push_back(first);
   bool numeric = is_numeric(*first);
-  while (!take_differential()) {
+  while (true) {
     const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
     const bool second =
         factors.size() == 2 && factors[0]->op == Op::kUnit && is_numeric(*factors[1]);
@@ -164,18 +173,6 @@ const Expr* Parser::quantity_sum(const Expr& first, const Expr& second) {
   const Expr* value = arena_.add(
       {arena_.mul({arena_.number(a->factor / b->factor), first.args[0]}), second.args[0]});
   return arena_.make({.op = Op::kUnit, .name = second.name, .args = {value}});
-}
-
-bool Parser::at_differential() const {
-  return integral_variable_ != nullptr && is_symbol("d") && is(Tok::kSymbol, 1) && !tok(1).spaced;
-}
-
-// Takes dx within an integral, whose variable it names.
-bool Parser::take_differential() {
-  if (!at_differential()) return false;
-  *integral_variable_ = normal_name(tok(1).name);
-  at_ += 2;
-  return true;
 }
 
 // Takes the power of a unit, as in cm^2 and s^{-1}.
@@ -240,7 +237,7 @@ bool Parser::starts_operand() const {
   return is_one_of(kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kConstant, Tok::kFunction,
                    Tok::kNamedSet, Tok::kBraceOpen, Tok::kFrac, Tok::kSqrt, Tok::kBinom,
                    Tok::kBoxed, Tok::kAccent, Tok::kOperatorName, Tok::kSum, Tok::kProd,
-                   Tok::kIntegral, Tok::kLimit, Tok::kBegin, Tok::kDots, Tok::kCurrency);
+                   Tok::kBegin, Tok::kDots, Tok::kCurrency);
 }
 
 // --- powers ----------------------------------------------------------------------------------
@@ -293,8 +290,7 @@ const Expr* Parser::double_factorial(const Expr* base) {
   return arena_.number(std::move(out));
 }
 
-// Parses base ^ exponent. The exponent may be a degree sign, an ordinal ending or the side of a
-// limit.
+// Parses base ^ exponent. The exponent may be a degree sign or an ordinal ending.
 const Expr* Parser::raised(const Expr* base) {
   const bool braced = is(Tok::kBraceOpen, 1);
   const std::size_t inner = braced ? 2 : 1;
@@ -303,11 +299,6 @@ const Expr* Parser::raised(const Expr* base) {
   if (alone && is(Tok::kDegree, inner)) {
     at_ += length;
     return arena_.node(Op::kDegree, {base});
-  }
-  if (in_limit_ && alone && (is(Tok::kPlus, inner) || is(Tok::kMinus, inner))) {
-    limit_side_ = is(Tok::kPlus, inner) ? 1 : -1;
-    at_ += length;
-    return base;
   }
   if (alone && (is(Tok::kText, inner) || is(Tok::kPrime, inner))) {
     at_ += length;

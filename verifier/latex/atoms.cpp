@@ -15,7 +15,6 @@ const Expr* Parser::atom() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
   if (const Expr* digits = lettered_digits()) return digits;
-  if (const Expr* digits = lettered_digits()) return digits;
   const Token& t = tok();
   switch (t.kind) {
     case Tok::kNumber: return number();
@@ -32,8 +31,6 @@ const Expr* Parser::atom() {
     case Tok::kBinom: return binomial();
     case Tok::kSum: ++at_; return repeated(Fn::kSum);
     case Tok::kProd: ++at_; return repeated(Fn::kProduct);
-    case Tok::kIntegral: ++at_; return integral();
-    case Tok::kLimit: ++at_; return limit();
     case Tok::kBegin: return environment();
     case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
     case Tok::kBraceOpen: return braces();
@@ -302,17 +299,6 @@ const Expr* Parser::text() {
   const bool currency = is_one_of(words, "usd", "us", "rs", "eur", "gbp", "inr");
   if (words.empty() || (currency && (is(Tok::kNumber) || is(Tok::kCurrency)))) return atom();
   return worded(words);
-}
-
-bool is_unit(std::string_view word) {
-  static constexpr auto kUnits = std::to_array<std::string_view>(
-      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
-       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
-       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
-       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
-       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
-       "yards",   "years",  "yuan"});
-  return std::ranges::find(kUnits, word) != kUnits.end();
 }
 
 }  // namespace lie::latex

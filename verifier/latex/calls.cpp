@@ -1,4 +1,4 @@
-// Parses functions with their arguments, fractions, roots and binomials.
+// Parses functions with their arguments, fractions, roots, binomials, sums and products.
 #include <string>
 
 #include "verifier/latex/parser_state.h"
@@ -7,19 +7,13 @@
 namespace lie::latex {
 namespace {
 
+// Returns the inverse of a function, which follows it in Fn at a fixed distance.
 Fn inverse_of(Fn fn) {
-  switch (fn) {
-    case Fn::kSin: return Fn::kArcsin;
-    case Fn::kCos: return Fn::kArccos;
-    case Fn::kTan: return Fn::kArctan;
-    case Fn::kCot: return Fn::kArccot;
-    case Fn::kSec: return Fn::kArcsec;
-    case Fn::kCsc: return Fn::kArccsc;
-    case Fn::kSinh: return Fn::kArsinh;
-    case Fn::kCosh: return Fn::kArcosh;
-    case Fn::kTanh: return Fn::kArtanh;
-    default: return Fn::kNone;
-  }
+  const auto after = [fn](int distance) {
+    return static_cast<Fn>(static_cast<int>(fn) + distance);
+  };
+  if (Fn::kSin <= fn && fn <= Fn::kCsc) return after(6);
+  return Fn::kSinh <= fn && fn <= Fn::kTanh ? after(3) : Fn::kNone;
 }
 
 bool takes_many(Fn fn) {
@@ -91,7 +85,6 @@ const Expr* Parser::bare_argument() {
   while (factors.empty() ||
          (starts_operand() && !is(Tok::kFunction) && !is(Tok::kText) && !is(Tok::kWord) &&
           (only_numbers || (!is(Tok::kOpen) && !is(Tok::kBar))))) {
-    if (!factors.empty() && at_differential()) break;
     only_numbers = only_numbers && is(Tok::kNumber);
     const Expr* factor = is(Tok::kMinus) && factors.empty() ? operand() : power_or_postfix();
     if (factor == nullptr) return fail("a function without its argument");
@@ -144,6 +137,15 @@ const Expr* Parser::fraction_part() {
   return arena_.number(lexed_.numbers[t.number], t.decimal);
 }
 
+// Returns whether \frac{d}{dx} or \frac{d^2}{dx^2} follows.
+bool Parser::at_derivative() const {
+  if (!is(Tok::kBraceOpen, 1) || !(is_symbol("d", 2) || is_symbol("partial", 2))) return false;
+  std::size_t i = 3;
+  if (is(Tok::kCaret, i)) i += is(Tok::kBraceOpen, i + 1) ? 4 : 2;
+  return is(Tok::kBraceClose, i) && is(Tok::kBraceOpen, i + 1) &&
+         (is_symbol("d", i + 2) || is_symbol("partial", i + 2)) && is(Tok::kSymbol, i + 3);
+}
+
 const Expr* Parser::fraction() {
   if (at_derivative()) return fail("a derivative");
   const bool digits =
@@ -173,8 +175,10 @@ const Expr* Parser::root() {
   }
   const Expr* radicand = is(Tok::kOpen) ? brackets() : fraction_part();
   if (radicand == nullptr) return fail("a root of nothing");
-  if (degree == nullptr) return arena_.power(radicand, arena_.number(exact::Rational(1, 2)));
-  return arena_.call(Fn::kRoot, {radicand, degree});
+  if (degree == nullptr) degree = arena_.number(2);
+  const bool whole = degree != nullptr && degree->op == Op::kNumber && degree->value.sign() > 0;
+  return arena_.power(radicand, whole ? arena_.number(exact::Rational(1) / degree->value)
+                                      : arena_.divide(arena_.number(1), degree));
 }
 
 const Expr* Parser::binomial() {
@@ -183,6 +187,57 @@ const Expr* Parser::binomial() {
   const Expr* bottom = top == nullptr ? nullptr : fraction_part();
   return bottom == nullptr ? fail("an incomplete binomial")
                            : arena_.call(Fn::kBinomial, {top, bottom});
+}
+
+// --- sums and products -------------------------------------------------------------------------
+
+// Parses one bound: a group, or the one letter that TeX uses (\int^b_a).
+const Expr* Parser::bound() {
+  if (is(Tok::kBraceOpen)) return fraction_part();
+  if (is(Tok::kNumber)) return fraction_part();
+  if (!is(Tok::kSymbol)) return exponent();
+  const std::string_view name = tok().name;
+  ++at_;
+  return name == "e" ? arena_.constant("e") : arena_.symbol(normal_name(name));
+}
+
+// Parses the bounds after a sign, such as _{k=1}^{n}. Empty groups count as absent.
+bool Parser::bounds(const Expr*& lower, const Expr*& upper, std::string& variable) {
+  while (is(Tok::kUnderscore) || is(Tok::kCaret)) {
+    const bool below = is(Tok::kUnderscore);
+    ++at_;
+    if (is(Tok::kBraceOpen) && is(Tok::kBraceClose, 1)) {
+      at_ += 2;
+      continue;
+    }
+    const bool binds = below && is(Tok::kBraceOpen) && is(Tok::kSymbol, 1);
+    if (binds) {
+      variable = normal_name(tok(1).name);
+      bound_.insert(variable);
+    }
+    const Expr* bound = this->bound();
+    if (bound == nullptr) return false;
+    if (binds && bound->op == Op::kRelation && bound->args.size() == 2 &&
+        bound->relations[0] == Rel::kEqual)
+      bound = bound->args[1];
+    (below ? lower : upper) = bound;
+  }
+  return true;
+}
+
+// Parses a sum or product with the bounds that are given.
+const Expr* Parser::repeated(Fn fn) {
+  const std::set<std::string, std::less<>> outer = bound_;
+  const Expr* lower = nullptr;
+  const Expr* upper = nullptr;
+  std::string variable;
+  if (!bounds(lower, upper, variable)) return nullptr;
+  const Expr* body = product();
+  bound_ = outer;
+  if (body == nullptr) return fail("a sum of nothing");
+  Expr out{.op = Op::kBinder, .fn = fn, .name = std::move(variable), .args = {body, lower, upper}};
+  std::erase(out.args, nullptr);
+  return arena_.make(std::move(out));
 }
 
 }  // namespace lie::latex

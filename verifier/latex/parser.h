@@ -27,7 +27,4 @@ struct Parsed {
 /// \frac12 is a half. Otherwise numerators and denominators need braces.
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions = true);
 
-/// Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
-bool is_unit(std::string_view word);
-
 }  // namespace lie::latex

@@ -61,7 +61,7 @@ class Parser {
   bool enter() { return arena_.budget().spend() && arena_.budget().allow_depth(nesting_); }
   std::string_view source(std::size_t first, std::size_t last) const;
 
-  // --- parser.cpp: answers, lists ---
+  // --- parser.cpp: answers, lists, relations ---
   const Expr* text_answer();
   const Expr* groups();
   const Expr* join(std::vector<std::vector<const Expr*>> groups, bool any_or);
@@ -73,7 +73,6 @@ class Parser {
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
-  // --- relations.cpp ---
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
@@ -93,8 +92,6 @@ class Parser {
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;
   bool starts_bar_operand() const;
-  bool at_differential() const;
-  bool take_differential();
   const Expr* power_or_postfix();
   const Expr* postfix(const Expr* base);
   const Expr* double_factorial(const Expr* base);
@@ -141,14 +138,10 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
-
-  // --- binders.cpp ---
-  const Expr* repeated(Fn fn);
-  const Expr* integral();
-  const Expr* limit();
   bool at_derivative() const;
+  const Expr* repeated(Fn fn);
   const Expr* bound();
-  bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named);
+  bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable);
 
   // --- brackets.cpp ---
   const Expr* braces();
@@ -161,8 +154,6 @@ class Parser {
   const Expr* bars();
   const Expr* enclosed(Fn fn, char close);
   const Expr* group_value(std::vector<const Expr*> items, bool any_or, Op op);
-
-  // --- environments.cpp ---
   const Expr* environment();
   bool take_condition_word();
   bool rows(std::vector<std::vector<const Expr*>>& rows);
@@ -180,11 +171,8 @@ class Parser {
   bool saw_bar_ = false;
   bool saw_and_ = false;      // between conditions
   bool thousands_ok_ = true;  // a comma may group digits here
-  bool colon_is_ratio_ = true, in_limit_ = false;
-  int limit_side_ = 0;
+  bool colon_is_ratio_ = true;
   bool in_set_ = false;  // a bar ends the head of a set builder
-  std::string* integral_variable_ = nullptr;
-  std::int64_t integral_nesting_ = 0;
   std::set<std::string, std::less<>> bound_;
   ParseError error_;
 };

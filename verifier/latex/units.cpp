@@ -10,11 +10,10 @@ namespace {
 
 using exact::Rational;
 
-/// A unit with all its spellings, separated by spaces. `prefix` selects its prefixes: 's' those of
-/// symbols (k, M), 'w' those of words (kilo, mega), 0 none.
+/// A unit with all its spellings, separated by spaces. Where they have a bar, those before it take
+/// the prefixes of symbols (k, M), and those behind it the prefixes of words (kilo, mega).
 struct Entry {
   std::string_view spellings;
-  char prefix = 0;
   // powers of length, mass, time, current and amount
   std::array<std::int8_t, 5> si = {};
   Base other = Base::kCount;  // a base that is not one of these five
@@ -27,119 +26,99 @@ constexpr std::array<Base, 5> kSiBases = {Base::kLength, Base::kMass, Base::kTim
 
 // The base units are meter, gram, second, ampere and mole.
 constexpr auto kEntries = std::to_array<Entry>({
-    {"m 米", 's', {1}},
-    {"meter meters metre metres", 'w', {1}},
-    {"千米 公里", 0, {1}, Base::kCount, 1, 1, 3},
-    {"厘米", 0, {1}, Base::kCount, 1, 1, -2},
-    {"毫米", 0, {1}, Base::kCount, 1, 1, -3},
-    {"in inch inches", 0, {1}, Base::kCount, 254, 1, -4},
-    {"ft foot feet", 0, {1}, Base::kCount, 3048, 1, -4},
-    {"yd yard yards", 0, {1}, Base::kCount, 9144, 1, -4},
-    {"mi mile miles", 0, {1}, Base::kCount, 1609344, 1, -3},
-    {"g gram grams 克", 's', {0, 1}},
-    {"gram grams", 'w', {0, 1}},
-    {"千克 公斤", 0, {0, 1}, Base::kCount, 1, 1, 3},
-    {"t ton tons tonne tonnes 吨", 0, {0, 1}, Base::kCount, 1, 1, 6},
-    {"oz ounce ounces", 0, {0, 1}, Base::kCount, 45359237, 16, -5},
-    {"lb lbs pound pounds", 0, {0, 1}, Base::kCount, 45359237, 1, -5},
-    {"s sec secs 秒", 's', {0, 0, 1}},
-    {"second seconds", 'w', {0, 0, 1}},
-    {"min mins minute minutes 分钟", 0, {0, 0, 1}, Base::kCount, 60},
-    {"h hr hrs hour hours 小时", 0, {0, 0, 1}, Base::kCount, 3600},
-    {"day days 天", 0, {0, 0, 1}, Base::kCount, 86400},
-    {"week weeks", 0, {0, 0, 1}, Base::kCount, 604800},
-    {"month months", 0, {0, 0, 1}, Base::kCount, 2629746},
-    {"year years yr yrs 年", 0, {0, 0, 1}, Base::kCount, 31556952},
-    {"a.m am", 0, {}, Base::kForenoon},
-    {"p.m pm", 0, {}, Base::kAfternoon},
-    {"A amp amps ampere amperes", 's', {0, 0, 0, 1}},
-    {"mol mole moles", 's', {0, 0, 0, 0, 1}},
-    {"K kelvin kelvins", 0, {}, Base::kKelvin},
-    {"C celsius", 0, {}, Base::kCelsius},
-    {"F fahrenheit", 0, {}, Base::kFahrenheit},
-    {"Hz hertz", 's', {0, 0, -1}},
-    {"hertz", 'w', {0, 0, -1}},
-    {"N", 's', {1, 1, -2}, Base::kCount, 1, 1, 3},
-    {"newton newtons", 'w', {1, 1, -2}, Base::kCount, 1, 1, 3},
-    {"Pa", 's', {-1, 1, -2}, Base::kCount, 1, 1, 3},
-    {"pascal pascals", 'w', {-1, 1, -2}, Base::kCount, 1, 1, 3},
-    {"J", 's', {2, 1, -2}, Base::kCount, 1, 1, 3},
-    {"joule joules", 'w', {2, 1, -2}, Base::kCount, 1, 1, 3},
-    {"eV", 's', {2, 1, -2}, Base::kCount, 1602176634, 1, -25},
-    {"cal", 's', {2, 1, -2}, Base::kCount, 4184},
-    {"calorie calories", 'w', {2, 1, -2}, Base::kCount, 4184},
-    {"W", 's', {2, 1, -3}, Base::kCount, 1, 1, 3},
-    {"watt watts", 'w', {2, 1, -3}, Base::kCount, 1, 1, 3},
-    {"V", 's', {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
-    {"volt volts", 'w', {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
-    {"Omega Ω", 's', {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
-    {"ohm ohms", 'w', {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
-    {"F farad farads", 's', {-2, -1, 4, 2}, Base::kCount, 1, 1, -3},
-    {"T tesla", 's', {0, 1, -2, -1}, Base::kCount, 1, 1, 3},
-    {"Wb weber webers", 's', {2, 1, -2, -1}, Base::kCount, 1, 1, 3},
-    {"H henry henries", 's', {2, 1, -2, -2}, Base::kCount, 1, 1, 3},
-    {"bar bars", 's', {-1, 1, -2}, Base::kCount, 1, 1, 8},
-    {"atm", 0, {-1, 1, -2}, Base::kCount, 101325, 1, 3},
-    {"knot knots", 0, {1, 0, -1}, Base::kCount, 1852, 3600},
-    {"L l 升", 's', {3}, Base::kCount, 1, 1, -3},
-    {"liter liters litre litres", 'w', {3}, Base::kCount, 1, 1, -3},
-    {"毫升", 0, {3}, Base::kCount, 1, 1, -6},
-    {"gal gallon gallons", 0, {3}, Base::kCount, 3785411784, 1, -12},
-    {"quart quarts", 0, {3}, Base::kCount, 3785411784, 4, -12},
-    {"pint pints", 0, {3}, Base::kCount, 3785411784, 8, -12},
-    {"acre acres", 0, {2}, Base::kCount, 40468564224, 1, -7},
-    {"hectare hectares ha", 0, {2}, Base::kCount, 1, 1, 4},
-    {"mph", 0, {1, 0, -1}, Base::kCount, 1609344, 3600, -3},
-    {"kmh kph", 0, {1, 0, -1}, Base::kCount, 1000, 3600},
-    {"degree degrees", 0, {}, Base::kDegree},
-    {"rad radian radians", 0, {}, Base::kRadian},
-    {"bit bits", 0, {}, Base::kBit},
-    {"B byte bytes", 's', {}, Base::kBit, 8},
-    {"byte bytes", 'w', {}, Base::kBit, 8},
-    {"$ dollar dollars usd", 0, {}, Base::kDollar},
-    {"cent cents ¢", 0, {}, Base::kDollar, 1, 1, -2},
-    {"€ euro euros eur", 0, {}, Base::kEuro},
-    {"£ gbp", 0, {}, Base::kPound},
-    {"yen jpy", 0, {}, Base::kYen},
-    {"元 ¥ yuan rmb cny", 0, {}, Base::kYuan},
-    {"角", 0, {}, Base::kYuan, 1, 1, -1},
-    {"₹ rupee rupees inr rs", 0, {}, Base::kRupee},
+    {"m 米|meter meters metre metres", {1}},
+    {"千米 公里", {1}, Base::kCount, 1, 1, 3},
+    {"厘米", {1}, Base::kCount, 1, 1, -2},
+    {"毫米", {1}, Base::kCount, 1, 1, -3},
+    {"in inch inches", {1}, Base::kCount, 254, 1, -4},
+    {"ft foot feet", {1}, Base::kCount, 3048, 1, -4},
+    {"yd yard yards", {1}, Base::kCount, 9144, 1, -4},
+    {"mi mile miles", {1}, Base::kCount, 1609344, 1, -3},
+    {"g 克|gram grams", {0, 1}},
+    {"千克 公斤", {0, 1}, Base::kCount, 1, 1, 3},
+    {"t ton tons tonne tonnes 吨", {0, 1}, Base::kCount, 1, 1, 6},
+    {"oz ounce ounces", {0, 1}, Base::kCount, 45359237, 16, -5},
+    {"lb lbs pound pounds", {0, 1}, Base::kCount, 45359237, 1, -5},
+    {"s sec secs 秒|second seconds", {0, 0, 1}},
+    {"min mins minute minutes 分钟", {0, 0, 1}, Base::kCount, 60},
+    {"h hr hrs hour hours 小时", {0, 0, 1}, Base::kCount, 3600},
+    {"day days 天", {0, 0, 1}, Base::kCount, 86400},
+    {"week weeks", {0, 0, 1}, Base::kCount, 604800},
+    {"month months", {0, 0, 1}, Base::kCount, 2629746},
+    {"year years yr yrs 年", {0, 0, 1}, Base::kCount, 31556952},
+    {"a.m am", {}, Base::kForenoon},
+    {"p.m pm", {}, Base::kAfternoon},
+    {"A amp amps ampere amperes|", {0, 0, 0, 1}},
+    {"mol mole moles|", {0, 0, 0, 0, 1}},
+    {"K kelvin kelvins", {}, Base::kKelvin},
+    {"C celsius", {}, Base::kCelsius},
+    {"F fahrenheit", {}, Base::kFahrenheit},
+    {"Hz|hertz", {0, 0, -1}},
+    {"N|newton newtons", {1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"Pa|pascal pascals", {-1, 1, -2}, Base::kCount, 1, 1, 3},
+    {"J|joule joules", {2, 1, -2}, Base::kCount, 1, 1, 3},
+    {"eV|", {2, 1, -2}, Base::kCount, 1602176634, 1, -25},
+    {"cal|calorie calories", {2, 1, -2}, Base::kCount, 4184},
+    {"W|watt watts", {2, 1, -3}, Base::kCount, 1, 1, 3},
+    {"V|volt volts", {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
+    {"Omega Ω|ohm ohms", {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
+    {"F farad farads|", {-2, -1, 4, 2}, Base::kCount, 1, 1, -3},
+    {"T tesla|", {0, 1, -2, -1}, Base::kCount, 1, 1, 3},
+    {"Wb weber webers|", {2, 1, -2, -1}, Base::kCount, 1, 1, 3},
+    {"H henry henries|", {2, 1, -2, -2}, Base::kCount, 1, 1, 3},
+    {"bar bars|", {-1, 1, -2}, Base::kCount, 1, 1, 8},
+    {"atm", {-1, 1, -2}, Base::kCount, 101325, 1, 3},
+    {"knot knots", {1, 0, -1}, Base::kCount, 1852, 3600},
+    {"L l 升|liter liters litre litres", {3}, Base::kCount, 1, 1, -3},
+    {"毫升", {3}, Base::kCount, 1, 1, -6},
+    {"gal gallon gallons", {3}, Base::kCount, 3785411784, 1, -12},
+    {"quart quarts", {3}, Base::kCount, 3785411784, 4, -12},
+    {"pint pints", {3}, Base::kCount, 3785411784, 8, -12},
+    {"acre acres", {2}, Base::kCount, 40468564224, 1, -7},
+    {"hectare hectares ha", {2}, Base::kCount, 1, 1, 4},
+    {"mph", {1, 0, -1}, Base::kCount, 1609344, 3600, -3},
+    {"kmh kph", {1, 0, -1}, Base::kCount, 1000, 3600},
+    {"degree degrees", {}, Base::kDegree},
+    {"rad radian radians", {}, Base::kRadian},
+    {"bit bits", {}, Base::kBit},
+    {"B|byte bytes", {}, Base::kBit, 8},
+    {"$ dollar dollars usd", {}, Base::kDollar},
+    {"cent cents ¢", {}, Base::kDollar, 1, 1, -2},
+    {"€ euro euros eur", {}, Base::kEuro},
+    {"£ gbp", {}, Base::kPound},
+    {"yen jpy", {}, Base::kYen},
+    {"元 ¥ yuan rmb cny", {}, Base::kYuan},
+    {"角", {}, Base::kYuan, 1, 1, -1},
+    {"₹ rupee rupees inr rs", {}, Base::kRupee},
 });
 
 struct Prefix {
   std::string_view word, symbol;
   int zeros;
 };
-constexpr auto kPrefixes = std::to_array<Prefix>({{"tera", "T", 12},
-                                                  {"giga", "G", 9},
-                                                  {"mega", "M", 6},
-                                                  {"kilo", "k", 3},
-                                                  {"hecto", "h", 2},
-                                                  {"deca", "da", 1},
-                                                  {"deci", "d", -1},
-                                                  {"centi", "c", -2},
-                                                  {"milli", "m", -3},
-                                                  {"micro", "mu", -6},
-                                                  {"micro", "μ", -6},
-                                                  {"micro", "µ", -6},
-                                                  {"nano", "n", -9},
-                                                  {"pico", "p", -12},
-                                                  {"femto", "f", -15}});
+constexpr Prefix kPrefixes[] = {{"tera", "T", 12},   {"giga", "G", 9},   {"mega", "M", 6},
+                                {"kilo", "k", 3},    {"hecto", "h", 2},  {"deca", "da", 1},
+                                {"deci", "d", -1},   {"centi", "c", -2}, {"milli", "m", -3},
+                                {"micro", "mu", -6}, {"micro", "μ", -6}, {"micro", "µ", -6},
+                                {"nano", "n", -9},   {"pico", "p", -12}, {"femto", "f", -15}};
 
-bool is_spelling(const Entry& entry, std::string_view word) {
-  std::string_view left = entry.spellings;
-  while (!left.empty()) {
-    const std::size_t end = std::min(left.find(' '), left.size());
-    if (left.substr(0, end) == word) return true;
-    left.remove_prefix(std::min(end + 1, left.size()));
+bool is_among(std::string_view word, std::string_view spellings) {
+  while (!spellings.empty()) {
+    const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
+    if (spellings.substr(0, end) == word) return true;
+    spellings.remove_prefix(std::min(end + 1, spellings.size()));
   }
   return false;
 }
 
-// Returns the entry of a word, among those with such prefixes only if `prefix` is set.
+// Returns the entry of a word, or of one that takes the prefixes of symbols ('s') or words ('w').
 const Entry* find(std::string_view word, char prefix = 0) {
   const auto at = std::ranges::find_if(kEntries, [&](const Entry& entry) {
-    return (prefix == 0 || entry.prefix == prefix) && is_spelling(entry, word);
+    const std::size_t bar = entry.spellings.find('|');
+    if (prefix == 0) return is_among(word, entry.spellings);
+    if (bar == std::string_view::npos) return false;
+    return is_among(
+        word, prefix == 's' ? entry.spellings.substr(0, bar) : entry.spellings.substr(bar + 1));
   });
   return at == kEntries.end() ? nullptr : &*at;
 }

@@ -1,13 +1,37 @@
 // Evaluates expressions in complex balls: values with a rigorous error bound, at any precision.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "verifier/exact/rational.h"
 #include "verifier/expr/expr.h"
 #include "verifier/rules/budget.h"
-#include "verifier/scalar/point.h"
 
 namespace lie::scalar {
+
+/// The kind of values that the names have.
+enum class PointKind : std::uint8_t {
+  kPositive,  // reals in (1/2, 5/2)
+  kMixed,     // reals in (-5/2, 5/2), away from 0
+  kInteger,   // 1 to 24
+  kLarge,     // integers from 30 to 1,000, for functions with steps
+  kBelow,     // just below numbers at which functions with steps jump
+  kAbove,     // just above them
+  kComplex,   // names of complex numbers (is_complex_name) off the real line, others kPositive
+};
+
+/// Returns whether a name usually stands for a complex number: z, w, z_1 and the like.
+bool is_complex_name(std::string_view name);
+
+/// Assigns values to names.
+struct Point {
+  PointKind kind = PointKind::kPositive;
+  std::uint64_t seed = 0;
+
+  exact::Rational value(std::string_view name) const;
+};
 
 /// A complex number with an error bound.
 class Ball {
@@ -15,8 +39,10 @@ class Ball {
   Ball() { acb_init(value_); }
   Ball(const Ball& other) : Ball() { acb_set(value_, other.value_); }
   Ball(Ball&& other) noexcept : Ball() { acb_swap(value_, other.value_); }
-  Ball& operator=(const Ball& other);
-  Ball& operator=(Ball&& other) noexcept;
+  Ball& operator=(Ball other) noexcept {
+    acb_swap(value_, other.value_);
+    return *this;
+  }
   ~Ball() { acb_clear(value_); }
 
   const acb_struct* get() const { return value_; }

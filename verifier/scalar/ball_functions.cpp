@@ -1,11 +1,13 @@
 // Evaluates the known functions in balls.
-#include <fmt/format.h>
-
-#include "verifier/scalar/ball_evaluator.h"
+#include "verifier/scalar/ball_parts.h"
 
 namespace lie::scalar {
+namespace {
 
-BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
+using exact::Rational, expr::Fn;
+using Unary = void (*)(acb_t, const acb_t, slong);
+
+Unary direct(Fn fn) {
   switch (fn) {
     case Fn::kSin: return acb_sin;
     case Fn::kCos: return acb_cos;
@@ -28,126 +30,61 @@ BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
   }
 }
 
-bool BallEvaluator::function(const Expr& e, Ball& out) {
-  if (e.args.empty()) return false;
-  if (e.args.size() > 1) return several(e, out);
-  if (!eval(*e.args[0], out)) return false;
-  if (const Unary unary = direct(e.fn)) {
-    unary(out.get(), out.get(), precision_);
-    return true;
-  }
-  return single(e, out);
+// Applies a function with jumps, whose result must be exact.
+bool step(void (*apply)(arb_t, const arb_t, slong), Ball& x, std::int64_t precision) {
+  apply(acb_realref(x.get()), acb_realref(x.get()), precision);
+  return acb_is_exact(x.get()) != 0;
 }
 
-bool BallEvaluator::single(const Expr& e, Ball& out) {
-  arb_struct* real = acb_realref(out.get());
-  arb_struct* imaginary = acb_imagref(out.get());
-  switch (e.fn) {
-    case Fn::kAbs:
-    case Fn::kNorm:
-      acb_abs(real, out.get(), precision_);
-      arb_zero(imaginary);
-      return true;
-    case Fn::kFloor:
-      return step(out, [&](Ball& x) { arb_floor(acb_realref(x.get()), real, precision_); });
-    case Fn::kCeil:
-      return step(out, [&](Ball& x) { arb_ceil(acb_realref(x.get()), real, precision_); });
-    case Fn::kFactorial: return factorial(out);
-    case Fn::kGcd:
-    case Fn::kLcm:
-    case Fn::kMax:
-    case Fn::kMin: return true;
-    default:
-      unevaluated_ = true;
-      return opaque(fmt::format("fn{}", static_cast<int>(e.fn)), e, out);
-  }
-}
-
-bool BallEvaluator::factorial(Ball& x) {
-  if (!x.within(40)) return budget_.exhaust();
-  acb_add_ui(x.get(), x.get(), 1, precision_);
-  acb_gamma(x.get(), x.get(), precision_);
+bool factorial(Ball& x, std::int64_t precision, Budget& budget) {
+  if (!x.within(40)) return budget.exhaust();
+  acb_add_ui(x.get(), x.get(), 1, precision);
+  acb_gamma(x.get(), x.get(), precision);
   return true;
 }
 
-bool BallEvaluator::several(const Expr& e, Ball& out) {
-  std::vector<Ball> args(e.args.size());
-  for (std::size_t i = 0; i < args.size(); ++i)
-    if (!eval(*e.args[i], args[i])) return false;
-  switch (e.fn) {
-    case Fn::kLog: return logarithm(args, out);
-    case Fn::kRoot: return root(args, *e.args[1], out);
-    case Fn::kBinomial: return binomial(args, out);
-    case Fn::kMod: return modulo(args, out);
-    case Fn::kMax:
-    case Fn::kMin: return extreme(args, e.fn == Fn::kMax ? 1 : -1, out);
-    case Fn::kGcd:
-    case Fn::kLcm: return common(args, e.fn == Fn::kGcd, out);
-    default:
-      unevaluated_ = true;
-      return combine(fmt::format("fn{}", static_cast<int>(e.fn)), args, out);
-  }
-}
-
-bool BallEvaluator::logarithm(std::vector<Ball>& args, Ball& out) {
-  for (Ball& arg : args) acb_log(arg.get(), arg.get(), precision_);
-  acb_div(out.get(), args[0].get(), args[1].get(), precision_);
+bool logarithm(std::vector<Ball>& args, std::int64_t precision, Ball& out) {
+  for (Ball& arg : args) acb_log(arg.get(), arg.get(), precision);
+  acb_div(out.get(), args[0].get(), args[1].get(), precision);
   return true;
 }
 
-// Returns the real root of a negative number where the degree is odd, and otherwise the principal
-// root.
-bool BallEvaluator::root(std::vector<Ball>& args, const Expr& degree, Ball& out) {
-  const bool odd = degree.op == Op::kNumber && degree.value.is_integer() &&
-                   fmpz_is_odd(degree.value.numerator()) != 0 && args[0].looks_real() &&
-                   args[0].real_sign() < 0;
-  if (odd) acb_neg(args[0].get(), args[0].get());
-  if (odd) arb_zero(acb_imagref(args[0].get()));
-  acb_inv(args[1].get(), args[1].get(), precision_);
-  acb_pow(out.get(), args[0].get(), args[1].get(), precision_);
-  if (odd) acb_neg(out.get(), out.get());
-  return true;
-}
-
-bool BallEvaluator::binomial(std::vector<Ball>& args, Ball& out) {
-  if (!args[0].within(40) || !args[1].within(40)) return budget_.exhaust();
-  Ball rest = difference(args[0], args[1], precision_);
+bool binomial(std::vector<Ball>& args, std::int64_t precision, Budget& budget, Ball& out) {
+  if (!args[0].within(40) || !args[1].within(40)) return budget.exhaust();
+  Ball rest = difference(args[0], args[1], precision);
   for (Ball* part : {&args[0], &args[1], &rest}) {
-    acb_add_ui(part->get(), part->get(), 1, precision_);
+    acb_add_ui(part->get(), part->get(), 1, precision);
     if (part == &args[0])
-      acb_gamma(part->get(), part->get(), precision_);
+      acb_gamma(part->get(), part->get(), precision);
     else
-      acb_rgamma(part->get(), part->get(), precision_);
+      acb_rgamma(part->get(), part->get(), precision);
   }
-  acb_mul(out.get(), args[0].get(), args[1].get(), precision_);
-  acb_mul(out.get(), out.get(), rest.get(), precision_);
+  acb_mul(out.get(), args[0].get(), args[1].get(), precision);
+  acb_mul(out.get(), out.get(), rest.get(), precision);
   return true;
 }
 
-bool BallEvaluator::modulo(std::vector<Ball>& args, Ball& out) {
+bool modulo(const std::vector<Ball>& args, std::int64_t precision, Ball& out) {
   Ball quotient;
-  acb_div(quotient.get(), args[0].get(), args[1].get(), precision_);
-  arb_floor(acb_realref(quotient.get()), acb_realref(quotient.get()), precision_);
+  acb_div(quotient.get(), args[0].get(), args[1].get(), precision);
+  arb_floor(acb_realref(quotient.get()), acb_realref(quotient.get()), precision);
   if (!quotient.is_finite() || acb_is_exact(quotient.get()) == 0) return false;
-  acb_mul(out.get(), quotient.get(), args[1].get(), precision_);
-  acb_sub(out.get(), args[0].get(), out.get(), precision_);
+  acb_mul(out.get(), quotient.get(), args[1].get(), precision);
+  acb_sub(out.get(), args[0].get(), out.get(), precision);
   return true;
 }
 
-bool BallEvaluator::extreme(std::vector<Ball>& args, int sign, Ball& out) {
-  out = args.front();
+bool extreme(const std::vector<Ball>& args, bool greatest, std::int64_t precision, Ball& out) {
   for (const Ball& arg : args) {
     if (!arg.looks_real()) return false;
-    if (sign > 0)
-      arb_max(acb_realref(out.get()), acb_realref(out.get()), acb_realref(arg.get()), precision_);
-    else
-      arb_min(acb_realref(out.get()), acb_realref(out.get()), acb_realref(arg.get()), precision_);
+    (greatest ? arb_max : arb_min)(acb_realref(out.get()), acb_realref(out.get()),
+                                   acb_realref(arg.get()), precision);
   }
   return true;
 }
 
 // Only whole numbers have a gcd and lcm.
-bool BallEvaluator::common(const std::vector<Ball>& args, bool gcd, Ball& out) {
+bool common(const std::vector<Ball>& args, bool gcd, std::int64_t precision, Ball& out) {
   Rational all, next;
   for (const Ball& arg : args) {
     if (acb_get_unique_fmpz(fmpq_numref(next.get()), arg.get()) == 0) return false;
@@ -156,7 +93,37 @@ bool BallEvaluator::common(const std::vector<Ball>& args, bool gcd, Ball& out) {
     else
       (gcd ? fmpz_gcd : fmpz_lcm)(fmpq_numref(all.get()), all.numerator(), next.numerator());
   }
-  set(out, all);
+  acb_set_fmpq(out.get(), all.get(), precision);
   return true;
 }
+
+}  // namespace
+
+std::optional<bool> apply_function(Fn fn, std::vector<Ball>& args, std::int64_t precision,
+                                   Budget& budget, Ball& out) {
+  out = args.front();
+  if (const Unary unary = direct(fn)) {
+    unary(out.get(), out.get(), precision);
+    return true;
+  }
+  switch (fn) {
+    case Fn::kAbs:
+    case Fn::kNorm:
+      acb_abs(acb_realref(out.get()), out.get(), precision);
+      arb_zero(acb_imagref(out.get()));
+      return true;
+    case Fn::kFloor: return step(arb_floor, out, precision);
+    case Fn::kCeil: return step(arb_ceil, out, precision);
+    case Fn::kFactorial: return factorial(out, precision, budget);
+    case Fn::kLog: return logarithm(args, precision, out);
+    case Fn::kBinomial: return binomial(args, precision, budget, out);
+    case Fn::kMod: return modulo(args, precision, out);
+    case Fn::kMax:
+    case Fn::kMin: return args.size() == 1 || extreme(args, fn == Fn::kMax, precision, out);
+    case Fn::kGcd:
+    case Fn::kLcm: return args.size() == 1 || common(args, fn == Fn::kGcd, precision, out);
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace lie::scalar

@@ -1,12 +1,12 @@
 // Sums convergent series with infinitely many terms.
-#include <utility>
-
-#include "verifier/scalar/ball_evaluator.h"
+#include "verifier/scalar/ball_parts.h"
 
 namespace lie::scalar {
 namespace {
 
-constexpr slong kPrecision = 700;
+using exact::Rational;
+
+constexpr slong kPrecision = kSeriesPrecision;
 constexpr std::size_t kTerms = 61;
 constexpr std::int64_t kFar = 2000;  // the index from which convergence is judged
 // Successive estimates agree to 2 to the first power, so that the second bounds the error.
@@ -31,44 +31,32 @@ Ball levin(const std::vector<Ball>& terms, std::size_t n) {
   return above;
 }
 
-}  // namespace
-
 // Returns whether the terms decay faster than 1/k, or alternate and decay, as far as two distant
 // terms tell.
-bool BallEvaluator::converges(const Expr& e, const Rational& lower) {
+bool converges(const Term& term) {
   Ball near, far, next;
-  const auto term = [&](std::int64_t k, Ball& out) {
-    set(bound_[e.name], lower + Rational(k));
-    return eval(*e.args[0], out);
-  };
   if (!term(kFar, near) || !term(2 * kFar, far) || !term(2 * kFar + 1, next)) return false;
   const bool alternates =
       far.looks_real() && next.looks_real() && far.real_sign() * next.real_sign() < 0;
   Ball bound;
-  set(bound, alternates ? Rational(95, 100) : Rational(47, 100));
-  acb_mul(bound.get(), bound.get(), near.get(), precision_);
-  acb_abs(acb_realref(bound.get()), bound.get(), precision_);
-  acb_abs(acb_realref(far.get()), far.get(), precision_);
+  acb_set_fmpq(bound.get(), Rational(alternates ? 95 : 47, 100).get(), kPrecision);
+  acb_mul(bound.get(), bound.get(), near.get(), kPrecision);
+  acb_abs(acb_realref(bound.get()), bound.get(), kPrecision);
+  acb_abs(acb_realref(far.get()), far.get(), kPrecision);
   return arb_lt(acb_realref(far.get()), acb_realref(bound.get())) != 0;
 }
 
-bool BallEvaluator::series(const Expr& e, const Rational& lower, Ball& out) {
-  const auto outer = bound_;
-  const std::int64_t precision = std::exchange(precision_, kPrecision);
+}  // namespace
+
+bool sum_series(const Term& term, Ball& out) {
+  if (!converges(term)) return false;
   std::vector<Ball> terms(kTerms);
-  bool ok = converges(e, lower);
-  for (std::size_t k = 0; ok && k < kTerms; ++k) {
-    set(bound_[e.name], lower + Rational(static_cast<std::int64_t>(k)));
-    ok = eval(*e.args[0], terms[k]);
-  }
-  bound_ = outer;
-  precision_ = precision;
-  if (!ok) return false;
+  for (std::size_t k = 0; k < kTerms; ++k)
+    if (!term(static_cast<std::int64_t>(k), terms[k])) return false;
   out = levin(terms, kTerms);
   const Ball gap = difference(out, levin(terms, kTerms - 1), kPrecision);
   arb_add_error_2exp_si(acb_realref(out.get()), kError);
   if (!out.looks_real()) arb_add_error_2exp_si(acb_imagref(out.get()), kError);
-  estimated_ = true;
   return out.is_finite() && gap.within(kAgreement);
 }
 

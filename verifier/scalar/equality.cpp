@@ -5,9 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "verifier/expr/substitute.h"
 #include "verifier/scalar/ball.h"
-#include "verifier/scalar/decimals.h"
 #include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
@@ -36,6 +34,15 @@ std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Poin
   if (!b) return std::nullopt;
   return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated,
                  a->estimated || b->estimated};
+}
+
+// Rounding leaves few digits of small values, so these must also agree to 10^(1 - places) of their
+// size.
+bool agree_relatively(const Rational& gold, const Rational& answer, std::int64_t places) {
+  const Rational size = gold.sign() < 0 ? -gold : gold;
+  if (!(size < Rational(1))) return true;
+  const Rational gap = gold - answer;
+  return !(size * exact::power_of_ten(1 - places) < (gap.sign() < 0 ? -gap : gap));
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -117,19 +124,20 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
 
 // --- functions of names ----------------------------------------------------------------------
 
-// Returns whether both sides agree at one point, and kUnknown where the point decides nothing. With
-// `real`, only real values are compared: beyond a branch cut, where a side is complex, roots may be
-// meant otherwise.
-Tri agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real, Budget& budget) {
+// Returns whether both sides agree at one point, kUnknown where functions that are not evaluated
+// differ, and nothing where the point decides nothing. With `real`, only real values are compared:
+// beyond a branch cut, where a side is complex, roots may be meant otherwise.
+std::optional<Tri> agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real,
+                            Budget& budget) {
   for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
     const auto values = at_point(gold, answer, point, precision, budget);
-    if (!values) return Tri::kUnknown;
-    if (real && !(values->gold.looks_real() && values->answer.looks_real())) return Tri::kUnknown;
+    if (!values) return std::nullopt;
+    if (real && !(values->gold.looks_real() && values->answer.looks_real())) return std::nullopt;
     const Ball gap = difference(values->gold, values->answer, precision);
     if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
     if (gap.within(kSampleAgreement)) return Tri::kYes;
   }
-  return Tri::kUnknown;
+  return std::nullopt;
 }
 
 Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool real,
@@ -137,9 +145,9 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
   constexpr std::uint64_t kPoints = 8;
   Tri out = Tri::kUnknown;
   for (std::uint64_t seed = 1; seed <= kPoints && !budget.exhausted(); ++seed) {
-    const Tri here = agree_at(gold, answer, {kind, seed}, real, budget);
-    if (here == Tri::kNo) return Tri::kNo;
-    if (here == Tri::kYes) out = Tri::kYes;
+    const std::optional<Tri> here = agree_at(gold, answer, {kind, seed}, real, budget);
+    if (here && *here != Tri::kYes) return *here;
+    if (here) out = Tri::kYes;
   }
   return budget.exhausted() ? Tri::kUnknown : out;
 }
@@ -156,7 +164,7 @@ bool has_steps(const Expr& e) { return e.has(trait::kStep); }
 constexpr std::array kStepPoints = {PointKind::kLarge, PointKind::kBelow, PointKind::kAbove};
 
 // Returns whether an expression has no names but those of its sums, integrals and the like.
-bool is_constant(const Expr& e) {
+bool has_no_free_name(const Expr& e) {
   return !has_names(e) ||
          (has_binder(e) && !e.has(trait::kCall | trait::kText) && free_names(e).empty());
 }
@@ -192,6 +200,15 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
 
 }  // namespace
 
+bool equal_numbers(const Rational& gold, const Rational& answer, bool decimal,
+                   const VerifierOptions& options) {
+  if (gold == answer) return true;
+  if (!decimal || options.decimals != DecimalRule::kPlaces) return false;
+  const Rational a = exact::round_to_places(gold, options.decimal_places);
+  if (!(a == exact::round_to_places(answer, options.decimal_places))) return false;
+  return agree_relatively(gold, answer, options.decimal_places);
+}
+
 // --- equality --------------------------------------------------------------------------------
 
 Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& options,
@@ -203,7 +220,7 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
   if (infinite != 0) return Tri::kYes;
   // Any other expression with an infinity, such as infinity - infinity, has no value.
   if (gold.has(trait::kInfinity) || answer.has(trait::kInfinity)) return Tri::kNo;
-  if (is_constant(gold) && is_constant(answer))
+  if (has_no_free_name(gold) && has_no_free_name(answer))
     return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }

@@ -15,6 +15,11 @@ inline Tri both(Tri a, Tri b) {
 }
 inline Tri tri(bool value) { return value ? Tri::kYes : Tri::kNo; }
 
+/// Returns whether two numbers are equal under the rule for decimals. `decimal` says that one of
+/// the sides was written as a decimal.
+bool equal_numbers(const exact::Rational& gold, const exact::Rational& answer, bool decimal,
+                   const VerifierOptions& options);
+
 /// Decides equality of two scalars. Decimals follow options.decimals. Numbers are compared as exact
 /// rationals, or else by balls of rising precision, which prove a difference. Equality follows from
 /// identity modulo a prime (error 2^-60), or from

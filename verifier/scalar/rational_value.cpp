@@ -61,31 +61,13 @@ class Evaluator {
     if (!base) return std::nullopt;
     const Value exponent = eval(*e.args[1]);
     if (!exponent) return std::nullopt;
-    if (!exponent->is_integer()) return perfect_power(*base, *exponent);
+    if (!exponent->is_integer()) return std::nullopt;
     if (base->is_zero()) return exponent->sign() > 0 ? Value(Rational(0)) : std::nullopt;
     if (*base == Rational(1)) return base;
     const std::optional<std::int64_t> n = exponent->small_integer();
     if (!n || std::abs(*n) > kMostBits || base->bits() * std::abs(*n) > 2 * kMostBits)
       return std::nullopt;
     return exact::power(*base, *n);
-  }
-
-  // Evaluates 8^(2/3) and the like where the root is exact. Odd roots of negative numbers are real.
-  Value perfect_power(const Rational& base, const Rational& exponent) {
-    if (fmpz_bits(exponent.denominator()) > 6 || fmpz_bits(exponent.numerator()) > 10)
-      return std::nullopt;
-    const Value root = this->root(base, Rational(fmpz_get_si(exponent.denominator())));
-    const std::int64_t n = fmpz_get_si(exponent.numerator());
-    if (!root || root->bits() * std::abs(n) > kMostBits || (root->is_zero() && n <= 0))
-      return std::nullopt;
-    return exact::power(*root, n);
-  }
-
-  static Value exact_root(const Rational& base, std::int64_t degree) {
-    Rational out;
-    if (!fmpz_root(fmpq_numref(out.get()), base.numerator(), degree)) return std::nullopt;
-    if (!fmpz_root(fmpq_denref(out.get()), base.denominator(), degree)) return std::nullopt;
-    return out;
   }
 
   Value ratio(const Expr& e) {
@@ -108,7 +90,7 @@ class Evaluator {
 
   Value function(const Expr& e) {
     if (!is_one_of(e.fn, Fn::kAbs, Fn::kFloor, Fn::kCeil, Fn::kFactorial, Fn::kBinomial, Fn::kGcd,
-                   Fn::kLcm, Fn::kMax, Fn::kMin, Fn::kMod, Fn::kRoot))
+                   Fn::kLcm, Fn::kMax, Fn::kMin, Fn::kMod))
       return std::nullopt;
     const auto args = all(e);
     return args ? apply(e.fn, *args) : std::nullopt;
@@ -126,7 +108,6 @@ class Evaluator {
       case Fn::kLcm: return gcd_lcm(a, fn == Fn::kGcd);
       case Fn::kMax: return *std::max_element(a.begin(), a.end());
       case Fn::kMin: return *std::min_element(a.begin(), a.end());
-      case Fn::kRoot: return root(a[0], a[1]);
       default: return std::nullopt;
     }
   }
@@ -164,15 +145,6 @@ class Evaluator {
       out = gcd ? common : zero ? Rational(0) : out / common * next;
     }
     return out.sign() < 0 ? -out : out;
-  }
-
-  static Value root(const Rational& a, const Rational& degree) {
-    const std::optional<std::int64_t> n = degree.small_integer();
-    if (!n || *n < 2 || *n > 64) return std::nullopt;
-    if (a.sign() >= 0) return exact_root(a, *n);
-    if (*n % 2 == 0) return std::nullopt;
-    const Value positive = exact_root(-a, *n);
-    return positive ? Value(-*positive) : std::nullopt;
   }
 
   Budget& budget_;

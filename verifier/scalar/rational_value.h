@@ -8,7 +8,7 @@
 
 namespace lie::scalar {
 
-/// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like
+/// Evaluates arithmetic, integer powers, factorials, binomials, gcd and the like
 /// exactly. Returns nothing where the value is not rational, undefined, or too large for the
 /// budget. Sizes are bounded before they are computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);

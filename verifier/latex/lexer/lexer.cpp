@@ -1,5 +1,7 @@
 #include "verifier/latex/lexer/lexer.h"
 
+#include <iterator>
+
 #include "verifier/latex/lexer/lexer_state.h"
 
 namespace lie::latex {
@@ -50,43 +52,35 @@ void Lexer::step() {
   }
 }
 
+namespace {
+
+struct Sign {
+  char text;
+  Tok kind;
+};
+constexpr Sign kSigns[] = {
+    {'+', Tok::kPlus},   {'-', Tok::kMinus},     {'*', Tok::kTimes},      {'/', Tok::kDivide},
+    {':', Tok::kColon},  {'^', Tok::kCaret},     {'_', Tok::kUnderscore}, {'!', Tok::kBang},
+    {'\'', Tok::kPrime}, {'%', Tok::kPercent},   {',', Tok::kComma},      {';', Tok::kSemicolon},
+    {'|', Tok::kBar},    {'(', Tok::kOpen},      {'[', Tok::kOpen},       {')', Tok::kClose},
+    {']', Tok::kClose},  {'{', Tok::kBraceOpen}, {'}', Tok::kBraceClose}, {'&', Tok::kAmpersand}};
+
+}  // namespace
+
 void Lexer::punctuation() {
   if (comparison() || emphasis()) return;
   const std::size_t begin = at_;
   const char c = text_[at_++];
-  switch (c) {
-    case '+': push(Tok::kPlus, begin); return;
-    case '-': push(Tok::kMinus, begin); return;
-    case '*':
-      if (peek() == '*') {
-        ++at_;
-        push(Tok::kCaret, begin);
-      } else {
-        push(Tok::kTimes, begin);
-      }
-      return;
-    case '/': push(Tok::kDivide, begin); return;
-    case ':': push(Tok::kColon, begin); return;
-    case '^': push(Tok::kCaret, begin); return;
-    case '_': push(Tok::kUnderscore, begin); return;
-    case '!': push(Tok::kBang, begin); return;
-    case '\'': push(Tok::kPrime, begin); return;
-    case '%': push(Tok::kPercent, begin); return;
-    case ',': push(Tok::kComma, begin); return;
-    case ';': push(Tok::kSemicolon, begin); return;
-    case '|': bar(begin); return;
-    case '(':
-    case '[': push(Tok::kOpen, begin).bracket = c; return;
-    case ')':
-    case ']': push(Tok::kClose, begin).bracket = c; return;
-    case '{': push(Tok::kBraceOpen, begin); return;
-    case '}': push(Tok::kBraceClose, begin); return;
-    case '&': push(Tok::kAmpersand, begin); return;
-    case '.': period(begin); return;
-    case '$': dollar(begin); return;
-    case '"': spaced_ = true; return;
-    default: push(Tok::kBad, begin); return;
+  if (c == '.') return period(begin);
+  if (c == '$') return dollar(begin);
+  if (c == '"') return void(spaced_ = true);
+  if (c == '*' && peek() == '*') {
+    ++at_;
+    push(Tok::kCaret, begin);
+    return;
   }
+  const auto* sign = std::ranges::find(kSigns, c, &Sign::text);
+  push(sign == std::end(kSigns) ? Tok::kBad : sign->kind, begin).bracket = c;
 }
 
 // Skips emphasis, as in **5** and `5`.
@@ -121,17 +115,17 @@ void Lexer::period(std::size_t begin) {
 }
 
 bool Lexer::comparison() {
-  struct Sign {
+  struct Comparison {
     std::string_view text;
     expr::Rel rel;
   };
   using expr::Rel;
-  static constexpr Sign kSigns[] = {
+  static constexpr Comparison kComparisons[] = {
       {"<=", Rel::kLessEqual},    {"=<", Rel::kLessEqual}, {">=", Rel::kGreaterEqual},
       {"=>", Rel::kGreaterEqual}, {"!=", Rel::kNotEqual},  {"==", Rel::kEqual},
       {"->", Rel::kArrow},        {"~=", Rel::kApprox},    {"<", Rel::kLess},
       {">", Rel::kGreater},       {"=", Rel::kEqual}};
-  for (const Sign& sign : kSigns) {
+  for (const Comparison& sign : kComparisons) {
     if (!rest().starts_with(sign.text)) continue;
     // The text 5!=120 has a factorial.
     if (sign.rel == Rel::kNotEqual && at_ > 0 && is_digit(text_[at_ - 1])) continue;
@@ -143,6 +137,10 @@ bool Lexer::comparison() {
   return false;
 }
 
-Lexed lex(std::string_view text, Budget& budget) { return Lexer(text, budget).run(); }
+Lexed lex(std::string_view text, Budget& budget) {
+  Lexed out = Lexer(text, budget).run();
+  respell(out);
+  return out;
+}
 
 }  // namespace lie::latex

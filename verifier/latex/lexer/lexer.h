@@ -18,8 +18,8 @@ struct Lexed {
   std::deque<std::string> names;
 };
 
-/// Splits a text into tokens. Never fails: unknown input becomes Tok::kBad with its position.
-/// Spends one step of the budget per token.
+/// Splits a text into tokens, and brings alternative spellings to one. Never fails: unknown input
+/// becomes Tok::kBad with its position. Spends one step of the budget per token.
 Lexed lex(std::string_view text, Budget& budget);
 
 }  // namespace lie::latex

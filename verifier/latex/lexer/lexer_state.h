@@ -67,7 +67,6 @@ class Lexer {
   void punctuation();
   bool emphasis();
   void dollar(std::size_t begin);
-  void bar(std::size_t begin) { push(Tok::kBar, begin); }
   void period(std::size_t begin);
   bool comparison();
 
@@ -78,5 +77,9 @@ class Lexer {
   bool spaced_ = false, emphasized_ = false;
   std::size_t dollars_ = 0, last_dollar_ = std::string_view::npos;
 };
+
+/// Rewrites the tokens of an answer: the interval ]0, 1[ as (0, 1), and 3x10^8 as a product.
+/// Removes universal quantifiers, and separates the declarations of integers.
+void respell(Lexed& lexed);
 
 }  // namespace lie::latex

@@ -1,6 +1,7 @@
-// Lexes words, and characters beyond ASCII.
+// Lexes words, characters beyond ASCII, and numbers: decimals, groups of thousands, exponents.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "verifier/latex/lexer/lexer_state.h"
 
@@ -112,6 +113,140 @@ void Lexer::integer(std::int64_t value, std::size_t begin) {
   Token& token = push(Tok::kNumber, begin);
   token.number = static_cast<std::uint32_t>(out_.numbers.size());
   out_.numbers.emplace_back(value);
+}
+
+// --- numbers -----------------------------------------------------------------------------------
+
+std::size_t Lexer::digits_from(std::size_t i) const {
+  while (i < text_.size() && is_digit(text_[i])) ++i;
+  return i;
+}
+
+// Returns the length of a separator of thousands after a number, which comes before exactly three
+// digits. In "2 100/300" the space separates a whole number from its fraction.
+std::size_t Lexer::glue_length(std::size_t i) const {
+  constexpr std::string_view kStarts = " ~{,'\\\xc2\xe2";
+  if (i >= text_.size() || kStarts.find(text_[i]) == std::string_view::npos) return 0;
+  for (const std::string_view sign : {"{,}", "{, }", ",\\!", ", \\!", "\\,", "\\ ", "\\;",
+                                      "\\:", "'", " ", "~", "\u00a0", "\u2009", "\u202f"}) {
+    const std::size_t at = sign.front() == '{' ? text_.find_first_not_of(' ', i) : i;
+    if (!text_.substr(std::min(at, text_.size())).starts_with(sign)) continue;
+    std::size_t first = at + sign.size();
+    while (sign.front() != ' ' && first < text_.size() && text_[first] == ' ') ++first;
+    const std::size_t end = digits_from(first);
+    const bool divided = end < text_.size() && text_[end] == '/' && is_one_of(sign, " ", "~");
+    if (end == first + 3) return divided ? 0 : first - i;
+  }
+  return 0;
+}
+
+namespace {
+
+// Returns how many digits recur at the end of a decimal, or 0. They must occur twice, or three
+// times where fewer than five digits recur.
+std::size_t period_of(std::string_view digits) {
+  const std::string_view places = digits.substr(digits.find('.') + 1);
+  for (std::size_t period = 1; period <= 12; ++period) {
+    const std::size_t needed = period * (period < 5 ? 3 : 2);
+    if (needed > places.size()) continue;
+    const std::string_view tail = places.substr(places.size() - needed);
+    if (tail.substr(period) == tail.substr(0, needed - period)) return period;
+  }
+  return 0;
+}
+
+// Returns the value of a decimal whose last digits recur forever.
+exact::Rational recurring(const exact::Rational& value, std::string_view digits) {
+  const auto period = static_cast<std::int64_t>(period_of(digits));
+  const auto places = static_cast<std::int64_t>(digits.size() - digits.find('.') - 1);
+  const std::string_view block = digits.substr(digits.size() - static_cast<std::size_t>(period));
+  const exact::Rational nines = exact::power_of_ten(period) - exact::Rational(1);
+  return value + *exact::from_decimal(block) / nines * exact::power_of_ten(-places);
+}
+
+}  // namespace
+
+// Takes the dots of 0.333... and 0.1212\ldots, where the digits before them recur.
+bool Lexer::take_dots(std::string_view digits) {
+  constexpr std::size_t kLongest = 100;
+  if (digits.size() > kLongest || period_of(digits) == 0) return false;
+  for (const std::string_view dots : {"...", "\\ldots", "\\dots", "\\cdots", "\u2026"}) {
+    if (!rest().starts_with(dots)) continue;
+    at_ += dots.size();
+    return true;
+  }
+  return false;
+}
+
+void Lexer::number() {
+  const std::size_t begin = at_;
+  std::string digits;
+  std::size_t end = digits_from(at_);
+  digits.assign(text_.substr(at_, end - at_));
+  at_ = end;
+  const bool groups = !digits.empty() && digits.size() <= 3 && digits != "0";
+  for (std::size_t n = glue_length(at_); groups && n > 0; n = glue_length(at_)) {
+    end = digits_from(at_ + n);
+    digits.append(text_.substr(at_ + n, end - at_ - n));
+    at_ = end;
+  }
+  bool decimal = fraction(digits);
+  const bool repeating = !decimal && peek() == '.' && repeats(text_.substr(at_ + 1));
+  if (repeating) ++at_;
+  const bool repeats_later = decimal && repeats(rest());
+  std::optional<exact::Rational> value = exact::from_decimal(digits);
+  if (value && decimal && take_dots(digits)) {
+    value = recurring(*value, digits);
+    decimal = false;
+  }
+  if (value && !repeating) value = exponent(std::move(*value));
+  Token& token = push(value ? Tok::kNumber : Tok::kBad, begin);
+  token.decimal = decimal;
+  token.repeating = repeating || repeats_later;
+  token.thousands = is_group_behind_comma(begin);
+  token.name = text_.substr(begin, at_ - begin);
+  if (!value) return;
+  token.number = static_cast<std::uint32_t>(out_.numbers.size());
+  out_.numbers.push_back(std::move(*value));
+}
+
+bool Lexer::repeats(std::string_view s) {
+  return s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
+}
+
+// Takes the decimals after a point, or after "{,}" as a decimal comma.
+bool Lexer::fraction(std::string& digits) {
+  if (peek() == '.' && peek(1) == '/' && is_digit(peek(2))) ++at_;  // -1./3
+  std::size_t skip = 0;
+  if (peek() == '.' && is_digit(peek(1))) skip = 1;
+  if (rest().starts_with("{,}") && is_digit(peek(3))) skip = 3;
+  if (skip == 0) return false;
+  const std::size_t end = digits_from(at_ + skip);
+  digits.push_back('.');
+  digits.append(text_.substr(at_ + skip, end - at_ - skip));
+  at_ = end;
+  return true;
+}
+
+// Takes the exponent of "2.5E4" and "1e-7", which has digits and no letter after them.
+exact::Rational Lexer::exponent(exact::Rational value) {
+  if (peek() != 'e' && peek() != 'E') return value;
+  std::size_t i = at_ + 1;
+  if (i < text_.size() && (text_[i] == '-' || text_[i] == '+')) ++i;
+  const std::size_t end = digits_from(i);
+  if (end == i || end - i > 6 || (end < text_.size() && is_letter(text_[end]))) return value;
+  std::int64_t power = 0;
+  for (std::size_t k = i; k < end; ++k) power = power * 10 + (text_[k] - '0');
+  if (!budget_.allow_bits(power * 4)) return value;
+  if (text_[at_ + 1] == '-') power = -power;
+  at_ = end;
+  return value * exact::power_of_ten(power);
+}
+
+// Returns whether exactly three digits (and decimals) directly follow the comma after a number.
+bool Lexer::is_group_behind_comma(std::size_t begin) const {
+  if (digits_from(begin) - begin != 3 || begin < 2 || text_[begin - 1] != ',') return false;
+  return is_digit(text_[begin - 2]);
 }
 
 }  // namespace lie::latex

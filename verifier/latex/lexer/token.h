@@ -60,8 +60,6 @@ enum class Tok : std::uint8_t {
   kOperatorName,
   kSum,
   kProd,
-  kIntegral,
-  kLimit,
   kBegin,
   kEndEnvironment,  // name
   kAmpersand,

@@ -1,58 +1,46 @@
-#include "verifier/latex/respell.h"
+// Rewrites alternative spellings, which the tokens around them tell apart, to the one that is
+// parsed.
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "common/text/scan.h"
+#include "verifier/latex/lexer/lexer_state.h"
 
 namespace lie::latex {
 namespace {
 
-/// Returns whether a text holds only single letters and words that describe all reals.
-bool is_harmless(std::string_view text) {
-  constexpr std::array<std::string_view, 14> kWords = {
-      "for",   "all",     "every",  "each", "any", "real", "reals",
-      "value", "numbers", "number", "of",   "the", "in",   "values"};
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t begin = i;
-    while (i < text.size() && is_letter(text[i])) ++i;
-    const std::string_view word = text.substr(begin, i - begin);
-    if (word.size() > 1 && std::ranges::find(kWords, word) == kWords.end()) return false;
-    if (!word.empty()) continue;
-    if (std::string_view(" ,.$").find(text[i]) == std::string_view::npos) return false;
-    ++i;
+// Returns the words of tokens, or nothing where they hold more than words, names and "in R".
+std::optional<std::vector<std::string_view>> words_of(std::span<const Token> tokens) {
+  std::vector<std::string_view> out;
+  for (const Token& token : tokens) {
+    const bool in_reals = (token.kind == Tok::kRelation && token.rel == expr::Rel::kIn) ||
+                          (token.kind == Tok::kNamedSet && token.name == "R");
+    const bool says = is_one_of(token.kind, Tok::kText, Tok::kWord, Tok::kSymbol);
+    if (!says && !in_reals && !is_one_of(token.kind, Tok::kComma, Tok::kPeriod, Tok::kEnd))
+      return std::nullopt;
+    for (std::string_view rest = says ? token.name : ""; !rest.empty();) {
+      const std::size_t end = std::min(rest.find_first_of(" ,.$"), rest.size());
+      if (end > 0) out.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
   }
-  return true;
+  return out;
 }
 
-bool may_follow(const Token& token) {
-  switch (token.kind) {
-    case Tok::kText:
-    case Tok::kWord: return is_harmless(token.name);
-    case Tok::kSymbol:
-    case Tok::kComma:
-    case Tok::kPeriod:
-    case Tok::kEnd: return true;
-    case Tok::kRelation: return token.rel == expr::Rel::kIn;
-    case Tok::kNamedSet: return token.name == "R";
-    default: return false;
-  }
-}
-
-bool begins(const Token& token, const Token& next) {
-  if (token.kind == Tok::kSymbol) return token.name == "forall";
-  const auto quantifies = [](std::string_view word) {
-    return word == "all" || word == "every" || word == "each" || word == "any";
-  };
-  if (token.kind == Tok::kWord) {
-    return token.name == "for" && next.kind == Tok::kWord && quantifies(next.name);
-  }
-  if (token.kind != Tok::kText) return false;
-  const std::size_t start = std::min(token.name.find_first_not_of(' '), token.name.size());
-  const std::string_view text = token.name.substr(start);
-  if (!text.starts_with("for ")) return false;
-  return quantifies(text.substr(4, text.find(' ', 4) - 4));
+// Returns whether words quantify over all reals: "for every real t".
+bool quantify(const std::vector<std::string_view>& words) {
+  constexpr std::array<std::string_view, 9> kWords = {
+      "real", "reals", "value", "values", "numbers", "number", "of", "the", "in"};
+  const bool sign = !words.empty() && words[0] == "forall";
+  const auto quantifies = [](auto word) { return is_one_of(word, "all", "every", "each", "any"); };
+  if (!sign && !(words.size() > 1 && words[0] == "for" && quantifies(words[1]))) return false;
+  return std::all_of(words.begin() + 1, words.end(), [&](std::string_view word) {
+    return word.size() == 1 || quantifies(word) || std::ranges::find(kWords, word) != kWords.end();
+  });
 }
 
 // Puts a comma before the declaration of an integer at the end of an answer: "2k\pi (k \in
@@ -77,12 +65,12 @@ void separate_declaration(std::vector<Token>& tokens) {
 // Removes a universal quantifier over the reals, or without a domain, at the end of an answer with
 // a relation sign. Others ("for all x > 0", "for every integer n") stay.
 void drop_trailing_quantifier(std::vector<Token>& tokens) {
-  const auto related = std::ranges::find(tokens, Tok::kRelation, &Token::kind);
-  for (auto at = related; at != tokens.end() && at->kind != Tok::kEnd; ++at) {
-    if (!begins(*at, *(at + 1))) continue;
-    if (std::all_of(at, tokens.end(), may_follow)) tokens.erase(at, tokens.end() - 1);
-    return;
-  }
+  auto at = std::ranges::find(tokens, Tok::kRelation, &Token::kind);
+  at = std::find_if(at, tokens.end(), [](const Token& token) {
+    return token.name == "forall" || trimmed(token.name).starts_with("for");
+  });
+  const auto words = words_of({at, tokens.end()});
+  if (words && quantify(*words)) tokens.erase(at, tokens.end() - 1);
 }
 
 // Returns whether a token may stand next to an interval.
@@ -136,22 +124,15 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
-// Removes the empty group of 90{}^2. In {}_{10}C_3 it holds the first index.
+// Removes the empty group of 90{}^2.
 void drop_empty_bases(std::vector<Token>& tokens) {
-  std::vector<Token> kept;
-  const auto kind = [&](std::size_t i) { return tokens[std::min(i, tokens.size() - 1)].kind; };
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const bool empty = i > 0 && kind(i) == Tok::kBraceOpen && kind(i + 1) == Tok::kBraceClose &&
-                       is_one_of(kind(i + 2), Tok::kCaret, Tok::kUnderscore);
-    // The index before C or P is one token, or one in braces.
-    const std::size_t next =
-        std::min(i + (kind(i + 3) == Tok::kBraceOpen ? 6 : 4), tokens.size() - 1);
-    if (!empty || is_one_of(tokens[next].name, "C", "P"))
-      kept.push_back(tokens[i]);
-    else
-      ++i;
+  for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
+    const bool empty = tokens[i].kind == Tok::kBraceOpen &&
+                       tokens[i + 1].kind == Tok::kBraceClose &&
+                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore);
+    const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    if (empty) tokens.erase(at, at + 2);
   }
-  tokens = std::move(kept);
 }
 
 }  // namespace
