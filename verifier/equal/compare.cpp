@@ -127,10 +127,8 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   answer = prepared(answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
-  if (gold->op != Op::kText && answer->op != Op::kText) {
-    strip_assignments(gold, answer);
-    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
-  }
+  if (gold->op != Op::kText && answer->op != Op::kText) strip_assignments(gold, answer);
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);

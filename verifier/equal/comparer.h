@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/equal/kind.h"
 #include "verifier/equal/parts.h"
 
 namespace lie::equal {

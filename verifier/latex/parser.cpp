@@ -142,11 +142,10 @@ const Expr* Parser::join(std::vector<std::vector<const Expr*>> groups, bool any_
                         return group.size() > 1;
                       });
   for (auto& group : groups) {
-    if (!tuples) {
+    if (!tuples)
       items.insert(items.end(), group.begin(), group.end());
-    } else {
+    else
       items.push_back(tuple(std::move(group), '(', ')', false));
-    }
   }
   return group_value(std::move(items), any_or, Op::kList);
 }

@@ -106,12 +106,8 @@ void Lexer::dollar(std::size_t begin) {
 }
 
 void Lexer::period(std::size_t begin) {
-  std::size_t n = 1;
-  while (peek() == '.') {
-    ++at_;
-    ++n;
-  }
-  push(n > 1 ? Tok::kDots : Tok::kPeriod, begin);
+  at_ = std::min(text_.find_first_not_of('.', at_), text_.size());
+  push(at_ > begin + 1 ? Tok::kDots : Tok::kPeriod, begin);
 }
 
 bool Lexer::comparison() {

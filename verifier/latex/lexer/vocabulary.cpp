@@ -5,7 +5,7 @@
 #include <span>
 
 #include "common/text/scan.h"
-#include "verifier/latex/lexer/token.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 namespace {
