@@ -28,7 +28,8 @@ function(lie_warnings target)
 endfunction()
 
 # Parsing headers is half of the build's time, so the headers that most sources include are parsed once for the libraries and
-# once for the tests. Sources include what they use all the same: presets debug and fuzz build without this.
+# once for the tests. With LIE_UNITY (preset release) six sources of a library at a time are
+# compiled together. Sources include what they use all the same: presets debug and fuzz build without either.
 function(lie_precompiled_headers owner)
   cmake_parse_arguments(ARG "" "" "HEADERS;LINK" ${ARGN})
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/${owner}.cpp" CONTENT "")
@@ -47,6 +48,10 @@ function(lie_library name)
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   lie_warnings(${name})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${LIE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  if(LIE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes the joined sources for headers
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
   if(NOT ARG_OWN_HEADERS)
     target_precompile_headers(${name} REUSE_FROM lie_library_headers)
   endif()
@@ -59,17 +64,24 @@ function(lie_program name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   lie_warnings(${name})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>)  # as in the precompiled headers
+  target_precompile_headers(${name} REUSE_FROM lie_library_headers)
 endfunction()
 
-# lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4] [OWN_HEADERS])
-# Declares a GoogleTest program. With RANKS it is registered once per number of MPI ranks.
+# lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4] [OWN_HEADERS] [UNITY])
+# Declares a GoogleTest program. With RANKS it is registered once per number of MPI ranks. UNITY: its sources may be compiled
+# together, because no two of their helpers have the same name.
 function(lie_test name)
-  cmake_parse_arguments(ARG "OWN_HEADERS" "" "SOURCES;LINK;RANKS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_HEADERS;UNITY" "" "SOURCES;LINK;RANKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} lie_test_directories GTest::gmock)
   lie_warnings(${name})
   target_compile_options(${name} PRIVATE -O1)  # compiles a third faster than -O3
+  if(ARG_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${LIE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  endif()
   if(NOT ARG_OWN_HEADERS)
     target_precompile_headers(${name} REUSE_FROM lie_test_headers)
   endif()

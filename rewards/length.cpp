@@ -47,6 +47,7 @@ void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
     delta_tokens = more_tokens;
   } else {
     target = LengthTarget::kAbsolute;
+    delta_tokens = LengthRewardOptions{}.delta_tokens;  // without effect
     target_tokens = std::round(mean_tokens + more_tokens);
   }
 }

@@ -241,6 +241,10 @@ std::string unreadable_gold(std::string_view gold, const VerifierOptions& option
   return verdict.correct() && !verdict.gold_form.empty() ? "" : verdict.reason;
 }
 
+std::string answer_in_gold(std::string_view gold, const VerifierOptions& options) {
+  return extract::from_gold(gold, options);
+}
+
 void release_thread_caches() { flint_cleanup(); }
 
 }  // namespace lie

@@ -38,6 +38,10 @@ Verdict explain(std::string_view gold, std::string_view response,
 /// about as much as verify().
 std::string unreadable_gold(std::string_view gold, const VerifierOptions& options = {});
 
+/// Returns the part of `gold` that answers are compared with: what follows the last "####", a box's
+/// content, or all of it.
+std::string answer_in_gold(std::string_view gold, const VerifierOptions& options = {});
+
 /// Frees FLINT's caches of the calling thread. Call it before a thread that verified ends.
 void release_thread_caches();
 

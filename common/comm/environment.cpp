@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "common/base/error.h"
+#include "common/base/host_name.h"
 #include "common/comm/launcher.h"
 
 namespace lie {
@@ -64,12 +65,6 @@ void check_slurm_step(int size) {
         "prints the types of this cluster), or mpirun",
         tasks);
   }
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
-  return name.data();
 }
 
 /// Makes the kernel kill this rank when mpirun dies; it would continue computing otherwise. Under

@@ -28,7 +28,7 @@ struct RecordHeader {
 constexpr std::uint64_t kHeadBytes = sizeof(RecordHeader) + wire::kHeaderBytes;
 
 template <typename T>
-std::string_view text_of(const T& bytes) {
+std::string_view chars_of(const T& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -71,7 +71,7 @@ class RecordReader {
     if (left == 0) return false;
     if (left < kHeadBytes) return end_incomplete(state);
     const RecordHeader crc = read_head(message);
-    if (crc32c(text_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
+    if (crc32c(chars_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
     std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
     std::memcpy(&payload, message.data() + 8, sizeof payload);
     if (payload > left - kHeadBytes) return end_incomplete(state);
@@ -99,7 +99,7 @@ class RecordReader {
   }
 
   void check_payload(MessageFileState& state, Bytes& message, RecordHeader crc) const {
-    if (crc32c(text_of(message).substr(wire::kHeaderBytes)) == crc.payload_crc) return;
+    if (crc32c(chars_of(message).substr(wire::kHeaderBytes)) == crc.payload_crc) return;
     state.damage.push_back(fmt::format("{}: the record at byte {} is damaged; its group is lost",
                                        path_.string(), state.valid_bytes));
     message.clear();
@@ -139,14 +139,14 @@ MessageFile::MessageFile(const fs::path& path, std::uint64_t valid_bytes)
     : file_(path, OutputFile::Begin::kAtEnd) {
   cut_file(path, valid_bytes);
   const FileHeader header;
-  if (valid_bytes == 0) file_.write(text_of(std::as_bytes(std::span(&header, 1))));
+  if (valid_bytes == 0) file_.write(chars_of(std::as_bytes(std::span(&header, 1))));
 }
 
 void MessageFile::append(std::span<const std::byte> message) {
-  const RecordHeader crc{crc32c(text_of(message.first(wire::kHeaderBytes))),
-                         crc32c(text_of(message.subspan(wire::kHeaderBytes)))};
-  std::string record(text_of(std::as_bytes(std::span(&crc, 1))));
-  record.append(text_of(message));
+  const RecordHeader crc{crc32c(chars_of(message.first(wire::kHeaderBytes))),
+                         crc32c(chars_of(message.subspan(wire::kHeaderBytes)))};
+  std::string record(chars_of(std::as_bytes(std::span(&crc, 1))));
+  record.append(chars_of(message));
   write_past_fault_point("journal", record, [this](std::string_view bytes) { file_.write(bytes); });
 }
 

@@ -1,6 +1,7 @@
 #include "common/dataset/dataset.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
+#include "common/text/counted.h"
 #include "common/text/units.h"
 
 namespace lie {
@@ -111,10 +113,12 @@ std::string letter_of(const JsonRow& row, const std::string& key, std::size_t ch
                       RowCounts& counts) {
   if (is_key(key, 'A', choices)) return key;
   if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
+    counts.zero_keys += key == "0" ? 1 : 0;
     fail(
         "{}: the correct answer is \"{}\": expected a letter from A to {}, or the number of a "
-        "choice from 1 on; correct the row",
-        row.place(), key, static_cast<char>('A' + choices - 1));
+        "choice from 1 on; {}",
+        row.place(), key, static_cast<char>('A' + choices - 1),
+        key == "0" ? "write letters if the file counts from 0" : "correct the row");
   }
   ++counts.digit_keys;
   return {static_cast<char>('A' + (key[0] - '1'))};
@@ -173,6 +177,12 @@ double reference_length_of(const JsonRow& row, const RowOptions& options) {
     }
   }
   return -1;
+}
+
+/// Returns `field`, or "" if the program looks for this field by default.
+std::string unless_default(const std::string& field,
+                           std::initializer_list<const char*> looked_for) {
+  return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
 }  // namespace
@@ -261,6 +271,17 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   return prompt;
 }
 
+bool name_fields(const JsonRow& row, RowOptions& options) {
+  const FieldNames names = guess_fields(row);
+  if (names.prompt.empty() || names.gold.empty()) return false;
+  options.prompt_field = names.prompt;
+  options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
+  options.choices_field = names.choices;
+  if (!names.data_source.empty()) options.data_source_field = names.data_source;
+  options.reference_length_field = unless_default(names.reference_length, {"reference_length"});
+  return true;
+}
+
 Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
                      bool skip_bad_rows) {
   Dataset dataset;
@@ -272,15 +293,25 @@ Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
   if (dataset.prompts.empty()) {
     fail("{}: every row is bad; the first: {}", path.string(), dataset.skipped.front());
   }
+  if (dataset.counts.zero_keys > 0 && dataset.counts.digit_keys > 0) {
+    fail(
+        "{}: the correct choice is 0 in {} and another number in {}: numbers are read as counted "
+        "from 1, so these would be misread; write letters",
+        path.string(), counted(dataset.counts.zero_keys, "row"), dataset.counts.digit_keys);
+  }
   return dataset;
 }
 
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render) {
+  RowOptions read = options;
   const auto make = [&](const JsonRow& row, RowCounts& counts) {
-    return prompt_of(row, options, render, counts);
+    if (read.find_fields && name_fields(row, read)) read.find_fields = false;
+    return prompt_of(row, read, render, counts);
   };
-  return read_dataset(path, make, options.skip_bad_rows);
+  Dataset dataset = read_dataset(path, make, options.skip_bad_rows);
+  dataset.options = read;
+  return dataset;
 }
 
 std::string skipped_rows_text(const Dataset& dataset) {

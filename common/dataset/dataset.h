@@ -30,7 +30,9 @@ struct RowOptions : PromptOptions {
   std::string data_source_field = "data_source";
   std::string reference_length_field;
   double num_tokens_excess = 1000;
-  bool keep_rows = false;  // fills Prompt::row; not a config key; set if a program needs the rows
+  // Not config keys:
+  bool keep_rows = false;    // fills Prompt::row; set if a program needs the rows
+  bool find_fields = false;  // name_fields() by the first row that has a prompt and an answer
 };
 void describe(FieldList& fields, RowOptions& options);
 
@@ -48,7 +50,8 @@ void describe(FieldList& fields, DataOptions& options);
 
 /// What rows have that their author may not have meant.
 struct RowCounts {
-  std::int64_t digit_keys = 0;    // choice questions whose correct answer is a number
+  std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0
+  std::int64_t digit_keys = 0;    // choice questions whose correct answer is another number
   std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
 };
 
@@ -58,6 +61,7 @@ struct Dataset {
   std::int64_t rows = 0;             // number of rows in the file
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
   RowCounts counts;
+  RowOptions options;                // by which the rows were read, with the fields that were found
   std::vector<std::string> remarks;  // for the user: what may not be meant, a sentence each
 };
 
@@ -88,11 +92,15 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                  RowCounts& counts);
 
+/// Sets the names of the fields that a row has under names of published datasets, unless the
+/// program looks for them by default. Returns false if the row has no such prompt or no answer.
+bool name_fields(const JsonRow& row, RowOptions& options);
+
 /// Makes the prompt of a row, like prompt_of().
 using MakePrompt = std::function<Prompt(const JsonRow& row, RowCounts& counts)>;
 
 /// Reads one Prompt per row. Throws the Error of `make` for the first malformed row, or, with
-/// `skip_bad_rows`, Error if all rows are malformed.
+/// `skip_bad_rows`, Error if all rows are malformed or choices are numbered from 0.
 Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make, bool skip_bad_rows);
 /// Reads one Prompt per row by prompt_of().
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,

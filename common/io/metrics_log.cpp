@@ -12,17 +12,17 @@
 namespace lie {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string line_of(const MetricsRow& row) {
-  Json json = {{"step", row.step}, {"wall_time", row.wall_time}};
+  OrderedJson json = {{"step", row.step}, {"wall_time", row.wall_time}};
   for (const auto& [name, value] : row.values) {
-    json[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
+    json[name] = std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
   }
   return with_checksum(json.dump()) + "\n";
 }
 
-MetricsRow from_json(const Json& json) {
+MetricsRow from_json(const OrderedJson& json) {
   MetricsRow row{.step = json.at("step").get<std::int64_t>(),
                  .wall_time = json.value("wall_time", 0.0),
                  .values = {}};
@@ -40,14 +40,14 @@ MetricsFile read_valid_metrics(const std::filesystem::path& path) {
   MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
   const auto take = [&](std::string_view object, std::size_t line) {
     try {
-      MetricsRow row = from_json(Json::parse(object));
+      MetricsRow row = from_json(OrderedJson::parse(object));
       if (!file.checked || is_valid(object)) {
         file.rows.push_back(std::move(row));
       } else {
         file.damage.push_back(
             fmt::format("{}:{}: the line does not fit its checksum", path.string(), line));
       }
-    } catch (const Json::exception& e) {
+    } catch (const OrderedJson::exception& e) {
       file.damage.push_back(
           fmt::format("{}:{}: expected one flat JSON object of numbers with a \"step\" ({})",
                       path.string(), line, e.what()));

@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/host_name.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 
@@ -75,11 +75,6 @@ void remove_event_files(const std::filesystem::path& directory) {
   for (const std::string& name : list_directory(directory)) {
     if (name.starts_with(kFilePrefix)) remove_file(directory / name);
   }
-}
-
-std::string host_name() {
-  std::array<char, 256> name = {};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
 }
 
 }  // namespace

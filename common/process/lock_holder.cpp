@@ -6,13 +6,13 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/base/host_name.h"
 #include "common/process/slurm_job.h"
 
 namespace lie {
@@ -30,12 +30,6 @@ std::string line_of(const std::string& path) {
   std::ifstream file(path);
   std::getline(file, line);
   return line;
-}
-
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name = {};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 std::string pid_namespace() {

@@ -1,4 +1,4 @@
-// Numbers of things in messages.
+// Numbers and ranges of things in messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,6 +12,12 @@ namespace lie {
 /// Returns "1 step" or "2 steps".
 inline std::string counted(std::int64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+/// Returns "step 3" or "steps 3 to 5".
+inline std::string numbered(std::string_view thing, std::int64_t first, std::int64_t last) {
+  if (first == last) return fmt::format("{} {}", thing, first);
+  return fmt::format("{}s {} to {}", thing, first, last);
 }
 
 }  // namespace lie

@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/base/fault.h"
 #include "common/io/file.h"
+#include "common/text/counted.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segment_damage.h"
@@ -21,8 +22,10 @@ using schema::ColumnInfo;
 void rename_damaged(const Segment& segment, std::int64_t step, const char* fault, const Log& log) {
   const fs::path aside = set_aside(segment.path, ".damaged");
   const std::int64_t start = segment.starts_after_step;
-  const std::string lost =
-      start < step ? fmt::format("its steps {} to {} are lost, ", start + 1, step) : "";
+  const std::string lost = start < step
+                               ? fmt::format("{} {} lost, ", numbered("step", start + 1, step),
+                                             start + 1 == step ? "is" : "are")
+                               : "";
   log.warn(
       "TRAJECTORIES ARE DAMAGED: {}; renamed to {}: {}its steps after step {} are generated again",
       fault, aside.filename().string(), lost, std::max(start, step));
@@ -52,8 +55,9 @@ void note_missing(const fs::path& directory, const SegmentIndex& index, std::int
                   const Log& log) {
   for (const IndexedSegment& segment : index) {
     if (segment.last_step <= step || fs::exists(directory / segment.file)) continue;
-    log.warn("{} IS MISSING: of its steps {} to {}, those after {} are generated again",
-             (directory / segment.file).string(), segment.first_step, segment.last_step, step);
+    log.warn("{} IS MISSING: it held {}; those after step {} are generated again",
+             (directory / segment.file).string(),
+             numbered("step", segment.first_step, segment.last_step), step);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/text/counted.h"
 #include "common/trajectory/open_files.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
@@ -36,8 +37,8 @@ void RunReader::note_missing(const fs::path& directory) {
   try {
     for (const IndexedSegment& segment : read_index(directory)) {
       if (segment.removed || fs::exists(directory / segment.file)) continue;
-      notes_.push_back(fmt::format("{} is missing: steps {} to {} of learner {} are lost",
-                                   segment.file, segment.first_step, segment.last_step,
+      notes_.push_back(fmt::format("{} is missing: it held {} of learner {}", segment.file,
+                                   numbered("step", segment.first_step, segment.last_step),
                                    segment.learner));
     }
   } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "learner/record/learning_watch.h"
 
 #include "common/base/error.h"
+#include "common/text/counted.h"
 
 namespace lie {
 namespace {
@@ -40,9 +41,9 @@ void LearningWatch::watch_updates(const MetricsRow& row, std::vector<std::string
   if (skipped > 0 && !has_skipped_) {
     has_skipped_ = true;
     warnings.push_back(
-        fmt::format("step {}: {} updates were skipped, because their gradient is not finite; lower "
+        fmt::format("step {}: skipped {}, because the gradient is not finite; lower "
                     "optimizer.learning_rate, or look for rewards that are too large",
-                    row.step, skipped));
+                    row.step, counted(static_cast<std::int64_t>(skipped), "update")));
   }
   const bool all_skipped = skipped > 0 && row.value_or_zero("updates") == 0;
   if (!skipped_.reaches(kSkippedSteps, all_skipped)) return;

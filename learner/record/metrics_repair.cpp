@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/io/metrics_log.h"
 #include "common/process/log.h"
+#include "common/text/counted.h"
 #include "common/trajectory/step_log.h"
 #include "learner/record/step_metrics.h"
 #include "learner/schedule/logged_steps.h"
@@ -68,9 +69,9 @@ void repair_metrics(const std::filesystem::path& run_directory, std::int64_t fir
   if (!missing.empty()) made = rows_from_log(run_directory / "trajectories", missing, basis);
   if (!made.empty()) {
     log.warn(
-        "{}: lacked {} steps, the first is {}; their lines were made again from the trajectories, "
+        "{}: lacked the lines of {}, the first is {}; they were made again from the trajectories, "
         "without the metrics of the update, of C_global and of times",
-        path.string(), made.size(), made.front().step);
+        path.string(), counted(std::ssize(made), "step"), made.front().step);
   }
   std::ranges::move(made, std::back_inserter(file.rows));
   std::ranges::sort(file.rows, {}, &MetricsRow::step);

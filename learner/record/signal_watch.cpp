@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kSteps = 8;
+constexpr std::int64_t kFirstSteps = 8;
 constexpr double kMinShare = 0.1;
 
 }  // namespace
@@ -24,7 +24,7 @@ std::vector<std::string> SignalWatch::after(const MetricsRow& row) {
   }
   if (std::ranges::all_of(shares, [](double share) { return share == 0; })) return {};
   std::ranges::transform(shares, shares_, shares_.begin(), std::plus());
-  if (++steps_ != kSteps || shares_.front() >= kMinShare * kSteps) return {};
+  if (++steps_ != kFirstSteps || shares_.front() >= kMinShare * kFirstSteps) return {};
   std::vector<std::string> warnings;
   for (std::size_t term = 1; term < cautions_.size(); ++term) {
     if (cautions_[term].empty() || shares_[term] <= shares_.front()) continue;
@@ -35,8 +35,8 @@ std::vector<std::string> SignalWatch::after(const MetricsRow& row) {
 
 std::string SignalWatch::warning_for(std::size_t term, std::int64_t step) const {
   return fmt::format("up to step {} {} makes {:.0f} % of the advantages and {} {:.0f} %: {}", step,
-                     rewards_.front().about, 100 * shares_.front() / kSteps, rewards_[term].about,
-                     100 * shares_[term] / kSteps, cautions_[term]);
+                     rewards_.front().about, 100 * shares_.front() / kFirstSteps,
+                     rewards_[term].about, 100 * shares_[term] / kFirstSteps, cautions_[term]);
 }
 
 }  // namespace lie

@@ -97,8 +97,9 @@ void Coordinator::drain() {
   while (auto group = parts_.scored.receive()) accept(std::move(*group));
   if (const std::int64_t left = dispatcher_.in_flight(); left > 0) {
     Log("learner", 0)
-        .info("{} groups wait for weights of later steps: the next start generates them again",
-              left);
+        .info(
+            "groups that wait for weights of later steps: {}; the next start generates them again",
+            left);
   }
 }
 

@@ -17,7 +17,7 @@ std::vector<Prompt> numbered(std::int64_t n) {
   return prompts;
 }
 
-std::vector<std::int64_t> take(PromptStream& stream, std::int64_t n) {
+std::vector<std::int64_t> next_problems(PromptStream& stream, std::int64_t n) {
   std::vector<std::int64_t> problems;
   for (const Prompt& prompt : stream.next(n)) problems.push_back(prompt.problem);
   return problems;
@@ -27,7 +27,7 @@ TEST(PromptStream, YieldsEachProblemOncePerEpoch) {
   PromptStream stream(numbered(17), 3, true);
   std::vector<std::int64_t> all;
   for (int batch = 0; batch < 17; ++batch) {
-    for (const std::int64_t problem : take(stream, 3)) all.push_back(problem);
+    for (const std::int64_t problem : next_problems(stream, 3)) all.push_back(problem);
   }
   for (int epoch = 0; epoch < 3; ++epoch) {
     EXPECT_EQ(
@@ -38,19 +38,19 @@ TEST(PromptStream, YieldsEachProblemOncePerEpoch) {
 
 TEST(PromptStream, KeepsFileOrderUnlessShuffled) {
   PromptStream stream(numbered(3), 3, false);
-  EXPECT_EQ(take(stream, 5), (std::vector<std::int64_t>{0, 1, 2, 0, 1}));
+  EXPECT_EQ(next_problems(stream, 5), (std::vector<std::int64_t>{0, 1, 2, 0, 1}));
   EXPECT_EQ(stream.state(), (PromptStreamState{.epoch = 1, .position = 2}));
 }
 
 TEST(PromptStream, ContinuesExactlyFromAnyState) {
   PromptStream whole(numbered(10), 7, true);
-  const auto expected = take(whole, 45);
+  const auto expected = next_problems(whole, 45);
   for (std::int64_t cut = 0; cut <= 45; ++cut) {
     PromptStream before(numbered(10), 7, true);
-    auto got = take(before, cut);
+    auto got = next_problems(before, cut);
     PromptStream after(numbered(10), 7, true);
     after.restore(before.state());
-    for (const std::int64_t problem : take(after, 45 - cut)) got.push_back(problem);
+    for (const std::int64_t problem : next_problems(after, 45 - cut)) got.push_back(problem);
     EXPECT_EQ(got, expected) << cut;
   }
 }
@@ -58,16 +58,16 @@ TEST(PromptStream, ContinuesExactlyFromAnyState) {
 TEST(PromptStream, OrderDependsOnSeedAndEpoch) {
   PromptStream a(numbered(100), 1, true);
   PromptStream b(numbered(100), 2, true);
-  const auto first = take(a, 100);
-  EXPECT_NE(first, take(b, 100));
-  EXPECT_NE(first, take(a, 100));
+  const auto first = next_problems(a, 100);
+  EXPECT_NE(first, next_problems(b, 100));
+  EXPECT_NE(first, next_problems(a, 100));
 }
 
 // Each of the 24 orders of 4 problems must come up about equally often over 4800 epochs.
 TEST(PromptStream, EveryOrderIsEquallyLikely) {
   PromptStream stream(numbered(4), 11, true);
   std::map<std::vector<std::int64_t>, double> orders;
-  for (int epoch = 0; epoch < 4800; ++epoch) orders[take(stream, 4)] += 1;
+  for (int epoch = 0; epoch < 4800; ++epoch) orders[next_problems(stream, 4)] += 1;
   ASSERT_EQ(orders.size(), 24u);
   double chi_square = 0;
   for (const auto& [order, count] : orders) chi_square += (count - 200) * (count - 200) / 200;

@@ -136,6 +136,11 @@ TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   for (const char* key : {"0", "3", "11"}) {
     EXPECT_TRUE(error(row(key)).starts_with("d.jsonl:1: the correct answer is")) << key;
   }
+  options.skip_bad_rows = true;
+  EXPECT_EQ(error(row("0") + row("1") + row("1")),
+            "d.jsonl: the correct choice is 0 in 1 row and another number in 2: numbers are read "
+            "as counted from 1, so these would be misread; write letters")
+      << "MMLU counts from 0";
 }
 
 TEST_F(DatasetFile, CountsSkippedRows) {

@@ -24,6 +24,10 @@ TEST(FieldNames, RecognizesPublishedDatasets) {
   EXPECT_EQ(verl.gold, "reward_model.ground_truth");
   EXPECT_EQ(verl.data_source, "data_source");
   EXPECT_EQ(verl.reference_length, "") << "num_tokens has an excess and is found by itself";
+  const FieldNames arc = guess(R"({"id": "1", "question": "q", "answerKey": "B",)"
+                               R"( "choices": {"text": ["a", "b"], "label": ["A", "B"]}})");
+  EXPECT_EQ(arc.choices, "choices.text");
+  EXPECT_EQ(arc.gold, "answerKey");
   const FieldNames choice =
       guess(R"({"question": "q", "choices": ["a", "b"], "answer": "B", "subject": "law"})");
   EXPECT_EQ(choice.choices, "choices");

@@ -343,7 +343,7 @@ class JudgeEndpoint(unittest.TestCase):
         server = self.serve(good)
         done = self.judge(server.url, "--max-bytes", "5000")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("1 responses are longer than 5000 bytes and were judged without their middle", done.stdout)
+        self.assertIn("responses longer than 5000 bytes, judged without their middle: 1", done.stdout)
         self.assertEqual(self.report()["cut_responses"], 1)
         for request in server.requests:
             content = request["messages"][0]["content"]

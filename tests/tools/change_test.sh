@@ -40,7 +40,7 @@ dies journal:36 1 killed
 cp -r "$WORK/killed" "$WORK/again"
 run 1 killed "${new[@]}"
 same killed
-says 'steps 3 to 3 are learned again from the log' killed
+says 'step 3 is learned again from the log' killed
 says "$WORK/killed/journal.step-000003" killed
 cmp "$WORK/killed/config.step-000003.yaml" "$WORK/again/config.yaml" || fail "the old config was not kept"
 

@@ -87,7 +87,7 @@ train 1 "$WORK/run" --set "data.train_file=$WORK/l1.jsonl" --set run.steps=1 >"$
 # A build with Parquet support reads and writes it. The fourth row of this file is invalid.
 parquet=tests/dataset/golden/verl.parquet
 if "$BIN/lie_cluster" data "$parquet" >"$WORK/data.txt" 2>&1; then
-  grep -q '4 rows, 3 prompts, 1 bad rows' "$WORK/data.txt" || { cat "$WORK/data.txt"; fail "the data command counts rows incorrectly"; }
+  grep -q '4 rows, 3 prompts, 1 bad row' "$WORK/data.txt" || { cat "$WORK/data.txt"; fail "the data command counts rows incorrectly"; }
   "$BIN/lie_cluster" reference-lengths "$small" --output "$WORK/l.parquet" --samples 2 --set "data.train_file=$parquet" \
     --set data.skip_bad_rows=true --set rollout.max_prompt_tokens=4 >"$WORK/lp.log" 2>&1 ||
     { cat "$WORK/lp.log"; fail "reference-lengths failed on Parquet"; }

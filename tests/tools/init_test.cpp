@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/io/file.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
@@ -21,6 +23,14 @@ struct Init : testing::Test {
   std::string config_of(const std::string& rows, const std::string& name = "rows.jsonl") {
     text = initial_config({kModel, scratch.write(name, rows), samples});
     return text;
+  }
+  /// Returns a copy of the model with a chat template.
+  fs::path chat_model() {
+    const fs::path model = scratch.path() / "model";
+    fs::copy(kModel, model);
+    scratch.write("model/tokenizer_config.json",
+                  R"({"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}"})");
+    return model;
   }
   TrainConfig loaded() { return load_train_config(scratch.write("my.yaml", text), {}); }
 
@@ -59,11 +69,7 @@ TEST_F(Init, LimitsFitTheLongestPromptAndTheModel) {
 }
 
 TEST_F(Init, WithAChatTemplatePromptsRequestABoxAndTheLimitIncludesIt) {
-  namespace fs = std::filesystem;
-  const fs::path model = scratch.path() / "model";
-  fs::copy(kModel, model);
-  scratch.write("model/tokenizer_config.json",
-                R"({"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}"})");
+  const fs::path model = chat_model();
   const auto config_of_prompt = [&](const std::string& prompt) {
     const auto data =
         scratch.write("rows.jsonl", "{\"prompt\": \"" + prompt + "\", \"gold\": 5}\n");
@@ -98,6 +104,17 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
             config.rollout.sampling.max_response_tokens);
 }
 
+TEST_F(Init, WithAChatTemplateTheModelIsSampledWithTheRequestForABox) {
+  const auto data = scratch.write("rows.jsonl", read_file(kModel.parent_path() / "eval.jsonl"));
+  text = initial_config({chat_model(), data, 1});
+  const TrainConfig config = loaded();
+  const auto& length = config.reward.of<LengthRewardOptions>();
+  EXPECT_GT(length.target_tokens, 128)
+      << "the model answers in some 18 tokens, but not if other words follow the question";
+  EXPECT_LT(length.target_tokens, config.rollout.sampling.max_response_tokens);
+  EXPECT_THAT(text, Not(HasSubstr("delta_tokens"))) << "without effect";
+}
+
 TEST_F(Init, WithoutReferenceLengthsTheTargetIsMeasured) {
   samples = 4;
   config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"1\"}\n");
@@ -113,6 +130,19 @@ TEST_F(Init, SaysWhenRlCannotBegin) {
   samples = 4;
   config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"x^2\"}\n");
   EXPECT_THAT(text, HasSubstr("RL CANNOT START FROM HERE: no response is right: fine-tune first"));
+}
+
+/// Random weights never end a response, and the model reads no longer ones.
+TEST_F(Init, CutResponsesSayNothingOfLengths) {
+  samples = 1;
+  const fs::path model = chat_model();
+  std::string weights = read_file(model / "model.safetensors");
+  std::fill(weights.begin() + 20'000, weights.end(), '\x3a');
+  scratch.write("model/model.safetensors", weights);
+  text = initial_config({model, scratch.write("rows.jsonl", R"({"prompt": "1", "gold": "1"})"), 1});
+  EXPECT_THAT(text, HasSubstr("every response is cut at the limit: fine-tune first"));
+  EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled) << "no length is known";
+  EXPECT_THAT(text, Not(HasSubstr("longest response of the start policy")));
 }
 
 TEST_F(Init, TheFirstRowWithPromptAndAnswerDeterminesTheFields) {

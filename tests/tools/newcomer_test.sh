@@ -38,6 +38,8 @@ sft: {data: share_gpt.jsonl, messages_field: conversations, steps: 3, seed: 5, o
 EOF
 echo '{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "1 2 target 3:"}]}' >chat.jsonl
 echo '{"question": "1 2 target 3:", "answer": 3}' >question.jsonl
+printf '%s\n' '{"question": "1 2 target 3:", "answer": "1 + 2 = <<1+2=3>>3\n#### 3"}' '{"answer": 3}' >gsm8k.jsonl
+mkdir alone && head -n 64 "$data/train.jsonl" >alone/rows.jsonl
 cp -r "$model" chat_model
 printf '%s\n' '{"chat_template": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"}' >chat_model/tokenizer_config.json
 printf '\xef\xbb\xbf{"prompt": "q", "gold": 5}\n' >bom.jsonl
@@ -55,6 +57,9 @@ lie_cluster eval eval.yaml|all problems
 cat eval/table.txt|mean of sources
 grep '^b ' eval/table.txt|b
 cat eval/config.yaml|max_response_tokens: 224
+cat eval/config.yaml|budgets: []
+lie_cluster eval eval.yaml --dry-run --set run.directory=new rollout.max_prompt_tokens=1024|max_prompt_tokens: 128
+lie_cluster eval eval.yaml --dry-run --set run.directory=new rollout.max_prompt_tokens=1024 evaluation.max_response_tokens=40|max_prompt_tokens: 216
 lie_cluster eval old_eval.yaml --dry-run|old_eval.yaml:3: eval.file is now called data.evaluation_file
 lie_cluster eval old_eval.yaml --dry-run|table.budgets is now called evaluation.budgets
 lie_cluster eval old_eval.yaml --dry-run|coverage.unit is now called reward.coverage.unit
@@ -70,10 +75,14 @@ lie_cluster generate chat_model chat.jsonl --max-tokens 2 --set data.prompt_temp
 lie_cluster generate $model question.jsonl --max-response-tokens 2 --set data.prompt_field=question|"finish"
 lie_cluster generate $model question.jsonl|neither "prompt_ids" nor "prompt" is there; the row has answer, question
 lie_cluster generate $model chat.jsonl --set data.prompt_tmplate=x|did you mean data.prompt_template?
-lie_cluster data question.jsonl|error: question.jsonl: every row is bad
-lie_cluster data question.jsonl|set data.prompt_field=question
-lie_cluster data question.jsonl --set data.prompt_field=question|1 prompts, 0 bad rows
-lie_cluster data bom.jsonl|1 prompts, 0 bad rows
+lie_cluster data question.jsonl|1 row, 1 prompt, 0 bad rows
+lie_cluster data question.jsonl|fields found, which a config must name: data.prompt_field=question
+lie_cluster data question.jsonl --set data.prompt_field=question|1 prompt, 0 bad rows
+lie_cluster data question.jsonl --set data.prompt_field=task|set data.prompt_field=question
+lie_cluster data gsm8k.jsonl --show|the verifier reads: 3
+lie_cluster data gsm8k.jsonl|bad row: gsm8k.jsonl:2: field question: expected a prompt, found nothing
+lie_cluster data none.jsonl|error: cannot read none.jsonl
+lie_cluster data bom.jsonl|1 prompt, 0 bad rows
 lie_cluster data a.jsonl.gz|unpack it with gunzip
 lie_cluster data rows.csv|to_parquet('rows.parquet')
 lie_cluster data array.json|jq -c '.[]'
@@ -116,6 +125,17 @@ lie_cluster eval eval.yaml --set evaluation.prompts=3 >fewer.log 2>&1
 if ! grep -q '^all problems  *6  *12 ' eval/table.txt || [ "$(sha256sum <eval/responses.log)" != "$before" ]; then
   cat fewer.log eval/table.txt && failures=$((failures + 1))
 fi
+
+# The first config names no held-out prompts. Its hint on them works, and evaluations have the limits of training.
+lie_cluster init "$model" alone/rows.jsonl --samples 1 >alone/my.yaml 2>alone/init.log
+grep -q 'evaluation_file: "" *# none found; with one, add evaluation: {every: 10}' alone/my.yaml || { cat alone/my.yaml; fail "init gives no hint"; }
+sed -i 's/evaluation_file: ""/evaluation_file: a.jsonl/' alone/my.yaml && echo 'evaluation: {every: 10}' >>alone/my.yaml
+lie_cluster train alone/my.yaml --set run.directory=alone/run run.steps=1 rollout.prompts_per_step=2 >alone/run.log 2>&1 ||
+  { cat alone/run.log; fail "the hint of init does not work"; }
+grep -q '^  held out ' alone/run.log || { cat alone/run.log; fail "the hint of init evaluates nothing"; }
+[ "$(grep -c "^  max_response_tokens: $(sed -n 's/^  max_response_tokens: \([0-9]*\) .*/\1/p' alone/my.yaml)\$" alone/run/config.yaml)" = 2 ] ||
+  { cat alone/run/config.yaml; fail "an evaluation has another limit than training"; }
+grep -q '^16/16 prompts | accuracy ' alone/init.log || { cat alone/init.log; fail "init shows no progress"; }
 
 # A chat row is rendered by the model's template.
 rendered="$(lie_cluster generate chat_model chat.jsonl --max-response-tokens 1 --set data.prompt_template=model 2>/dev/null |

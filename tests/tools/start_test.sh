@@ -85,7 +85,7 @@ YAML
 [ ! -e "$WORK/sft" ] || fail "sft --dry-run wrote something"
 "$BIN/lie_cluster" sft "$WORK/dry.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft failed"; }
 logs_once "$WORK/sft.log" "$WORK/sft: a new run of 2 steps" '0.4 million parameters' '2 examples of' 'learner ' 'end at <|endoftext|> (256)' \
-  'done: all 2 steps' "$WORK/sft/checkpoints/step-000002"
+  'done: all 2 steps' '  loss  ' ' in step 2, ' "$WORK/sft/checkpoints/step-000002"
 fits "$WORK/sft.log"
 next_command_works "$WORK/sft.log"
 

@@ -22,7 +22,7 @@ rows '{"prompt": "q", "gold": "\\frac{1}{"}' '{"prompt": "q", "gold": 5}'
 names 'the verifier cannot read 1 of 2 correct answers' data
 names 'the first: row 1, "\\frac{1}{"' data
 rows '{"prompt": "what is <|endoftext|>?", "gold": 5}'
-names 'the texts of 1 prompts hold special tokens of the tokenizer (<|endoftext|>)' data --model "$model"
+names 'the texts of 1 prompt hold special tokens of the tokenizer (<|endoftext|>)' data --model "$model"
 rows '{"prompt": "[{\"role\": \"user\", \"content\": \"q\"}]", "gold": 5}'
 names '1 of 1 prompts are the JSON text of chat messages' data
 

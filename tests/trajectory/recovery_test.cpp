@@ -132,7 +132,7 @@ TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotPreventRecovery) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 4);
   const std::string output = testing::internal::GetCapturedStderr();
-  EXPECT_NE(output.find("its steps 1 to 2 are lost"), std::string::npos) << output;
+  EXPECT_NE(output.find("steps 1 to 2 are lost"), std::string::npos) << output;
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 0) + ".damaged")));
 }
 
@@ -144,8 +144,9 @@ TEST(RecoverLog, MissingSegmentIsNamedWithItsSteps) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 2);
   const std::string output = testing::internal::GetCapturedStderr();
-  EXPECT_NE(output.find(segment_name(1, 2) + " IS MISSING: of its steps 3 to 4, those after 2"),
-            std::string::npos)
+  EXPECT_NE(
+      output.find(segment_name(1, 2) + " IS MISSING: it held steps 3 to 4; those after step 2"),
+      std::string::npos)
       << output;
 }
 

@@ -16,6 +16,7 @@
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
 #include "common/process/writer_lock.h"
+#include "common/text/counted.h"
 #include "common/trajectory/segment_damage.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
@@ -43,7 +44,7 @@ std::vector<fs::path> files_in(const fs::path& directory, std::string_view begin
 }
 
 std::string steps_of(std::int64_t learner, std::int64_t first, std::int64_t last) {
-  return fmt::format("steps {} to {} of learner {}", first, last, learner);
+  return fmt::format("{} of learner {}", numbered("step", first, last), learner);
 }
 
 std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) {
@@ -63,7 +64,8 @@ class TrajectoryCheck {
     for (const Segment& segment : segments(directory_)) check(segment);
     for (const IndexedSegment& line : index_) check(line);
     if (files_ == 0) return;
-    found_.read.push_back(fmt::format("trajectories: {} files, {} responses", files_, responses_));
+    found_.read.push_back(fmt::format("trajectories: {}, {}", counted(files_, "file"),
+                                      counted(responses_, "response")));
   }
   /// The settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
@@ -177,8 +179,8 @@ void check_lines(const std::vector<MetricsRow>& rows, const std::set<std::int64_
   if (!logged.empty()) missing.erase(*logged.rbegin());
   for (const MetricsRow& row : rows) missing.erase(row.step);
   if (missing.empty()) return;
-  found.faults.push_back({fmt::format("{}: lacks the lines of {} steps, the first is {}",
-                                      path.string(), missing.size(), *missing.begin()),
+  found.faults.push_back({fmt::format("{}: lacks the lines of {}, the first is {}", path.string(),
+                                      counted(std::ssize(missing), "step"), *missing.begin()),
                           kLostMetrics, kMetricsRemedy});
 }
 
@@ -192,18 +194,20 @@ void check_metrics(const fs::path& path, const std::set<std::int64_t>& logged, V
   if (!file.checked && !file.rows.empty()) {
     found.notes.push_back("metrics.jsonl: has no checksums (an older build's)");
   }
-  found.read.push_back(fmt::format("metrics.jsonl: {} lines", file.rows.size()));
+  found.read.push_back("metrics.jsonl: " + counted(std::ssize(file.rows), "line"));
 }
 
-void check_events(const fs::path& directory, Validity& found) {
-  const auto files = files_in(directory, "events.out.tfevents.");
+void check_events(const fs::path& run, const std::string& name, Validity& found) {
+  const auto files = files_in(run / name, "events.out.tfevents.");
   for (const fs::path& file : files) {
     const std::string fault = event_file_fault(file);
     if (fault.empty()) continue;
     found.faults.push_back({fault, "the curves from there on, in TensorBoard",
                             "remove the file; metrics.jsonl has the same curves"});
   }
-  if (!files.empty()) found.read.push_back(fmt::format("tensorboard: {} files", files.size()));
+  if (!files.empty()) {
+    found.read.push_back(fmt::format("{}: {}", name, counted(std::ssize(files), "file")));
+  }
 }
 
 void check_checkpoints(const fs::path& directory, Validity& found) {
@@ -249,8 +253,8 @@ Validity check_run(const fs::path& directory) {
     check_settings(former.path, std::nullopt, found);
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
-  check_events(directory / "tensorboard", found);
-  check_events(directory / "tensorboard" / "samples", found);
+  check_events(directory, "tensorboard", found);
+  check_events(directory, "tensorboard/samples", found);
   check_checkpoints(directory / "checkpoints", found);
   for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
   for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);
@@ -266,7 +270,7 @@ std::string text_of(const Validity& validity) {
   for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
   for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
   return text + (validity.faults.empty() ? "intact\n"
-                                         : fmt::format("{} faults\n", validity.faults.size()));
+                                         : counted(std::ssize(validity.faults), "fault") + "\n");
 }
 
 }  // namespace lie::analyze

@@ -65,7 +65,9 @@ void load_trajectories(Run& run) {
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];
   }
-  if (run.trajectories->segments().empty()) {
+  const bool samples =  // fine-tuning does not
+      run.settings.empty() || !setting_of(run, "rollout.prompts_per_step").empty();
+  if (samples && run.trajectories->segments().empty()) {
     run.notes.push_back("no trajectories: single responses are not shown");
   }
 }

@@ -169,8 +169,10 @@ std::string text_table(const Subject& subject) {
   StartAndEnd steps = start_and_end(subject, is_fine_tuning ? "loss" : "accuracy");
   if (!steps.known) steps = start_and_end(subject, "eval_accuracy");
   if (!steps.known) return out + "  no training step is complete yet\n";
-  out += fmt::format(kRow, fmt::format("mean of {} step(s) at each end", steps.window), "start",
-                     "end");
+  out += fmt::format(kRow,
+                     steps.window == 1 ? "step at each end"
+                                       : fmt::format("mean of {} steps at each end", steps.window),
+                     "start", "end");
   if (is_fine_tuning) add_line(out, subject, "loss", "loss");
   for (const auto& [metric, words] : kLines) {
     add_line(out, subject, metric, words);

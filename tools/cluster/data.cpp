@@ -11,12 +11,14 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/input/prompts.h"
+#include "verifier/verify.h"
 
 namespace lie {
 namespace {
@@ -32,7 +34,7 @@ struct DataArguments {
 };
 
 /// Counts of one data source.
-struct Source {
+struct SourceCounts {
   std::vector<double> lengths;            // prompt lengths
   std::vector<double> reference_lengths;  // known L_ref
   std::set<std::string> distinct;         // prompt and gold
@@ -58,12 +60,13 @@ double prompt_length(const std::optional<Tokenizer>& tokenizer, const std::strin
          static_cast<double>(std::count_if(text.begin(), text.end(), continues));
 }
 
-std::map<std::string, Source> by_source(const Dataset& dataset, const DataArguments& arguments) {
+std::map<std::string, SourceCounts> by_source(const Dataset& dataset,
+                                              const DataArguments& arguments) {
   std::optional<Tokenizer> tokenizer;
   if (!arguments.model.empty()) tokenizer.emplace(Tokenizer::load(arguments.model));
-  std::map<std::string, Source> sources;
+  std::map<std::string, SourceCounts> sources;
   for (const Prompt& prompt : dataset.prompts) {
-    Source& source = sources[prompt.data_source];
+    SourceCounts& source = sources[prompt.data_source];
     source.lengths.push_back(prompt_length(tokenizer, prompt.text));
     if (prompt.reference_length >= 0) source.reference_lengths.push_back(prompt.reference_length);
     source.distinct.insert(prompt.text + '\0' + prompt.gold);
@@ -75,7 +78,8 @@ std::map<std::string, Source> by_source(const Dataset& dataset, const DataArgume
 
 /// Returns two lines for each source, for prompt lengths and L_ref, in 80 columns unless the name
 /// is long.
-std::string table(const std::map<std::string, Source>& sources, const DataArguments& arguments) {
+std::string table(const std::map<std::string, SourceCounts>& sources,
+                  const DataArguments& arguments) {
   std::string text =
       fmt::format("{:<12} {:>8} {:>8} {:>6}    min    25%    50%    75%    99%    max\n",
                   "data source", "prompts", "distinct", "");
@@ -88,22 +92,26 @@ std::string table(const std::map<std::string, Source>& sources, const DataArgume
   return text;
 }
 
-std::string notes(const Dataset& dataset, const std::map<std::string, Source>& sources,
+std::string notes(const Dataset& dataset, const std::map<std::string, SourceCounts>& sources,
                   const DataArguments& arguments) {
   std::string text;
   std::int64_t truncated = 0;
   for (const auto& [name, source] : sources) truncated += source.truncated;
   if (!arguments.model.empty()) {
-    text += fmt::format("{} prompts are longer than {} tokens and would lose their first tokens\n",
-                        truncated, arguments.max_prompt_tokens);
+    text +=
+        fmt::format("prompts longer than {1} tokens, which would lose their first tokens: {0}\n",
+                    truncated, arguments.max_prompt_tokens);
   }
   for (const std::string& remark : dataset.remarks) text += remark + '\n';
   for (std::size_t i = 0; i < std::min(kReasonsShown, dataset.skipped.size()); ++i) {
     text += fmt::format("bad row: {}\n", dataset.skipped[i]);
   }
   if (arguments.show_first) {
+    const Prompt& first = dataset.prompts.front();
     text += fmt::format("the first prompt, between the lines:\n----\n{}\n----\ngold: {}\n",
-                        dataset.prompts.front().text, dataset.prompts.front().gold);
+                        first.text, first.gold);
+    const std::string answer = answer_in_gold(first.gold);
+    if (answer != first.gold) text += fmt::format("the verifier reads: {}\n", answer);
   }
   return text;
 }
@@ -114,21 +122,48 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+/// Returns the options of --set. Where it names no field, the fields are found as init finds them.
+RowOptions options_of(const DataArguments& arguments) {
+  RowOptions options = row_options(arguments.overrides);
+  options.skip_bad_rows = true;
+  options.find_fields = std::ranges::none_of(arguments.overrides, [](const std::string& set) {
+    return set.find("_field=") != std::string::npos;
+  });
+  return options;
+}
+
+/// Returns the settings without which training would not find the fields that were found.
+std::string found_fields_text(const RowOptions& found) {
+  const RowOptions defaults;
+  std::string text;
+  const auto add = [&](const char* key, const std::string& field, const std::string& otherwise) {
+    if (field != otherwise)
+      text += fmt::format("{} data.{}={}", text.empty() ? "" : ",", key, field);
+  };
+  add("prompt_field", found.prompt_field, defaults.prompt_field);
+  add("choices_field", found.choices_field, defaults.choices_field);
+  add("gold_field", found.gold_field, defaults.gold_field);
+  add("data_source_field", found.data_source_field, defaults.data_source_field);
+  add("reference_length_field", found.reference_length_field, defaults.reference_length_field);
+  return text.empty() ? "" : fmt::format("fields found, which a config must name:{}\n", text);
+}
+
 /// Reads the file row by row as training would, but skips bad rows, and describes it. The text has
 /// the number of rows and of bad rows, with the first reasons. For each data source it has the
 /// number of prompts and of distinct ones, and quantiles of prompt length and L_ref. Throws Error
 /// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  RowOptions options = row_options(arguments.overrides);
-  options.skip_bad_rows = true;
-  const Dataset dataset = read_remarked_prompts(arguments.file, options, arguments.model);
+  const Dataset dataset =
+      read_remarked_prompts(arguments.file, options_of(arguments), arguments.model);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto sources = by_source(dataset, arguments);
-  return fmt::format("{}: {} rows, {} prompts, {} bad rows; read in {:.2f} s, {:.0f} MiB at most\n",
-                     arguments.file.string(), dataset.rows, dataset.prompts.size(),
-                     dataset.skipped.size(), seconds, peak_mebibytes()) +
+  return fmt::format("{}: {}, {}, {}; read in {:.2f} s, {:.0f} MiB at most\n",
+                     arguments.file.string(), counted(dataset.rows, "row"),
+                     counted(std::ssize(dataset.prompts), "prompt"),
+                     counted(std::ssize(dataset.skipped), "bad row"), seconds, peak_mebibytes()) +
+         (options_of(arguments).find_fields ? found_fields_text(dataset.options) : "") +
          table(sources, arguments) + notes(dataset, sources, arguments);
 }
 

@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/comm/environment.h"
 #include "common/process/program.h"
+#include "common/text/counted.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
@@ -102,8 +103,9 @@ void add_tickets(Generator& generator, std::size_t rows, std::int64_t samples) {
 }
 
 void report(const Generator& generator, std::size_t rows, std::chrono::duration<double> seconds) {
-  std::cerr << fmt::format("{} prompts, {} tokens generated in {:.1f} s, {:.1f} tokens/s\n", rows,
-                           generator.tokens_generated(), seconds.count(),
+  std::cerr << fmt::format("{}, {} generated in {:.1f} s, {:.1f} tokens/s\n",
+                           counted(static_cast<std::int64_t>(rows), "prompt"),
+                           counted(generator.tokens_generated(), "token"), seconds.count(),
                            static_cast<double>(generator.tokens_generated()) / seconds.count());
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
 #include "common/dataset/field_names.h"
+#include "common/text/counted.h"
 #include "learner/update/batch.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
@@ -26,6 +26,7 @@
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
 #include "tools/run/start/run_summary.h"
 
 namespace lie {
@@ -43,6 +44,7 @@ constexpr const char* kBoxed =
 /// Sizes of a first run that fit the model and this machine.
 struct RunSizes {
   std::int64_t max_prompt_tokens = 0, max_response_tokens = 0;
+  bool may_be_longer = false;        // the model reads longer responses
   std::int64_t cache_mebibytes = 0;  // KV cache of an actor
   double learner_gibibytes = 0;      // learner_memory() with the default micro-batch
   double actor_gibibytes = 0;        // weights and KV cache
@@ -71,6 +73,7 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   const std::int64_t positions = model.config.max_positions;
   sizes.max_prompt_tokens = std::min(rounded_up(longest_prompt), positions / 2);
   sizes.max_response_tokens = std::min(kLongestFirstResponse, positions - sizes.max_prompt_tokens);
+  sizes.may_be_longer = sizes.max_prompt_tokens + sizes.max_response_tokens < positions;
   const std::int64_t wanted = RolloutOptions{}.slots * kv_bytes(model.config) *
                               (sizes.max_prompt_tokens + sizes.max_response_tokens);
   const auto eighth = static_cast<std::int64_t>(machine_bytes() / 8);
@@ -92,6 +95,7 @@ struct Findings {
   RowOptions rows;
   std::string template_note;
   Dataset dataset;
+  fs::path held_out = {};                    // file of held-out prompts; empty: none
   std::int64_t longest_prompt = 0;           // tokens
   std::optional<StartResponses> start = {};  // of the model as it is
 
@@ -105,25 +109,13 @@ struct Findings {
   }
 };
 
-/// Returns `field`, or "" if the program looks for this field by default.
-std::string unless_default(const std::string& field,
-                           std::initializer_list<const char*> looked_for) {
-  return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
-}
-
-void name_fields(const JsonRow& row, RowOptions& options) {
-  const FieldNames names = guess_fields(row);
-  if (names.prompt.empty() || names.gold.empty()) {
-    fail(
-        "{}: found no field that looks like {}; {}; write the config by hand, with "
-        "data.prompt_field and data.gold_field",
-        row.place(), names.prompt.empty() ? "a prompt" : "the gold answer", fields_text(row));
-  }
-  options.prompt_field = names.prompt;
-  options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
-  options.choices_field = names.choices;
-  if (!names.data_source.empty()) options.data_source_field = names.data_source;
-  options.reference_length_field = unless_default(names.reference_length, {"reference_length"});
+void require_fields(const JsonRow& row, RowOptions& options) {
+  if (name_fields(row, options)) return;
+  fail(
+      "{}: found no field that looks like {}; {}; write the config by hand, with "
+      "data.prompt_field and data.gold_field",
+      row.place(), guess_fields(row).prompt.empty() ? "a prompt" : "the gold answer",
+      fields_text(row));
 }
 
 /// Chooses the model's own chat template, or "plain" if it has none or its template fails.
@@ -143,9 +135,9 @@ PromptTemplate choose_template(const fs::path& model, Findings& found) {
   }
 }
 
-/// Reads the file in one pass, since it may be large. The first row with a prompt and a gold answer
-/// determines the field names. With a chat template, prompts that do not request a box get a suffix
-/// that does.
+/// Reads the file in one pass, since it may be large, or in two if it adds a suffix. The first row
+/// with a prompt and a gold answer determines the field names. With a chat template, prompts that
+/// do not request a box get a suffix that does.
 void read_rows(const InitArguments& arguments, Findings& found) {
   const PromptTemplate prompts = choose_template(arguments.model, found);
   const Tokenizer tokenizer = Tokenizer::load(arguments.model);
@@ -157,7 +149,7 @@ void read_rows(const InitArguments& arguments, Findings& found) {
   bool is_named = false;
   std::int64_t asking = 0, longest_when_asked = 0;
   const auto make = [&](const JsonRow& row, RowCounts& counts) {
-    if (!is_named) name_fields(row, found.rows);
+    if (!is_named) require_fields(row, found.rows);
     is_named = true;
     Prompt prompt = prompt_of(row, found.rows, render, counts);
     found.longest_prompt = std::max(found.longest_prompt, tokens(prompt));
@@ -174,13 +166,9 @@ void read_rows(const InitArguments& arguments, Findings& found) {
   if (is_plain || 2 * asking > std::ssize(found.dataset.prompts)) return;
   found.rows.prompt_suffix = kBoxed;
   found.longest_prompt = longest_when_asked;
-}
-
-Findings findings(const InitArguments& arguments) {
-  Findings found;
-  found.model = plan_weights(arguments.model);
-  read_rows(arguments, found);
-  return found;
+  RowOptions asked = found.rows;
+  asked.skip_bad_rows = true;
+  found.dataset = read_dataset(arguments.data, asked, render);
 }
 
 /// Returns the file of held-out prompts next to the training data: of the same kind, and named
@@ -192,6 +180,15 @@ fs::path evaluation_file(const fs::path& data) {
     if (file != data && fs::is_regular_file(file)) return file;
   }
   return {};
+}
+
+Findings findings(const InitArguments& arguments) {
+  Findings found;
+  found.model = plan_weights(arguments.model);
+  read_rows(arguments, found);
+  add_remarks(found.dataset);
+  found.held_out = evaluation_file(arguments.data);
+  return found;
 }
 
 double rounded(double x) { return std::stod(fmt::format("{:.2g}", x)); }
@@ -223,20 +220,18 @@ void fit_to_size(double parameters, TrainConfig& config) {
   optimizer.warmup = parameters < 1e8 ? 0 : 5;
 }
 
-/// Sets the response limit and the length reward by the lengths of the start policy, and the unit
-/// of coverage by its texts.
-void fit_to_start(const StartResponses& start, bool has_reference_lengths, TrainConfig& config) {
+/// Sets the response limit and the length reward by the lengths of the start policy.
+void fit_to_lengths(const StartResponses& start, bool has_reference_lengths, TrainConfig& config) {
   std::int64_t& limit = config.rollout.sampling.max_response_tokens;
   const double delta = std::clamp(16 * std::round(start.mean_tokens / 16), 64.0, 512.0);
   const double wanted =
       std::max(1.5 * static_cast<double>(start.longest), start.mean_tokens + 2 * delta);
-  if (2 * start.cut < start.responses) {
-    limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
-  }
+  limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
   fit_to_limit(config.reward, limit);
-  fit_to_start(config.reward, start.mean_tokens, delta, has_reference_lengths);
-  if (start.words_per_token >= 0.5) return;
-  config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
+  const double half_of_room =
+      16 * std::round((static_cast<double>(limit) - start.mean_tokens) / 2 / 16);
+  fit_to_start(config.reward, start.mean_tokens, std::clamp(half_of_room, 16.0, delta),
+               has_reference_lengths);
 }
 
 void name_evaluation(const fs::path& file, TrainConfig& config) {
@@ -262,13 +257,23 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   config.checkpoint.every = 10;
   fit_to_size(found.parameters(), config);
   fit_to_limit(config.reward, sizes.max_response_tokens);
-  if (found.start) fit_to_start(*found.start, found.has_reference_lengths(), config);
-  name_evaluation(evaluation_file(arguments.data), config);
+  if (found.start && found.start->shows_lengths()) {
+    fit_to_lengths(*found.start, found.has_reference_lengths(), config);
+  }
+  if (found.start && found.start->words_per_token < 0.5) {
+    config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
+  }
+  name_evaluation(found.held_out, config);
   return config;
 }
 
 void add_comments(const StartResponses& start, bool has_reference_lengths,
                   ConfigComments& comments) {
+  if (start.words_per_token < 0.5) {
+    comments["reward.coverage.unit"] =
+        fmt::format("{:.2f} words a token: n-grams of words would be long", start.words_per_token);
+  }
+  if (!start.shows_lengths()) return;
   comments["rollout.max_response_tokens"] =
       fmt::format("longest response of the start policy: {}", start.longest);
   const std::string target =
@@ -276,10 +281,6 @@ void add_comments(const StartResponses& start, bool has_reference_lengths,
   comments[has_reference_lengths ? "reward.length.delta_tokens" : "reward.length.target_tokens"] =
       target;
   comments["reward.length.eta"] = "a wrong answer as short as the start policy's loses 0.75";
-  if (start.words_per_token < 0.5) {
-    comments["reward.coverage.unit"] =
-        fmt::format("{:.2f} words a token: n-grams of words would be long", start.words_per_token);
-  }
 }
 
 ConfigComments comments(const Findings& found) {
@@ -288,8 +289,10 @@ ConfigComments comments(const Findings& found) {
       {"run.steps", fmt::format("an epoch has {}", found.steps_of_epoch())},
       {"model.path", fmt::format("{}, {:.1f} M parameters", model.architecture,
                                  static_cast<double>(found.model.parameters) / 1e6)},
-      {"data.train_file", fmt::format("{} prompts", found.dataset.prompts.size())},
-      {"data.evaluation_file", "held-out prompts; with them, evaluation: {every: 10}"},
+      {"data.train_file", counted(std::ssize(found.dataset.prompts), "prompt")},
+      {"data.evaluation_file", found.held_out.empty()
+                                   ? "none found; with one, add evaluation: {every: 10}"
+                                   : "held-out prompts, found beside the training data"},
       {"data.prompt_template", found.template_note},
       {"rollout.samples_per_prompt", "responses to each prompt: a group"},
       {"rollout.max_prompt_tokens", fmt::format("the longest has {}", found.longest_prompt)},
@@ -310,27 +313,35 @@ ConfigComments comments(const Findings& found) {
 }
 
 /// Returns why RL cannot begin with these responses, and the remedy; empty if it can.
-std::string obstacle(const StartResponses& start) {
-  if (start.cut == start.responses) {
-    return "every response is cut at the limit: raise rollout.max_response_tokens, or check "
-           "data.prompt_template";
-  }
-  if (start.right == 0) {
-    return "no response is right: fine-tune first (lie_cluster sft), or check data.gold_field and "
-           "data.prompt_template";
-  }
-  return "";
+std::string obstacle(const StartResponses& start, const RunSizes& sizes) {
+  if (start.right > 0 && start.cut < start.responses) return "";
+  const std::string why =
+      start.cut == start.responses ? "every response is cut at the limit" : "no response is right";
+  const std::string longer =
+      start.cut > 0 && sizes.may_be_longer ? "raise rollout.max_response_tokens, " : "";
+  return fmt::format(
+      "{}: {}fine-tune first (lie_cluster sft), or check data.gold_field and data.prompt_template",
+      why, longer);
 }
 
 std::string start_text(const StartResponses& start) {
   const double all = static_cast<double>(start.responses) / 100;
-  std::string text = fmt::format(
-      "# The model as it is, in {} responses to {} prompts: {:.0f} % right, {:.0f} % cut at the "
+  return fmt::format(
+      "# The model as it is, in {} to {}: {:.0f} % right, {:.0f} % cut at the "
       "limit,\n# {:.0f} tokens on average; prompts with right and wrong responses: {}.\n",
-      start.responses, start.prompts, static_cast<double>(start.right) / all,
-      static_cast<double>(start.cut) / all, start.mean_tokens, start.mixed);
-  const std::string why = obstacle(start);
-  return why.empty() ? text : text + fmt::format("# RL CANNOT START FROM HERE: {}\n", why);
+      counted(start.responses, "response"), counted(start.prompts, "prompt"),
+      static_cast<double>(start.right) / all, static_cast<double>(start.cut) / all,
+      start.mean_tokens, start.mixed);
+}
+
+/// Returns what the user should know before a run, a sentence each.
+std::vector<std::string> warnings(const Findings& found, const RunSizes& sizes) {
+  std::vector<std::string> all = found.dataset.remarks;
+  const std::string skipped = skipped_rows_text(found.dataset);
+  if (!skipped.empty()) all.push_back(skipped);
+  const std::string why = found.start ? obstacle(*found.start, sizes) : "";
+  if (!why.empty()) all.push_back("RL CANNOT START FROM HERE: " + why);
+  return all;
 }
 
 std::string head(const Findings& found, const RunSizes& sizes,
@@ -347,8 +358,10 @@ std::string head(const Findings& found, const RunSizes& sizes,
   }
   if (found.start) text += start_text(*found.start);
   for (const std::string& why : switched_off) text += fmt::format("# Switched off: {}\n", why);
-  const std::string skipped = skipped_rows_text(found.dataset);
-  return skipped.empty() ? text : text + fmt::format("# {}\n", skipped);
+  for (const std::string& warning : warnings(found, sizes)) {
+    text += fmt::format("# Warning: {}\n", warning);
+  }
+  return text;
 }
 
 /// Switches off the reward terms for which some prompt lacks a field. Returns the reasons.
@@ -374,6 +387,9 @@ StartResponses probe(const InitArguments& arguments, const Findings& found, cons
   rollout.evaluation = rollout.sampling;
   rollout.cache_mebibytes = sizes.cache_mebibytes;
   rollout.end_of_sequence_ids = end_tokens(arguments.model, found.rows.prompt_template).ids;
+  std::cerr << fmt::format("sampling {} to each of {}, {} tokens at most; --samples 0 skips this\n",
+                           counted(arguments.samples, "response"),
+                           counted(std::ssize(prompts), "prompt"), sizes.max_response_tokens);
   return sample_start({.path = arguments.model.string()}, prompts, arguments.samples, rollout);
 }
 
@@ -384,6 +400,9 @@ std::string initial_config(const InitArguments& arguments) {
   const RunSizes sizes = run_sizes(found.model, found.longest_prompt);
   if (arguments.samples > 0 && found.parameters() <= kLargestProbedModel) {
     found.start = probe(arguments, found, sizes);
+  }
+  for (const std::string& warning : warnings(found, sizes)) {
+    std::cerr << "warning: " << warning << '\n';
   }
   TrainConfig config;
   const FieldList fields = fields_of(config);  // while it holds the defaults

@@ -15,11 +15,10 @@ struct InitArguments {
 
 /// Returns a commented config of `lie_cluster train` that runs unchanged. Field names are guessed
 /// from the rows, the prompt limit fits the longest prompt, and the other sizes fit the model and
-/// this machine's memory. A few responses
-/// of the model choose response limit, length reward and unit of coverage, and show whether RL can
-/// begin; the model's size chooses the step sizes. Reward terms for which rows lack a field are
-/// switched off, with the reason. Throws Error if the model or the data cannot be read, or if no
-/// prompt or no gold answer is recognized in the rows.
+/// this machine's memory. A few responses of the model choose response limit, length reward and
+/// unit of coverage, and show whether RL can begin; the model's size chooses the step sizes. Reward
+/// terms for which rows lack a field are switched off, with the reason. Throws Error if the model
+/// or the data cannot be read, or if no prompt or no gold answer is recognized in the rows.
 std::string initial_config(const InitArguments& arguments);
 
 }  // namespace lie

@@ -7,6 +7,7 @@
 #include "common/text/units.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/roles/group_progress.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -17,12 +18,14 @@ class Tally {
  public:
   explicit Tally(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  void add(const RolloutGroup& group) {
+  /// Returns the number of right responses.
+  std::int64_t add(const RolloutGroup& group) {
     const std::int64_t right_before = total_.right;
     for (const Response& response : group.responses) add(response, group.ticket.prompt);
     const std::int64_t right = total_.right - right_before;
     ++total_.prompts;
     total_.mixed += right > 0 && right < std::ssize(group.responses) ? 1 : 0;
+    return right;
   }
 
   StartResponses result() const {
@@ -63,9 +66,12 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
         {.group = group++, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
   }
   Tally tally(tokenizer);
+  GroupProgress progress(stderr, std::ssize(prompts), /*before=*/0);
   while (!generator.idle()) {
-    for (const RolloutGroup& group : generator.step()) tally.add(group);
+    for (const RolloutGroup& group : generator.step()) progress.add(group, tally.add(group));
+    progress.sampled(generator.tokens_generated());
   }
+  progress.finish();
   return tally.result();
 }
 

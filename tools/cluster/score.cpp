@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/comm/environment.h"
 #include "common/process/program.h"
+#include "common/text/counted.h"
 #include "learner/update/batch.h"
 #include "model/transformer/transformer.h"
 #include "tools/cluster/commands.h"
@@ -91,7 +92,8 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::int64_t tokens = 0;
   for (const TokenRow& row : rows) tokens += tokens_of(row);
-  std::cerr << fmt::format("{} rows, {} tokens in {:.1f} s, {:.0f} tokens/s\n", rows.size(), tokens,
+  std::cerr << fmt::format("{}, {} in {:.1f} s, {:.0f} tokens/s\n",
+                           counted(std::ssize(rows), "row"), counted(tokens, "token"),
                            seconds.count(), static_cast<double>(tokens) / seconds.count());
 }
 

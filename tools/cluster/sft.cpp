@@ -238,7 +238,7 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
 std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t steps_done,
                        const ComputeDTypes& dtypes) {
   const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
-    return fmt::format("{} examples of {}", rows.size(), file);
+    return counted(std::ssize(rows), "example") + " of " + file;
   };
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),
@@ -284,13 +284,28 @@ void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeD
   print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
 }
 
+/// Returns the loss of the last and the first logged step; empty if none is logged.
+std::string loss_text(const fs::path& run_directory) {
+  const std::vector<MetricsRow> rows = read_valid_metrics(run_directory / "metrics.jsonl").rows;
+  if (rows.empty()) return "";
+  const MetricsRow &first = rows.front(), &last = rows.back();
+  std::string text = fmt::format("{:.4f} in step {}", last.value_or_zero("loss"), last.step);
+  if (first.step < last.step) {
+    text += fmt::format(", {:.4f} in step {}", first.value_or_zero("loss"), first.step);
+  }
+  return text;
+}
+
 /// Logs how the run ended after `steps`. Rank 0 only.
 void log_end(const SftConfig& config, std::int64_t steps, int signal) {
   const std::string how =
       signal == 0 ? "done: all " + counted(steps, "step")
                   : fmt::format("stopped at step {} by {}; start the same command again to resume",
                                 steps, signal_name(signal));
-  std::vector<SummaryEntry> entries = checkpoint_entries(config.run.directory);
+  std::vector<SummaryEntry> entries;
+  const std::string loss = loss_text(config.run.directory);
+  if (!loss.empty()) entries.push_back({"loss", loss});
+  std::ranges::move(checkpoint_entries(config.run.directory), std::back_inserter(entries));
   entries.push_back(next_command_entry("lie_analyze", config.run.directory));
   Log("sft", 0).info("{}", run_summary_text(how, entries));
 }

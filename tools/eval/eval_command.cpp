@@ -18,6 +18,7 @@
 #include "common/io/file.h"
 #include "common/process/log.h"
 #include "common/process/writer_lock.h"
+#include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
@@ -172,8 +173,9 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, model.parameters),
-      {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
-                           files_text(config), config.evaluation.samples_per_prompt)}};
+      {"data",
+       fmt::format("{} of {}, {} each", counted(generation.prompts(), "prompt"), files_text(config),
+                   counted(config.evaluation.samples_per_prompt, "response"))}};
   std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
                     std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
@@ -181,10 +183,11 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   entries.push_back({"memory", "actor " + memory_text(memory) +
                                    cache_text(model.config, dtypes.packed, config.rollout)});
   const auto left = std::ssize(generation.tickets());
-  return run_summary_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
-                                                       : fmt::format("{}: resumes, {} prompts left",
-                                                                     config.run.directory, left),
-                          entries);
+  return run_summary_text(
+      left == generation.prompts()
+          ? config.run.directory + ": a new evaluation"
+          : fmt::format("{}: resumes, {} left", config.run.directory, counted(left, "prompt")),
+      entries);
 }
 
 void log_end(const EvalConfig& config) {

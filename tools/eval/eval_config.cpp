@@ -76,7 +76,11 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 
 void fit_to_model(EvalConfig& config, const ModelConfig& model) {
   std::int64_t& limit = config.rollout.evaluation.max_response_tokens;
-  const std::int64_t left = model.max_positions - config.rollout.max_prompt_tokens;
+  std::int64_t& prompt_limit = config.rollout.max_prompt_tokens;
+  if (prompt_limit >= model.max_positions) {  // leaves no response
+    prompt_limit = limit > 0 ? model.max_positions - limit : model.max_positions / 2;
+  }
+  const std::int64_t left = model.max_positions - prompt_limit;
   if (limit == 0) limit = std::max<std::int64_t>(1, std::min(kMostTokens, left));
   config.rollout.sampling = config.rollout.evaluation;
   std::erase_if(config.table.budgets, [&](std::int64_t budget) { return budget > limit; });

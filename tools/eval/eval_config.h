@@ -50,7 +50,8 @@ void describe(FieldList& fields, EvalConfig& config);
 EvalConfig load_eval_config(const std::filesystem::path& path,
                             std::span<const std::string> overrides);
 
-/// Chooses the response limit if it is 0, and removes budgets above the limit.
+/// Chooses the response limit if it is 0, and a prompt limit that leaves room for responses.
+/// Removes budgets above the response limit.
 void fit_to_model(EvalConfig& config, const ModelConfig& model);
 
 }  // namespace lie::evaluation

@@ -246,8 +246,9 @@ std::string table_text(const Table& table) {
   return blocks_of(cells) +
          fmt::format(
              "Percentages with {:.4g} % intervals: bootstrap over problems ({} resamples);\n"
-             "Avg and budgets of single samples: Wilson.\n",
-             100 * table.options.confidence, table.options.resamples);
+             "Avg{} of single samples: Wilson.\n",
+             100 * table.options.confidence, table.options.resamples,
+             table.options.budgets.empty() ? "" : " and budgets");
 }
 
 nlohmann::json table_json(const Table& table) {

@@ -13,6 +13,7 @@
 #include "common/comm/environment.h"
 #include "common/config/config.h"
 #include "common/process/program.h"
+#include "common/text/counted.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/plan/calibration.h"
@@ -136,7 +137,7 @@ std::string step_text(const Workload& work) {
 
 std::string hosts_text(const Machine& machine) {
   const std::string ranks = machine.ranks_per_host > 0
-                                ? fmt::format("{} ranks a host", machine.ranks_per_host)
+                                ? counted(machine.ranks_per_host, "rank") + " a host"
                                 : "all ranks on one host";
   if (machine.cores == 0) return ranks + ", which share no cores";
   return fmt::format("{} of {} cores", ranks, machine.cores);

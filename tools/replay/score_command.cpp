@@ -1,3 +1,4 @@
+#include "common/text/counted.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -134,11 +135,12 @@ ScoreOutcome gather_outcome(Job& job, const std::vector<StepOutcome>& mine) {
 
 std::string verdict_of(const ScoreDifferences& found) {
   if (found.values == 0) {
-    return fmt::format("all values of {} responses equal the logged ones, bit for bit",
-                       found.compared);
+    return fmt::format("all values of {} equal the logged ones, bit for bit",
+                       counted(found.compared, "response"));
   }
-  return fmt::format("{} values of {} of {} responses differ from the logged ones; the first: {}",
-                     found.values, found.responses, found.compared, found.first);
+  return fmt::format("{} values of {} of {} differ from the logged ones; the first: {}",
+                     found.values, found.responses, counted(found.compared, "response"),
+                     found.first);
 }
 
 std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
@@ -206,8 +208,8 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
   fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
   std::fflush(stdout);
-  fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
-             job.size() * threads);
+  fmt::print(stderr, "{} in {:.1f} s on {}\n", counted(std::ssize(outcome.steps), "step"),
+             watch.seconds(), counted(job.size() * threads, "thread"));
   return is_changed || outcome.differences.values == 0 ? 0 : 1;
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/io/line_input.h"
 #include "common/process/program.h"
+#include "common/text/counted.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/verify/jsonl.h"
 #include "verifier/verify.h"
@@ -55,7 +56,7 @@ int file_of_pairs(const Arguments& arguments, const VerifierOptions& options) {
   const VerifyCounts counts = verify_jsonl(in.stream(), in.name(), std::cout, std::cerr, options,
                                            arguments.explains, threads);
   in.require_read();
-  std::cerr << fmt::format("{} rows", counts.rows);
+  std::cerr << counted(counts.rows, "row");
   for (std::size_t code = 0; code < counts.by_code.size(); ++code)
     if (counts.by_code[code] > 0)
       std::cerr << fmt::format(", {} {}", counts.by_code[code],

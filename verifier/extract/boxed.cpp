@@ -15,7 +15,7 @@ constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kBoxed = "\\boxed";
 constexpr std::string_view kFbox = "\\fbox";
 constexpr std::size_t kFarthestJoined = 256;              // bytes between joined boxes
-constexpr std::size_t kMostJoined = 1024;                 // joined boxes
+constexpr std::size_t kMostJoinedBoxes = 1024;            // joined boxes
 constexpr std::size_t kWholeText = std::size_t{1} << 40;  // a reach that joins all boxes
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
@@ -81,7 +81,7 @@ class BackwardScan {
     // Boxes inside it are part of its content.
     while (!boxes_.empty() && boxes_.back().begin < close) boxes_.pop_back();
     const Box box{text_.substr(brace + 1, close - brace - 1), begin, close + 1};
-    if (boxes_.empty() || (boxes_.size() < kMostJoined && belongs(box))) boxes_.push_back(box);
+    if (boxes_.empty() || (boxes_.size() < kMostJoinedBoxes && belongs(box))) boxes_.push_back(box);
   }
 
   bool belongs(const Box& before) const {

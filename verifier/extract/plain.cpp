@@ -22,22 +22,22 @@ bool ends_with_ideograph(std::string_view text) {
 }
 
 constexpr std::size_t kLongestExpression = 400;  // bytes
-constexpr CharSet kStart("0123456789.-(");
+constexpr CharSet kNumberStart("0123456789.-(");
 constexpr CharSet kArithmetic("0123456789.+-*/^() ");
-constexpr CharSet kOperators("+-*/^");
+constexpr CharSet kNumberOperators("+-*/^");
 constexpr CharSet kBeforeNumber(" \n\t=$");
 constexpr CharSet kHanging(" .+-*/^(");  // not part of an expression that they end
 constexpr CharSet kBehindExpression(" .,:)$\n");
 constexpr CharSet kBeforeChoice(" \n*(:");
 constexpr CharSet kBehindChoice(" .,:\n*)");
 
-class Scanner {
+class NumberScanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit NumberScanner(std::string_view text) : text_(text) {}
 
   std::vector<PlainNumber> run() {
     out_.reserve(16);
-    while ((at_ = kStart.first_in(text_, at_)) < text_.size()) {
+    while ((at_ = kNumberStart.first_in(text_, at_)) < text_.size()) {
       if (!starts_here() || !(expression() || number())) skip();
     }
     return std::move(out_);
@@ -84,7 +84,7 @@ class Scanner {
     while (end > at_ && kHanging.holds(text_[end - 1])) --end;
     if (end < text_.size() && !kBehindExpression.holds(text_[end])) return false;
     const std::string_view found = text_.substr(at_, end - at_);
-    if (kOperators.first_in(found, 1) >= found.size()) return false;
+    if (kNumberOperators.first_in(found, 1) >= found.size()) return false;
     if (!std::ranges::any_of(found, is_digit)) return false;
     if (std::ranges::count(found, '(') != std::ranges::count(found, ')')) return false;
     return add({.digits_end = end});
@@ -134,7 +134,7 @@ std::string spelling(const PlainNumber& number, std::string_view text) {
   return out;
 }
 
-std::vector<PlainNumber> plain_numbers(std::string_view text) { return Scanner(text).run(); }
+std::vector<PlainNumber> plain_numbers(std::string_view text) { return NumberScanner(text).run(); }
 
 std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices) {
   std::vector<Choice> out;

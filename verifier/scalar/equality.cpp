@@ -19,7 +19,7 @@ constexpr std::int64_t kPointPrecision = 128;
 // Agreement of series, whose balls have errors of about 2^-140.
 constexpr std::int64_t kSeriesAgreement = -120;
 // Differences below 2 to this power count as equality at a drawn point.
-constexpr std::int64_t kAgreement = -50;
+constexpr std::int64_t kSampleAgreement = -50;
 
 // The values of both sides at a point.
 struct AtPoint {
@@ -135,7 +135,7 @@ std::optional<Tri> agree_at(const Expr& gold, const Expr& answer, const Point& p
     if (real && !(values->gold.looks_real() && values->answer.looks_real())) return std::nullopt;
     const Ball gap = difference(values->gold, values->answer, precision);
     if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
-    if (gap.within(kAgreement)) return Tri::kYes;
+    if (gap.within(kSampleAgreement)) return Tri::kYes;
   }
   return std::nullopt;
 }

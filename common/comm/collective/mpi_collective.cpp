@@ -15,7 +15,7 @@ constexpr std::size_t kBroadcastChunkBytes = std::size_t{1} << 20;
 // largest share of one member in a block
 constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
 constexpr std::size_t kMaxChunksInFlight = 8;  // chunks in flight per child
-constexpr std::string_view kName = "a group over MPI";
+constexpr std::string_view kMpiGroup = "a group over MPI";
 
 std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> bytes) {
   return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
@@ -36,7 +36,7 @@ class MpiCollective : public Collective {
   int size() const override { return static_cast<int>(members_.size()); }
   void broadcast_bytes(std::span<std::byte> bytes, int root) override;
   void broadcast(DeviceSpan values, int root) override {
-    broadcast_bytes(host_bytes(values, kName), root);
+    broadcast_bytes(host_bytes(values, kMpiGroup), root);
   }
   void all_reduce_sum(DeviceSpan values) override;
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override;
@@ -83,7 +83,7 @@ MpiCollective::Parts MpiCollective::near_equal_parts(DeviceSpan block) const {
   Parts parts;
   for (std::int64_t i = 0; i < size(); ++i) {
     const std::int64_t begin = block.count * i / size(), end = block.count * (i + 1) / size();
-    parts.push_back(host_bytes(block.part(begin, end - begin), kName));
+    parts.push_back(host_bytes(block.part(begin, end - begin), kMpiGroup));
   }
   return parts;
 }
@@ -102,21 +102,21 @@ void MpiCollective::exchange(std::span<const DeviceSpan> out, std::span<const De
   check_exchange(*this, out, in);
   const auto others = [&](std::span<const DeviceSpan> spans, const auto& use) {
     for (int member = 0; member < size(); ++member) {
-      const auto bytes = host_bytes(spans[static_cast<std::size_t>(member)], kName);
+      const auto bytes = host_bytes(spans[static_cast<std::size_t>(member)], kMpiGroup);
       if (member != rank_ && !bytes.empty()) use(member, bytes);
     }
   };
   others(out, [&](int member, std::span<std::byte> bytes) { send(member, copy_of(bytes)); });
   others(in, [&](int member, std::span<std::byte> bytes) { receive(member, bytes); });
   if (in[me()].data != out[me()].data) {
-    std::ranges::copy(host_bytes(out[me()], kName), host_bytes(in[me()], kName).begin());
+    std::ranges::copy(host_bytes(out[me()], kMpiGroup), host_bytes(in[me()], kMpiGroup).begin());
   }
   outbox_.drain(0);
 }
 
 /// Sends every part to the member that adds it. Writes the sum of this member's part to `sum`.
 void MpiCollective::reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype) {
-  check_host_sum(dtype, kName);
+  check_host_sum(dtype, kMpiGroup);
   for (int member = 0; member < size(); ++member) {
     if (member != rank_) send(member, copy_of(parts[static_cast<std::size_t>(member)]));
   }

@@ -12,7 +12,7 @@
 namespace lie {
 namespace {
 
-constexpr std::string_view kName = "a group of threads";
+constexpr std::string_view kThreadGroup = "a group of threads";
 
 }  // namespace
 
@@ -65,15 +65,16 @@ class ThreadGroup::Member : public Collective {
     barrier_.wait();
   }
   void broadcast(DeviceSpan values, int root) override {
-    broadcast_bytes(host_bytes(values, kName), root);
+    broadcast_bytes(host_bytes(values, kThreadGroup), root);
   }
   void all_reduce_sum(DeviceSpan values) override {
-    check_host_sum(values.dtype, kName);
+    check_host_sum(values.dtype, kThreadGroup);
     values.dtype == DType::kFloat64 ? reduce<double>(values) : reduce<float>(values);
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    for (const DeviceSpan& span : out) host_bytes(span, kName);  // throws before other threads wait
+    for (const DeviceSpan& span : out)
+      host_bytes(span, kThreadGroup);  // throws before other threads wait
     std::vector<DeviceSpan> mine(out.begin(), out.end());
     contribute(std::as_writable_bytes(std::span(mine)));
     for (int member = 0; member < size(); ++member) {
@@ -83,7 +84,7 @@ class ThreadGroup::Member : public Collective {
         fail("collective: thread {} sends {} bytes to thread {}, which expects {}", member,
              from.bytes(), rank_, to.bytes());
       }
-      copy(host_bytes(from, kName), host_bytes(to, kName));
+      copy(host_bytes(from, kThreadGroup), host_bytes(to, kThreadGroup));
     }
     barrier_.wait();
   }
@@ -109,7 +110,7 @@ class ThreadGroup::Member : public Collective {
   /// Adds this thread's share of the elements and writes the sums to all members.
   template <typename T>
   void reduce(DeviceSpan values) {
-    contribute(host_bytes(values, kName));
+    contribute(host_bytes(values, kThreadGroup));
     const std::int64_t end = values.count * (rank_ + 1) / size();
     for (std::int64_t i = values.count * rank_ / size(); i < end; ++i) {
       const T sum = rank_order_sum<T>(i);

@@ -111,4 +111,4 @@ def sample_report(sample, measured, measures):
 
 def cut_line(report, max_bytes):
     count = report["cut_responses"]
-    return f"{count} responses are longer than {max_bytes} bytes and were judged without their middle\n" if count else ""
+    return f"responses longer than {max_bytes} bytes, judged without their middle: {count}\n" if count else ""

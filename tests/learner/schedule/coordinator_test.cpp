@@ -26,7 +26,7 @@ std::vector<Prompt> prompts(std::int64_t count) {
   return all;
 }
 
-ScoredGroup answer(const Ticket& ticket) {
+ScoredGroup empty_answer(const Ticket& ticket) {
   ScoredGroup group;
   group.rollout.ticket = ticket;
   return group;
@@ -40,7 +40,7 @@ int answer_tickets(LocalCoordinator& local, int phases) {
   while (phases > 0) {
     const Assignment assignment = client->receive({4});
     if (assignment.kind == Assignment::Kind::kWeights) --phases;
-    for (const Ticket& ticket : assignment.tickets) local.scored.send(answer(ticket));
+    for (const Ticket& ticket : assignment.tickets) local.scored.send(empty_answer(ticket));
     tickets += static_cast<int>(assignment.tickets.size());
   }
   return tickets;
@@ -63,7 +63,7 @@ TEST(Coordinator, ServesActorsBetweenTwoCollectsOnceThereAreWeights) {
   ASSERT_TRUE(assignment);
   ASSERT_EQ(assignment->tickets.size(), 1U);
   EXPECT_EQ(assignment->tickets[0].policy_version, 0);
-  local.scored.send(answer(assignment->tickets[0]));
+  local.scored.send(empty_answer(assignment->tickets[0]));
   EXPECT_FALSE(answered()) << "everything is handed out, so the actor waits";
   EXPECT_FALSE(local.scored.try_receive()) << "the group was accepted";
   EXPECT_EQ(local.coordinator.collect({2, Purpose::kTrain}).value().size(), 1U);
@@ -110,10 +110,11 @@ TEST(Coordinator, GivesEachOfTwoActorsItsShareEvenIfOneRequestsFirst) {
   std::jthread second([&] {
     const auto client = local.client(1);
     for (int i = 0; i < 4; ++i) {
-      for (const Ticket& ticket : client->receive({1}).tickets) local.scored.send(answer(ticket));
+      for (const Ticket& ticket : client->receive({1}).tickets)
+        local.scored.send(empty_answer(ticket));
     }
     first.join();
-    for (const Ticket& ticket : held) local.scored.send(answer(ticket));
+    for (const Ticket& ticket : held) local.scored.send(empty_answer(ticket));
   });
   const auto groups = local.coordinator.collect(
       training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
@@ -131,7 +132,7 @@ TEST(Coordinator, GivesAnActorTheTicketsThatFitItsFreeSlotsAndAtLeastOne) {
     for (const std::int64_t slots : {7, 1, 3, 100}) {
       const Assignment assignment = client->receive({slots});
       handed.push_back(assignment.tickets.size());
-      for (const Ticket& ticket : assignment.tickets) local.scored.send(answer(ticket));
+      for (const Ticket& ticket : assignment.tickets) local.scored.send(empty_answer(ticket));
     }
   });
   const auto groups = local.coordinator.collect(
@@ -149,7 +150,7 @@ TEST(Coordinator, CollectsGroupsOneByOneAsTheyArriveAndTellsTheActorThatThereAre
       seen.push_back(next.tickets.at(0));
     }
     for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) {
-      local.scored.send(answer(*ticket));
+      local.scored.send(empty_answer(*ticket));
     }
   });
   std::deque<Ticket> tickets;
@@ -170,8 +171,8 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
   LocalCoordinator local;
   const std::jthread actor([&] {
     const Ticket first = local.client()->receive({1}).tickets.at(0);
-    local.scored.send(answer(first));
-    local.scored.send(answer(first));
+    local.scored.send(empty_answer(first));
+    local.scored.send(empty_answer(first));
   });
   std::deque<Ticket> tickets(2, {.samples = 1, .prompt = {}});
   tickets[1].group = 1;
@@ -197,7 +198,7 @@ TEST(Coordinator, LetsActorsRunAheadWithTheWeightsThatTheyHave) {
   const std::jthread actor([&] {
     const auto client = local.client();
     for (int i = 0; i < 2; ++i) seen.push_back(client->receive({1}).tickets.at(0));
-    for (const Ticket& ticket : {seen[1], seen[0]}) local.scored.send(answer(ticket));
+    for (const Ticket& ticket : {seen[1], seen[0]}) local.scored.send(empty_answer(ticket));
     client->receive({1});
   });
   EXPECT_EQ(collected(local, 4), 1u);
@@ -218,7 +219,7 @@ std::vector<std::int64_t> answer_late(LocalCoordinator& local) {
   std::vector<std::int64_t> steps;
   for (const Ticket& ticket : held) {
     steps.push_back(ticket.step);
-    local.scored.send(answer(ticket));
+    local.scored.send(empty_answer(ticket));
   }
   return steps;
 }
@@ -256,14 +257,14 @@ TEST(Coordinator, InformsActorsWithoutFreeSlotsOfWeightsThatChangeInFlight) {
     const auto client = local.client();
     for (int i = 0; i < 2; ++i) held.push_back(client->receive({1}).tickets.at(0));
     EXPECT_TRUE(client->receive({0}).tickets.empty());
-    local.scored.send(answer(held[0]));
+    local.scored.send(empty_answer(held[0]));
     while (client->receive({0}).kind != Assignment::Kind::kWeights) {
     }
   });
   EXPECT_EQ(collected(local, 3), 1u);
   local.coordinator.announce(Assignment::Kind::kWeights);  // while step 4 is in flight
   actor.join();
-  local.scored.send(answer(held[1]));
+  local.scored.send(empty_answer(held[1]));
   local.coordinator.finish_in_flight(false);
   EXPECT_FALSE(local.scored.try_receive());
   EXPECT_EQ(collected(local, 4), 1u);
@@ -279,14 +280,15 @@ TEST(Coordinator, AcceptsGroupsAfterTheEndAndReportsHowManyAreMissing) {
     client->receive({1});
     while (client->receive({0}).kind != Assignment::Kind::kWeights) {
     }
-    local.scored.send(answer(first));
+    local.scored.send(empty_answer(first));
     local.scored.close();
   });
   local.coordinator.announce(Assignment::Kind::kWeights);
   testing::internal::CaptureStderr();
   local.coordinator.drain();
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("1 groups wait for weights of later steps"), std::string::npos) << said;
+  EXPECT_NE(said.find("groups that wait for weights of later steps: 1;"), std::string::npos)
+      << said;
   EXPECT_EQ(collected(local, 3), 1u);
 }
 

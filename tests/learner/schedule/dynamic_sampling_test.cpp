@@ -66,11 +66,11 @@ TEST(DynamicSampling, SelectsTheFirstGroupsWithSignalAndDropsAllOthers) {
   EXPECT_EQ(numbers_of(selected.dropped), (Numbers{0, 2, 4, 5}));
 }
 
-constexpr TicketOptions kTickets{.prompts_per_step = 4,
-                                 .samples_per_prompt = 4,
-                                 .dynamic_sampling = {.enabled = true, .max_rounds = 3}};
+constexpr TicketOptions kSampledTickets{.prompts_per_step = 4,
+                                        .samples_per_prompt = 4,
+                                        .dynamic_sampling = {.enabled = true, .max_rounds = 3}};
 
-std::vector<Prompt> prompts() {
+std::vector<Prompt> sampled_prompts() {
   std::vector<Prompt> all;
   for (std::int64_t i = 0; i < 10; ++i) {
     all.push_back({.problem = i, .text = "?", .gold = "1", .data_source = ""});
@@ -79,7 +79,7 @@ std::vector<Prompt> prompts() {
 }
 
 /// Problems 0, 3, 6 and 9 get correct and incorrect answers, the others only correct ones.
-ScoredGroup answer(const Ticket& ticket) {
+ScoredGroup mixed_answer(const Ticket& ticket) {
   ScoredGroup group = group_of(ticket.group, ticket.prompt.problem % 3 == 0 ? 2 : 4);
   group.rollout.ticket = ticket;
   return group;
@@ -89,7 +89,7 @@ ScoredGroup answer(const Ticket& ticket) {
 class Start {
  public:
   /// A signal stops it once `groups` groups have been handed out.
-  explicit Start(const std::filesystem::path& run, const TicketOptions& options = kTickets,
+  explicit Start(const std::filesystem::path& run, const TicketOptions& options = kSampledTickets,
                  std::int64_t groups = 1000)
       : journal_(run), options_(options), groups_(groups) {}
 
@@ -106,7 +106,7 @@ class Start {
   }
 
   std::int64_t handed_out() const { return handed_; }
-  PromptStream stream{prompts(), 7, false};
+  PromptStream stream{sampled_prompts(), 7, false};
 
  private:
   void answer_all(bool reversed) {
@@ -117,7 +117,7 @@ class Start {
       if (reversed) std::ranges::reverse(next.tickets);
       for (const Ticket& ticket : next.tickets) {
         ++handed_;
-        scored_.send(answer(ticket));
+        scored_.send(mixed_answer(ticket));
       }
     }
   }
@@ -147,7 +147,7 @@ TEST(StepSource, DrawsPromptsUntilTheStepHasItsGroupsWithSignal) {
 
 TEST(StepSource, AStepStoppedWithinItsSecondRoundResumesFromTheJournal) {
   TemporaryDirectory run;
-  Start stopped(run.path(), kTickets, 4);
+  Start stopped(run.path(), kSampledTickets, 4);
   EXPECT_FALSE(stopped.sample(1));
   EXPECT_EQ(stopped.stream.state(), PromptStreamState{}) << "the state for the checkpoint";
   Start again(run.path());
@@ -160,7 +160,7 @@ TEST(StepSource, AStepStoppedWithinItsSecondRoundResumesFromTheJournal) {
 
 TEST(StepSource, TrainsOnTheGroupsFoundByTheLastRoundAndWarns) {
   TemporaryDirectory run;
-  TicketOptions options = kTickets;
+  TicketOptions options = kSampledTickets;
   options.dynamic_sampling.max_rounds = 2;
   Start start(run.path(), options);
   testing::internal::CaptureStderr();

@@ -25,7 +25,7 @@ StepGroups step_of(std::int64_t step, const std::vector<std::int64_t>& versions)
   return groups;
 }
 
-std::deque<Ticket> tickets_of(std::int64_t step, std::int64_t count) {
+std::deque<Ticket> tickets_of_any_version(std::int64_t step, std::int64_t count) {
   std::deque<Ticket> tickets;
   for (std::int64_t group = 0; group < count; ++group) {
     Ticket& ticket = tickets.emplace_back();
@@ -54,7 +54,7 @@ TEST_F(RolloutScheduleTest, TicketsGetTheVersionsThatWereRecorded) {
   record(0, {step_of(0, {}), step_of(1, {0, 0}), step_of(2, {1, 0, 1})});
   const RolloutSchedule schedule(path_);
   EXPECT_EQ(schedule.last_step(), 2);
-  std::deque<Ticket> tickets = tickets_of(2, 3);
+  std::deque<Ticket> tickets = tickets_of_any_version(2, 3);
   schedule.assign(tickets, 1);
   EXPECT_EQ(tickets[0].policy_version, 1);
   EXPECT_EQ(tickets[1].policy_version, 0);
@@ -70,12 +70,12 @@ TEST_F(RolloutScheduleTest, PlansTheVersionOfEachTokenWhereWeightsChangedInFligh
     }
   }
   record(0, {step_of(1, {0}), step_of(2, {0}), step});
-  std::deque<Ticket> tickets = tickets_of(3, 2);
+  std::deque<Ticket> tickets = tickets_of_any_version(3, 2);
   RolloutSchedule(path_).assign(tickets, 1);
   EXPECT_EQ(tickets[0].policy_version, 1);
   EXPECT_EQ(tickets[0].planned, samples[0]);
   EXPECT_EQ(tickets[1].planned, samples[1]);
-  std::deque<Ticket> before = tickets_of(2, 1);
+  std::deque<Ticket> before = tickets_of_any_version(2, 1);
   RolloutSchedule(path_).assign(before, 1);
   EXPECT_TRUE(before[0].planned.empty());
 }
@@ -83,7 +83,7 @@ TEST_F(RolloutScheduleTest, PlansTheVersionOfEachTokenWhereWeightsChangedInFligh
 TEST_F(RolloutScheduleTest, AResumedRunKeepsItsStepsUpToTheCheckpoint) {
   record(0, {step_of(1, {0}), step_of(2, {0})});
   record(1, {step_of(2, {1}), step_of(3, {2})});
-  std::deque<Ticket> tickets = tickets_of(2, 1);
+  std::deque<Ticket> tickets = tickets_of_any_version(2, 1);
   RolloutSchedule(path_).assign(tickets, 1);
   EXPECT_EQ(tickets[0].policy_version, 1);
   EXPECT_EQ(RolloutSchedule(path_).last_step(), 3);
@@ -121,8 +121,9 @@ TEST_F(RolloutScheduleTest, RecordsWhichGroupsAStepTookWhereStepsTakeTheFirstGro
   EXPECT_EQ(schedule.step_of({1, 0}), 2);
   EXPECT_EQ(schedule.step_of({1, 1}), std::nullopt);
   EXPECT_TRUE(schedule.taken_by(3).empty());
-  EXPECT_EQ(refusal(tickets_of(2, 1), 0), "no error") << "it is for step 1";
-  EXPECT_NE(refusal(tickets_of(1, 1), 0).find("under the weights of step 0"), std::string::npos)
+  EXPECT_EQ(refusal(tickets_of_any_version(2, 1), 0), "no error") << "it is for step 1";
+  EXPECT_NE(refusal(tickets_of_any_version(1, 1), 0).find("under the weights of step 0"),
+            std::string::npos)
       << "it is for step 2";
 }
 
@@ -153,11 +154,14 @@ TEST_F(RolloutScheduleTest, RefusesAnotherFileOfARun) {
 
 TEST_F(RolloutScheduleTest, RefusesTheScheduleOfAnotherRun) {
   record(0, {step_of(1, {0, 0}), step_of(2, {0, 1}), step_of(3, {0, 0})});
-  EXPECT_EQ(refusal(tickets_of(3, 2), 2), "no error");
-  EXPECT_NE(refusal(tickets_of(3, 2), 1).find("under the weights of step 0"), std::string::npos);
-  EXPECT_NE(refusal(tickets_of(2, 3), 1).find("no group 2 of step 2"), std::string::npos);
-  EXPECT_NE(refusal(tickets_of(4, 1), 9).find("no group 0 of step 4"), std::string::npos);
-  std::deque<Ticket> other = tickets_of(2, 2);
+  EXPECT_EQ(refusal(tickets_of_any_version(3, 2), 2), "no error");
+  EXPECT_NE(refusal(tickets_of_any_version(3, 2), 1).find("under the weights of step 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(tickets_of_any_version(2, 3), 1).find("no group 2 of step 2"),
+            std::string::npos);
+  EXPECT_NE(refusal(tickets_of_any_version(4, 1), 9).find("no group 0 of step 4"),
+            std::string::npos);
+  std::deque<Ticket> other = tickets_of_any_version(2, 2);
   other[1].prompt.problem = 11;
   EXPECT_NE(refusal(other, 1).find("asks for problem 11"), std::string::npos);
 }

@@ -19,16 +19,16 @@ using test::host, test::row_of;
 
 /// 12 decayed elements, 4 that belong to no parameter, 8 that are not decayed.
 const std::vector<Parameter> kLayout = {{"matrix", 0, 3, 4, true}, {"norm", 16, 1, 8, false}};
-constexpr std::size_t kElements = 24;
+constexpr std::size_t kWeights = 24;
 
 /// Spreads 20 golden values over the layout.
 std::vector<float> spread(std::span<const double> values) {
-  std::vector<float> flat(kElements, 0.0F);
+  std::vector<float> flat(kWeights, 0.0F);
   for (std::size_t i = 0; i < 20; ++i) flat[i < 12 ? i : i + 4] = static_cast<float>(values[i]);
   return flat;
 }
 
-constexpr FlatRange kWhole = {0, kElements};
+constexpr FlatRange kWhole = {0, kWeights};
 
 /// The operators that hold all moments of these tests.
 Operators& cpu() {
@@ -52,7 +52,7 @@ UpdateOutcome update(AdamW& adamw, std::int64_t step, const std::vector<float>& 
 
 void expect_close(std::span<const float> actual, std::span<const double> golden) {
   const auto expected = spread(golden);
-  for (std::size_t i = 0; i < kElements; ++i) {
+  for (std::size_t i = 0; i < kWeights; ++i) {
     EXPECT_NEAR(actual[i], expected[i], 1e-6 * std::max(0.01, std::abs(double{expected[i]}))) << i;
   }
 }
@@ -78,8 +78,8 @@ TEST(AdamW, AgreesWithPyTorch) {
 
 TEST(AdamW, PaddingElementsAreUnchanged) {
   AdamW adamw = adamw_of(golden_options());
-  std::vector<float> weights(kElements, 1.0F);
-  const std::vector<float> gradient(kElements, 1.0F);
+  std::vector<float> weights(kWeights, 1.0F);
+  const std::vector<float> gradient(kWeights, 1.0F);
   for (int u = 0; u < 3; ++u) update(adamw, 1, gradient, weights);
   for (std::size_t i = 12; i < 16; ++i) EXPECT_EQ(weights[i], 1.0F);
   EXPECT_NE(weights[0], 1.0F);
@@ -87,14 +87,14 @@ TEST(AdamW, PaddingElementsAreUnchanged) {
 
 TEST(AdamW, ANonFiniteNormSkipsTheUpdateAndIsCounted) {
   AdamW adamw = adamw_of(golden_options());
-  std::vector<float> weights(kElements, 1.0F);
-  std::vector<float> gradient(kElements, 1.0F);
+  std::vector<float> weights(kWeights, 1.0F);
+  std::vector<float> gradient(kWeights, 1.0F);
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     gradient[5] = bad;
     EXPECT_TRUE(update(adamw, 1, gradient, weights).skipped);
   }
-  EXPECT_EQ(weights, std::vector<float>(kElements, 1.0F));
+  EXPECT_EQ(weights, std::vector<float>(kWeights, 1.0F));
   for (const float m : host(adamw.first_moment())) EXPECT_EQ(m, 0.0F);
   EXPECT_EQ(adamw.skipped(), 2);
   EXPECT_EQ(adamw.updates(), 0);
@@ -117,8 +117,8 @@ TEST(AdamW, RestoredStateContinuesBitForBit) {
 
 TEST(AdamW, RejectsGradientsOfAnotherSize) {
   AdamW adamw = adamw_of({});
-  std::vector<float> weights(kElements - 1);
-  EXPECT_THROW(update(adamw, 1, std::vector<float>(kElements), weights), Error);
+  std::vector<float> weights(kWeights - 1);
+  EXPECT_THROW(update(adamw, 1, std::vector<float>(kWeights), weights), Error);
 }
 
 TEST(AdamW, ShardedUpdatesAreBitIdenticalToUnsharded) {
@@ -128,7 +128,7 @@ TEST(AdamW, ShardedUpdatesAreBitIdenticalToUnsharded) {
     std::vector<float> expected = start, weights = start;
     std::vector<AdamW> sharded;
     for (std::int64_t s = 0; s < shards; ++s) {
-      const std::int64_t count = kElements / shards;
+      const std::int64_t count = kWeights / shards;
       sharded.emplace_back(golden_options(), cpu(), kLayout, FlatRange{s * count, count});
     }
     for (std::size_t u = 0; u < 6; ++u) {
@@ -196,8 +196,8 @@ TEST(Schedule, CosineDecaysToMinRatio) {
 
 TEST(Schedule, CountsTrainingStepsOrUpdates) {
   OptimizerOptions options = golden_options();
-  const std::vector<float> gradient(kElements, 0.1F);
-  std::vector<float> weights(kElements);
+  const std::vector<float> gradient(kWeights, 0.1F);
+  std::vector<float> weights(kWeights);
   AdamW by_update = adamw_of(options);
   options.schedule_per_step = true;
   AdamW by_step = adamw_of(options);

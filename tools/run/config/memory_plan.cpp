@@ -91,7 +91,7 @@ std::string memory_text(MemoryPlan plan) {
   const bool is_large = all >= std::int64_t{1} << 30;
   const auto in_units = [&](std::int64_t bytes) {
     const double value = static_cast<double>(bytes) / (is_large ? 1 << 30 : 1 << 20);
-    return fmt::format("{:.{}f}", value, value < 10 ? 1 : 0);
+    return fmt::format("{:.{}f}", value, value < 1 ? 2 : value < 10 ? 1 : 0);
   };
   std::string text = fmt::format("{} {}:", in_units(all), is_large ? "GiB" : "MiB");
   std::ranges::stable_sort(plan.parts, std::ranges::greater(), &MemoryPart::bytes);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/io/json_lines.h"
+#include "common/text/counted.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "verifier/verify.h"
@@ -46,9 +47,9 @@ class SpecialTokenSearch {
   void append_remark(std::vector<std::string>& remarks) const {
     if (prompts_ == 0) return;
     remarks.push_back(
-        fmt::format("the texts of {} prompts hold special tokens of the tokenizer ({}); they are "
+        fmt::format("the texts of {} hold special tokens of the tokenizer ({}); they are "
                     "read as such, as transformers does",
-                    prompts_, fmt::join(found_, ", ")));
+                    counted(prompts_, "prompt"), fmt::join(found_, ", ")));
   }
 
  private:
@@ -113,6 +114,11 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   // A program that reads the rows may have correct answers of any kind.
   if (!options.keep_rows) append_unreadable_golds(dataset);
   return dataset;
+}
+
+void add_remarks(Dataset& dataset) {
+  append_counts(dataset);
+  append_unreadable_golds(dataset);
 }
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,

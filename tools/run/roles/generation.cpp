@@ -27,7 +27,7 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kGroupsAhead = 64;
+constexpr std::size_t kQueuedGroups = 64;
 
 /// Returns rank 0's count on all ranks.
 std::int64_t shared_count(Collective& world, std::int64_t count) {
@@ -146,7 +146,7 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
     coordinator.announce(Assignment::Kind::kFinish);
   };
   LocalTicketQueue ticket_queue(1);
-  BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
+  BoundedQueue<RolloutGroup> rollouts(kQueuedGroups);
   RoleThreads roles;
   roles.poisons(ticket_queue);
   roles.poisons(rollouts);

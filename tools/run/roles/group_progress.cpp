@@ -27,6 +27,14 @@ void GroupProgress::add(const RolloutGroup& group, std::int64_t right) {
   if (is_due() || done_ == prompts_) show();
 }
 
+void GroupProgress::sampled(std::int64_t tokens) {
+  if (done_ > before_ || !line_.is_rewritten() || !is_due()) return;
+  shown_at_ = Clock::now();
+  const double seconds = std::chrono::duration<double>(shown_at_ - start_).count();
+  line_.show(fmt::format("{}/{} prompts | {} tokens | {:.0f} tokens/s", done_, prompts_, tokens,
+                         static_cast<double>(tokens) / seconds));
+}
+
 bool GroupProgress::is_due() const {
   if (!line_.is_rewritten()) return 10 * done_ / prompts_ > shown_tenth_;
   return Clock::now() - shown_at_ > std::chrono::milliseconds(100);

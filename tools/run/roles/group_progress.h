@@ -19,6 +19,8 @@ class GroupProgress {
 
   /// Another prompt was answered; `right` of its responses, or -1 where nothing is verified.
   void add(const RolloutGroup& group, std::int64_t right = -1);
+  /// Shows on a terminal that `tokens` were sampled, until the first prompt is answered.
+  void sampled(std::int64_t tokens);
   /// Leaves the last line standing.
   void finish() { line_.finish(); }
 

@@ -9,6 +9,7 @@
 
 #include "actors/actor.h"
 #include "common/process/log.h"
+#include "common/text/counted.h"
 #include "learner/learner.h"
 #include "learner/record/stall_watch.h"
 #include "learner/schedule/coordinator.h"
@@ -122,9 +123,11 @@ struct GeneratingLearner0 : Learner0 {
       generated.order_first_steps(logged_steps * config.tickets.prompts_per_step);
     }
     if (start.logged_step > start.step) {
+      const std::int64_t first = start.step + 1,
+                         last = std::min(start.logged_step, start.last_step);
       Log("learner", 0)
-          .info("steps {} to {} are learned again from the log", start.step + 1,
-                std::min(start.logged_step, start.last_step));
+          .info("{} {} learned again from the log", numbered("step", first, last),
+                first == last ? "is" : "are");
     }
     start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }

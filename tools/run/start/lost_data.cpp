@@ -5,6 +5,7 @@
 
 #include "common/base/error.h"
 #include "common/io/metrics_log.h"
+#include "common/text/counted.h"
 #include "common/trajectory/segment_index.h"
 
 namespace lie {
@@ -41,9 +42,10 @@ void note_lost_segments(std::vector<std::string>& notes, const fs::path& directo
   for (const IndexedSegment& segment : index) {
     if (segment.removed || is_there(directory, segment)) continue;
     const fs::path file = directory / segment.file;
-    notes.push_back(fmt::format("{} IS {}: it held steps {} to {} of learner {}", file.string(),
+    notes.push_back(fmt::format("{} IS {}: it held {} of learner {}", file.string(),
                                 fs::exists(file) ? "CUT SHORT OR CHANGED" : "MISSING",
-                                segment.first_step, segment.last_step, segment.learner));
+                                numbered("step", segment.first_step, segment.last_step),
+                                segment.learner));
   }
 }
 

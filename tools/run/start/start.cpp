@@ -12,6 +12,7 @@
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
 #include "common/process/writer_lock.h"
+#include "common/text/counted.h"
 #include "common/trajectory/recovery.h"
 #include "common/trajectory/step_log.h"
 #include "learner/checkpoint/trainer_state.h"
@@ -386,8 +387,8 @@ std::int64_t steps_of_epochs(const TrainConfig& config) {
   const std::int64_t size = config.tickets.prompts_per_step;
   const std::int64_t steps = (config.run.epochs * rows + size - 1) / size;
   Log("learner", 0)
-      .info("run.epochs {}: {} prompts of {}, {} a step, are {} steps", config.run.epochs, rows,
-            config.data.train_file, size, steps);
+      .info("run.epochs {}: {} of {}, {} a step, are {}", config.run.epochs,
+            counted(rows, "prompt"), config.data.train_file, size, counted(steps, "step"));
   return steps;
 }
 

@@ -36,11 +36,13 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
   std::vector<SummaryEntry> entries = {
-      {"data",
-       fmt::format("{} prompts of {}", run.prompts.training.size(), config.data.train_file)}};
+      {"data", fmt::format("{} of {}", counted(std::ssize(run.prompts.training), "prompt"),
+                           config.data.train_file)}};
   if (config.evaluation.every > 0) {
-    entries.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
-                                                 fmt::join(config.data.evaluation_file, ", "))});
+    entries.push_back(
+        {"evaluation",
+         fmt::format("{} of {}", counted(std::ssize(run.prompts.evaluation), "prompt"),
+                     fmt::join(config.data.evaluation_file, ", "))});
   }
   std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.ends),
                     std::back_inserter(entries));

@@ -227,7 +227,7 @@ constexpr auto table() {
 }
 
 constexpr auto kCommands = table<&Spelled::commands>();
-constexpr auto kWords = table<&Spelled::words>();
+constexpr auto kPlainWords = table<&Spelled::words>();
 constexpr auto kCharacters = table<&Spelled::characters>();
 
 template <std::size_t N>
@@ -246,7 +246,7 @@ const Meaning* command_prefix(std::string_view word) {
   return nullptr;
 }
 
-const Meaning* plain_word(std::string_view word) { return find(kWords, word); }
+const Meaning* plain_word(std::string_view word) { return find(kPlainWords, word); }
 
 namespace {
 
