@@ -8,7 +8,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
-#include "verifier/equal/literal.h"
 #include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
 #include "verifier/latex/parser.h"

@@ -35,8 +35,8 @@ bool gives_value(const Expr& e) {
 // Returns the index of a unit vector i, j or k.
 std::optional<std::size_t> axis(const Expr& e) {
   if (e.op == Op::kConstant && e.name == "i") return 0;
-  if (e.op != Op::kSymbol || (e.name != "j" && e.name != "k")) return std::nullopt;
-  return e.name == "j" ? 1 : 2;
+  if (e.op == Op::kSymbol && is_one_of(e.name, "j", "k")) return e.name == "j" ? 1 : 2;
+  return std::nullopt;
 }
 
 // Reads 2i - 3j as (2, -3) beside a tuple or vector of n parts. Without j and k it is a number.
@@ -127,10 +127,8 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   answer = prepared(answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
-  if (gold->op != Op::kText && answer->op != Op::kText) {
-    strip_assignments(gold, answer);
-    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
-  }
+  if (gold->op != Op::kText && answer->op != Op::kText) strip_assignments(gold, answer);
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   if (is_scalar(*gold)) answer = residue(answer);
   if (is_scalar(*answer)) gold = residue(gold);

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/equal/kind.h"
 #include "verifier/equal/parts.h"
 
 namespace lie::equal {
@@ -81,6 +80,7 @@ class Comparer {
 
   // --- scalars.cpp ---
   Tri scalars(const Expr* gold, const Expr* answer);
+  Tri differ_by_constant(const Expr* gold, const Expr* answer);
   bool percent_may_lack(const Expr& percent);
   static std::optional<exact::Rational> unit_ratio(std::string_view gold, std::string_view answer);
   Tri units(const Expr* gold, const Expr* answer);

@@ -1,4 +1,4 @@
-#include "verifier/equal/kind.h"
+#include "verifier/equal/parts.h"
 
 #include <algorithm>
 #include <string>

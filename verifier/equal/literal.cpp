@@ -1,9 +1,8 @@
-#include "verifier/equal/literal.h"
-
+// The fast path for the most frequent answers, which needs no tree.
 #include <utility>
 
 #include "common/text/scan.h"
-#include "verifier/scalar/equality.h"
+#include "verifier/equal/compare.h"
 
 namespace lie::equal {
 namespace {

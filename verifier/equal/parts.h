@@ -1,6 +1,8 @@
-// Parts of the comparison: prepared answers (prepare.cpp), names and words (names.cpp), and sets
-// of real numbers (sets.cpp).
+// Parts of the comparison: kinds of answers (kind.cpp), prepared answers (prepare.cpp), names and
+// words (names.cpp), and sets of real numbers (sets.cpp).
 #pragma once
+
+#include <cstdint>
 
 #include "verifier/expr/expr.h"
 #include "verifier/rules/options.h"
@@ -9,6 +11,38 @@
 namespace lie::equal {
 
 using scalar::Tri;
+
+/// The kind of a prepared answer.
+enum class Kind : std::uint8_t {
+  kText,        // words
+  kScalar,      // a number, formula or function of names
+  kPair,        // two constants in round or square brackets: a point or an interval
+  kTuple,       // any other tuple
+  kList,        // several answers without brackets, or a finite set in braces
+  kRealSet,     // a set of reals made otherwise: a union, all reals, a set builder
+  kInequality,  // inequalities in one name
+  kRelation,    // any other relation: an equation, a congruence, an inequality in several names
+  kMatrix,
+  kOther,  // cases, sets with names in them, what is said modulo a number
+};
+
+Kind kind_of(const expr::Expr& e);
+
+/// Returns whether an expression only names something: x, S_n, AB/CD, f(x), |AB|, x + y, (p, q).
+bool is_name(const expr::Expr& e);
+
+/// Returns whether an expression is an equation a = b (or a \in b) whose left side is a name.
+bool is_assignment(const expr::Expr& e);
+
+/// Returns whether an expression is a relation but no equation, membership, approximation or arrow.
+bool is_inequality(const expr::Expr& e);
+
+/// Returns whether an expression describes a set of reals: an interval, all reals, a finite set of
+/// constants, conditions on one name, or a combination of these.
+bool is_real_set(const expr::Expr& e);
+
+/// Returns whether a matrix is one column or row with as many parts as the round tuple.
+bool is_vector(const expr::Expr& matrix, const expr::Expr& tuple);
 
 /// Returns an answer in the form that the rules expect at its top level. Its parts are prepared
 /// when they are compared. Returns nullptr where the budget is spent.

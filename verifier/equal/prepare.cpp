@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "verifier/equal/kind.h"
 #include "verifier/scalar/rational_value.h"
 
 namespace lie::equal {

@@ -13,7 +13,7 @@ namespace lie::equal {
 namespace {
 
 using exact::Rational, expr::Fn, latex::Base, latex::Unit, scalar::compare_reals,
-    scalar::equal_scalars, scalar::equal_up_to_constant;
+    scalar::equal_scalars;
 
 // Returns whether a sum ends in a constant of integration. A small c or k must come last, and not
 // among other parameters.
@@ -111,8 +111,16 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
   }
   if (out == Tri::kNo && options_.constant_may_differ && lists_ == 0 && has_added_constant(*gold) &&
       has_added_constant(*answer))
-    return equal_up_to_constant(*gold, *answer, arena_.budget());
+    return differ_by_constant(gold, answer);
   return out;
+}
+
+// Two functions differ by a constant where their exponentials are proportional.
+Tri Comparer::differ_by_constant(const Expr* gold, const Expr* answer) {
+  gold = arena_.call(Fn::kExp, {gold});
+  answer = arena_.call(Fn::kExp, {answer});
+  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+  return scalar::proportional(*gold, *answer, false, arena_.budget());
 }
 
 // Returns whether 50% may be given as 50. Below 1 a number is the fraction itself.

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "verifier/equal/kind.h"
-
 namespace lie::equal {
 namespace {
 

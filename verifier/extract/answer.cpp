@@ -9,7 +9,8 @@ namespace {
 // Removes the dollar signs around a text without any others.
 std::string_view without_dollars(std::string_view s) {
   const bool around = s.size() > 2 && s.starts_with('$') && s.ends_with('$') && !s.ends_with("\\$");
-  const std::string_view inner = around ? s.substr(1, s.size() - 2) : s;
+  if (!around) return s;
+  const std::string_view inner = s.substr(1, s.size() - 2);
   return inner.find('$') == std::string_view::npos ? trimmed(inner) : s;
 }
 

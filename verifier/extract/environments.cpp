@@ -106,15 +106,15 @@ class Scanner {
 
   // Returns the length of \frac{1}{2} with plain numbers, or 0.
   static std::size_t bare_fraction(std::string_view s) {
-    if (!s.starts_with("\\frac{")) return 0;
-    std::size_t i = 6;
-    const std::size_t top = i;
-    while (i < s.size() && is_digit(s[i])) ++i;
-    if (i == top || !s.substr(i).starts_with("}{")) return 0;
-    i += 2;
-    const std::size_t bottom = i;
-    while (i < s.size() && is_digit(s[i])) ++i;
-    return i > bottom && i < s.size() && s[i] == '}' ? i + 1 : 0;
+    std::string_view rest = s;
+    const auto digits = [&rest] {
+      const std::size_t before = rest.size();
+      while (!rest.empty() && is_digit(rest.front())) rest.remove_prefix(1);
+      return rest.size() < before;
+    };
+    const bool found =
+        take(rest, "\\frac{") && digits() && take(rest, "}{") && digits() && take(rest, "}");
+    return found ? s.size() - rest.size() : 0;
   }
 
   // Finds " [ ... ] " on one line with white space on both sides and no brackets inside.

@@ -226,15 +226,9 @@ class Prose {
 
   // Each word is searched by one of its bytes that is rare in prose.
   void rank_by_anchors() {
-    rank_by_anchor("answer", 3);
-    rank_by_anchor("réponse", 1);
-    rank_by_anchor("答案", 0);
-  }
-
-  void rank_by_anchor(std::string_view anchor, std::size_t rare) {
-    const char small = anchor[rare], capital = to_upper(small);
-    look_for_anchor(anchor, rare, small);
-    if (capital != small) look_for_anchor(anchor, rare, capital);
+    for (const char sign : {'w', 'W'}) look_for_anchor("answer", 3, sign);
+    look_for_anchor("réponse", 1, "é"[0]);
+    look_for_anchor("答案", 0, "答"[0]);
   }
 
   void look_for_anchor(std::string_view anchor, std::size_t rare, char sign) {

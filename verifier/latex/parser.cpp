@@ -42,12 +42,10 @@ std::vector<std::string> split_words(std::string_view text) {
 
 // Returns the name of the set that normalized words describe, or nothing.
 std::string_view set_in_words(std::string_view words) {
-  for (const std::string_view reals : {"allrealnumbers", "allreals", "setofallrealnumbers"})
-    if (words == reals) return "R";
-  for (const std::string_view none : {"emptyset", "nosolution", "nosolutions", "norealsolution",
-                                      "norealsolutions", "norealroots"})
-    if (words == none) return "empty";
-  return {};
+  if (is_one_of(words, "allrealnumbers", "allreals", "setofallrealnumbers")) return "R";
+  const bool none = is_one_of(words, "emptyset", "nosolution", "nosolutions", "norealsolution",
+                              "norealsolutions", "norealroots");
+  return none ? "empty" : "";
 }
 
 // Modulo 1 all whole numbers are equal.
@@ -144,11 +142,10 @@ const Expr* Parser::join(std::vector<std::vector<const Expr*>> groups, bool any_
                         return group.size() > 1;
                       });
   for (auto& group : groups) {
-    if (!tuples) {
+    if (!tuples)
       items.insert(items.end(), group.begin(), group.end());
-    } else {
+    else
       items.push_back(tuple(std::move(group), '(', ')', false));
-    }
   }
   return group_value(std::move(items), any_or, Op::kList);
 }

@@ -255,22 +255,6 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
   return tri(varies);
 }
 
-Tri equal_up_to_constant(const Expr& a, const Expr& b, Budget& budget) {
-  std::optional<Ball> first;
-  int agreeing = 0;
-  for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
-    auto values = at_point(a, b, {PointKind::kPositive, seed}, kPointPrecision, budget);
-    if (!values) continue;
-    Ball gap = difference(values->gold, values->answer, kPointPrecision);
-    if (first && !difference(*first, gap, kPointPrecision).contains_zero()) return Tri::kNo;
-    if (!first)
-      first = std::move(gap);
-    else
-      ++agreeing;
-  }
-  return agreeing > 0 && !budget.exhausted() ? Tri::kYes : Tri::kUnknown;
-}
-
 int compare_reals(const Expr& a, const Expr& b, const VerifierOptions& options, Budget& budget) {
   const int left = infinity_sign(a);
   const int right = infinity_sign(b);

@@ -32,9 +32,6 @@ Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const Verifi
 /// Decides whether a = c b with a constant c that is not 0, and positive where `positive` is set.
 Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget& budget);
 
-/// Decides whether a - b depends on no name.
-Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, Budget& budget);
-
 /// Returns -1, 0 or 1 for a < b, a = b, a > b, where both are real constants or infinite. Returns 2
 /// where the order cannot be determined.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,

@@ -1,6 +1,7 @@
 #include "verifier/scalar/rational_value.h"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 namespace lie::scalar {
@@ -27,12 +28,10 @@ class Evaluator {
   Value eval_op(const Expr& e) {
     switch (e.op) {
       case Op::kNumber: return e.value;
-      case Op::kAdd:
-        return fold(e, Rational(0), [](const Rational& a, const Rational& b) { return a + b; });
-      case Op::kMul:
-        return fold(e, Rational(1), [](const Rational& a, const Rational& b) { return a * b; });
+      case Op::kAdd: return fold(e, Rational(0), std::plus<>());
+      case Op::kMul: return fold(e, Rational(1), std::multiplies<>());
       case Op::kPow: return power(e);
-      case Op::kPercent: return scaled(e, Rational(1, 100));
+      case Op::kPercent: return fold(e, Rational(1, 100), std::multiplies<>());
       case Op::kUnit:
       case Op::kBased: return eval(*e.args[0]);
       case Op::kRatio: return ratio(e);
@@ -51,11 +50,6 @@ class Evaluator {
     return out;
   }
 
-  Value scaled(const Expr& e, const Rational& factor) {
-    const Value value = eval(*e.args[0]);
-    return value ? Value(*value * factor) : std::nullopt;
-  }
-
   Value power(const Expr& e) {
     const Value base = eval(*e.args[0]);
     if (!base) return std::nullopt;
@@ -71,11 +65,9 @@ class Evaluator {
   }
 
   Value ratio(const Expr& e) {
-    if (e.args.size() != 2) return std::nullopt;
-    const Value a = eval(*e.args[0]);
-    const Value b = eval(*e.args[1]);
-    if (!a || !b || b->is_zero()) return std::nullopt;
-    return *a / *b;
+    const auto args = all(e);
+    if (!args || args->size() != 2 || (*args)[1].is_zero()) return std::nullopt;
+    return (*args)[0] / (*args)[1];
   }
 
   std::optional<std::vector<Rational>> all(const Expr& e) {

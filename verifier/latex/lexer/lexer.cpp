@@ -1,6 +1,7 @@
 #include "verifier/latex/lexer/lexer.h"
 
 #include <iterator>
+#include <utility>
 
 #include "verifier/latex/lexer/lexer_state.h"
 
@@ -13,13 +14,12 @@ Lexed Lexer::run() {
 }
 
 Token& Lexer::push(Tok kind, std::size_t begin) {
-  Token token;
+  Token& token = out_.tokens.emplace_back();
   token.kind = kind;
   token.begin = static_cast<std::uint32_t>(begin);
   token.end = static_cast<std::uint32_t>(at_);
-  token.spaced = spaced_;
-  spaced_ = false;
-  return out_.tokens.emplace_back(token);
+  token.spaced = std::exchange(spaced_, false);
+  return token;
 }
 
 void Lexer::push(const Meaning& meaning, std::size_t begin) {
@@ -106,12 +106,8 @@ void Lexer::dollar(std::size_t begin) {
 }
 
 void Lexer::period(std::size_t begin) {
-  std::size_t n = 1;
-  while (peek() == '.') {
-    ++at_;
-    ++n;
-  }
-  push(n > 1 ? Tok::kDots : Tok::kPeriod, begin);
+  at_ = std::min(text_.find_first_not_of('.', at_), text_.size());
+  push(at_ > begin + 1 ? Tok::kDots : Tok::kPeriod, begin);
 }
 
 bool Lexer::comparison() {

@@ -1,15 +1,114 @@
 // Splits LaTeX or plain mathematics into tokens in one pass.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "verifier/latex/lexer/token.h"
+#include "verifier/expr/expr.h"
 #include "verifier/rules/budget.h"
 
 namespace lie::latex {
+
+enum class Tok : std::uint8_t {
+  kEnd,
+  kBad,
+  kNumber,    // Token::number
+  kSymbol,    // name: one letter, Greek name or the like
+  kWord,      // a run of letters that is no known word; name
+  kConstant,  // name: pi, infinity
+  kFunction,  // fn
+  kText,      // \text{name}
+  kNamedSet,  // name
+  kPlus,
+  kMinus,
+  kPlusMinus,
+  kMinusPlus,
+  kTimes,
+  kDivide,
+  kColon,
+  kMod,
+  kPmod,
+  kCaret,
+  kUnderscore,
+  kBang,
+  kPrime,
+  kPercent,
+  kDegree,
+  kCurrency,
+  kComma,
+  kSemicolon,
+  kAnd,
+  kOr,
+  kRelation,  // rel
+  kCup,
+  kCap,
+  kSetMinus,
+  kBar,
+  kDoubleBar,
+  kMid,
+  kOpen,
+  kClose,  // bracket: ( [ { for \{ , F floor, C ceiling, A angle
+  kBraceOpen,
+  kBraceClose,  // TeX groups
+  kFrac,
+  kSqrt,
+  kBinom,
+  kChoose,
+  kOver,
+  kBoxed,
+  kAccent,
+  kOperatorName,
+  kSum,
+  kProd,
+  kBegin,
+  kEndEnvironment,  // name
+  kAmpersand,
+  kRowBreak,
+  kDots,
+  kPeriod,
+  kIgnore,
+};
+
+/// A token. `name` points into the text or into the table.
+struct Token {
+  Tok kind = Tok::kEnd;
+  expr::Fn fn = expr::Fn::kNone;
+  expr::Rel rel = expr::Rel::kEqual;
+  char bracket = 0;
+  bool spaced = false;   // white space or a thin space precedes it
+  bool decimal = false;  // kNumber: with a point
+  /// kNumber: may be one more group of three digits of the number before the comma.
+  bool thousands = false;
+  bool repeating = false;    // kNumber: ends in a point, for \overline to follow
+  std::uint32_t number = 0;  // kNumber: index into Lexed::numbers
+  std::uint32_t begin = 0;   // byte position
+  std::uint32_t end = 0;
+  std::string_view name;
+};
+
+/// The meaning of a word or command. The look-ups return nullptr for an unknown one. Commands come
+/// without their backslash.
+struct Meaning {
+  std::string_view word;
+  Tok kind;
+  expr::Fn fn = expr::Fn::kNone;
+  expr::Rel rel = expr::Rel::kEqual;
+  char bracket = 0;
+  std::string_view name = {};
+};
+const Meaning* command(std::string_view word);
+/// Returns the longest known command at the start of `word`: \vertx is \vert x.
+const Meaning* command_prefix(std::string_view word);
+/// Looks up a word of plain mathematics outside of \text: "sqrt", "pi", "or".
+const Meaning* plain_word(std::string_view word);
+/// Returns the number that small letters without spaces spell: "onehundredandfive", "two-thirds".
+std::optional<exact::Rational> number_in_words(std::string_view text);
+/// Looks up a character beyond ASCII, given as UTF-8.
+const Meaning* unicode(std::string_view character);
 
 /// The tokens of a text. Names point into the text, the tables, or `names`.
 struct Lexed {

@@ -11,12 +11,9 @@ void Lexer::backslash() {
   if (!is_letter(peek())) {
     const std::string_view sign = rest().substr(0, 1);
     if (!sign.empty()) ++at_;
-    const Meaning* meaning = command(sign);
-    if (meaning == nullptr && !sign.empty() && is_space(sign.front())) meaning = command(" ");
-    if (meaning != nullptr)
-      push(*meaning, begin);
-    else
-      push(Tok::kBad, begin);
+    if (!sign.empty() && is_space(sign.front())) return void(spaced_ = true);
+    if (const Meaning* meaning = command(sign)) return push(*meaning, begin);
+    push(Tok::kBad, begin);
     return;
   }
   std::size_t end = at_;

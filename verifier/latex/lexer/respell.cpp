@@ -1,6 +1,5 @@
 // Rewrites alternative spellings, which the tokens around them tell apart, to the one that is
 // parsed.
-
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -2,32 +2,21 @@
 // bisection.
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <span>
 
 #include "common/text/scan.h"
-#include "verifier/latex/lexer/token.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 namespace {
 
 using expr::Fn, expr::Rel;
 
-/// A few spellings.
-struct Words {
-  constexpr Words(std::initializer_list<std::string_view> words = {}) : count(words.size()) {
-    std::ranges::copy(words, all.begin());
-  }
-
-  std::array<std::string_view, 76> all;
-  std::size_t count;
-};
-
-/// A meaning without its word, and its spellings: LaTeX commands, words of plain mathematics, and
-/// characters beyond ASCII.
+/// A meaning without its word, and its spellings, separated by spaces: LaTeX commands, words of
+/// plain mathematics, and characters beyond ASCII.
 struct Spelled {
   Meaning meaning;
-  Words commands, words = {}, characters = {};
+  std::string_view commands, words = {}, characters = {};
 };
 
 constexpr Meaning plain(Tok kind) { return {"", kind}; }
@@ -41,174 +30,157 @@ constexpr Meaning named(Tok kind, std::string_view name) {
 constexpr auto kSpelled = std::to_array<Spelled>({
     // letters
     {plain(Tok::kSymbol),
-     {"alpha",   "beta",  "gamma",   "delta",   "epsilon",  "dim",   "zeta",      "eta",   "theta",
-      "iota",    "kappa", "lambda",  "mu",      "nu",       "xi",    "rho",       "sigma", "tau",
-      "upsilon", "phi",   "Pr",      "chi",     "psi",      "omega", "Gamma",     "Delta", "Theta",
-      "Lambda",  "Xi",    "Sigma",   "Upsilon", "Phi",      "Psi",   "Omega",     "Pi",    "ell",
-      "hbar",    "aleph", "partial", "square",  "triangle", "angle", "imath",     "jmath", "bullet",
-      "top",     "odot",  "otimes",  "forall",  "exists",   "neg",   "therefore", "wp"},
-     {"alpha", "beta", "theta", "lambda"}},
-    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}},
-    {named(Tok::kSymbol, "theta"), {"vartheta"}},
-    {named(Tok::kSymbol, "rho"), {"varrho"}},
-    {named(Tok::kSymbol, "phi"), {"varphi"}},
-    {named(Tok::kSymbol, "neg"), {"lnot"}},
-    {named(Tok::kConstant, "pi"), {"pi"}, {"pi"}, {"π"}},
-    {named(Tok::kConstant, "infinity"), {"infty"}, {"infinity", "Infinity", "inf", "oo"}, {"∞"}},
-    {named(Tok::kConstant, "e"), {"exponentialE"}},
-    {named(Tok::kNamedSet, "empty"), {"emptyset", "varnothing"}, {}, {"∅", "⌀"}},
-    {named(Tok::kNamedSet, "N"), {"N"}, {}, {"ℕ"}},
-    {named(Tok::kNamedSet, "Z"), {"Z"}, {}, {"ℤ"}},
-    {named(Tok::kNamedSet, "Q"), {"Q"}, {}, {"ℚ"}},
-    {named(Tok::kNamedSet, "R"), {"R", "Reals"}, {}, {"ℝ"}},
-    {named(Tok::kNamedSet, "C"), {"C"}, {}, {"ℂ"}},
+     "alpha beta gamma delta epsilon dim zeta eta theta iota kappa lambda mu nu xi rho "
+     "sigma tau upsilon phi Pr chi psi omega Gamma Delta Theta Lambda Xi Sigma Upsilon Phi "
+     "Psi Omega Pi ell hbar aleph partial square triangle angle imath jmath bullet top "
+     "odot otimes forall exists neg therefore wp",
+     "alpha beta theta lambda"},
+    {named(Tok::kSymbol, "epsilon"), "varepsilon"},
+    {named(Tok::kSymbol, "theta"), "vartheta"},
+    {named(Tok::kSymbol, "rho"), "varrho"},
+    {named(Tok::kSymbol, "phi"), "varphi"},
+    {named(Tok::kSymbol, "neg"), "lnot"},
+    {named(Tok::kConstant, "pi"), "pi", "pi", "π"},
+    {named(Tok::kConstant, "infinity"), "infty", "infinity Infinity inf oo", "∞"},
+    {named(Tok::kConstant, "e"), "exponentialE"},
+    {named(Tok::kNamedSet, "empty"), "emptyset varnothing", "", "∅ ⌀"},
+    {named(Tok::kNamedSet, "N"), "N", "", "ℕ"},
+    {named(Tok::kNamedSet, "Z"), "Z", "", "ℤ"},
+    {named(Tok::kNamedSet, "Q"), "Q", "", "ℚ"},
+    {named(Tok::kNamedSet, "R"), "R Reals", "", "ℝ"},
+    {named(Tok::kNamedSet, "C"), "C", "", "ℂ"},
     // functions
-    {function(Fn::kSin), {"sin"}, {"sin"}},
-    {function(Fn::kCos), {"cos"}, {"cos"}},
-    {function(Fn::kTan), {"tan"}, {"tan"}},
-    {function(Fn::kCot), {"cot"}, {"cot"}},
-    {function(Fn::kSec), {"sec"}, {"sec"}},
-    {function(Fn::kCsc), {"csc"}, {"csc"}},
-    {function(Fn::kArcsin), {"arcsin", "asin"}, {"arcsin", "asin"}},
-    {function(Fn::kArccos), {"arccos", "acos"}, {"arccos", "acos"}},
-    {function(Fn::kArctan), {"arctan", "atan"}, {"arctan", "atan"}},
-    {function(Fn::kArccot), {"arccot"}},
-    {function(Fn::kSinh), {"sinh"}, {"sinh"}},
-    {function(Fn::kCosh), {"cosh"}, {"cosh"}},
-    {function(Fn::kTanh), {"tanh"}, {"tanh"}},
-    {function(Fn::kArsinh), {"arsinh", "arcsinh"}},
-    {function(Fn::kArcosh), {"arcosh", "arccosh"}},
-    {function(Fn::kArtanh), {"artanh", "arctanh"}},
-    {function(Fn::kExp), {"exp"}, {"exp"}},
-    {function(Fn::kLn), {"ln"}, {"ln"}},
-    {function(Fn::kLog), {"log", "lg"}, {"log"}},
-    {function(Fn::kGcd), {"gcd"}, {"gcd"}},
-    {function(Fn::kLcm), {"lcm"}, {"lcm"}},
-    {function(Fn::kMax), {"max"}, {"max"}},
-    {function(Fn::kMin), {"min"}, {"min"}},
-    {function(Fn::kFloor), {"floor"}, {"floor"}},
-    {function(Fn::kCeil), {"ceil"}, {"ceil"}},
-    {function(Fn::kAbs), {"abs"}, {"abs"}},
-    {function(Fn::kDet), {"det"}, {"det"}},
+    {function(Fn::kSin), "sin", "sin"},
+    {function(Fn::kCos), "cos", "cos"},
+    {function(Fn::kTan), "tan", "tan"},
+    {function(Fn::kCot), "cot", "cot"},
+    {function(Fn::kSec), "sec", "sec"},
+    {function(Fn::kCsc), "csc", "csc"},
+    {function(Fn::kArcsin), "arcsin asin", "arcsin asin"},
+    {function(Fn::kArccos), "arccos acos", "arccos acos"},
+    {function(Fn::kArctan), "arctan atan", "arctan atan"},
+    {function(Fn::kArccot), "arccot"},
+    {function(Fn::kSinh), "sinh", "sinh"},
+    {function(Fn::kCosh), "cosh", "cosh"},
+    {function(Fn::kTanh), "tanh", "tanh"},
+    {function(Fn::kArsinh), "arsinh arcsinh"},
+    {function(Fn::kArcosh), "arcosh arccosh"},
+    {function(Fn::kArtanh), "artanh arctanh"},
+    {function(Fn::kExp), "exp", "exp"},
+    {function(Fn::kLn), "ln", "ln"},
+    {function(Fn::kLog), "log lg", "log"},
+    {function(Fn::kGcd), "gcd", "gcd"},
+    {function(Fn::kLcm), "lcm", "lcm"},
+    {function(Fn::kMax), "max", "max"},
+    {function(Fn::kMin), "min", "min"},
+    {function(Fn::kFloor), "floor", "floor"},
+    {function(Fn::kCeil), "ceil", "ceil"},
+    {function(Fn::kAbs), "abs", "abs"},
+    {function(Fn::kDet), "det", "det"},
     // operators
-    {plain(Tok::kPlus), {}, {}, {"＋"}},
-    {plain(Tok::kMinus), {}, {}, {"−", "–", "—", "－"}},
-    {plain(Tok::kPlusMinus), {"pm"}, {}, {"±"}},
-    {plain(Tok::kMinusPlus), {"mp"}, {}, {"∓"}},
-    {plain(Tok::kTimes), {"times", "cdot", "centerdot"}, {}, {"×", "·", "⋅", "∙"}},
-    {plain(Tok::kDivide), {"div", "slash"}, {}, {"÷", "⁄", "∕"}},
-    {plain(Tok::kColon), {"colon"}, {}, {"："}},
-    {plain(Tok::kMod), {"mod", "bmod"}, {"mod"}},
-    {plain(Tok::kPmod), {"pmod"}},
-    {plain(Tok::kCup), {"cup", "bigcup"}, {"union"}, {"∪"}},
-    {plain(Tok::kCap), {"cap"}, {"intersect"}, {"∩"}},
-    {plain(Tok::kSetMinus), {"setminus", "smallsetminus", "backslash"}, {}, {"∖"}},
-    {plain(Tok::kAnd), {"land", "wedge", "&"}, {"and"}, {"∧", "和", "且"}},
-    {plain(Tok::kOr), {"lor", "vee"}, {"or"}, {"∨", "或"}},
-    {plain(Tok::kDegree),
-     {"circ", "degree", "textcirc", "textdegree"},
-     {"degrees", "degree"},
-     {"°", "º"}},
-    {plain(Tok::kPrime), {"prime"}, {}, {"′", "’", "″"}},
+    {plain(Tok::kPlus), "", "", "＋"},
+    {plain(Tok::kMinus), "", "", "− – — －"},
+    {plain(Tok::kPlusMinus), "pm", "", "±"},
+    {plain(Tok::kMinusPlus), "mp", "", "∓"},
+    {plain(Tok::kTimes), "times cdot centerdot", "", "× · ⋅ ∙"},
+    {plain(Tok::kDivide), "div slash", "", "÷ ⁄ ∕"},
+    {plain(Tok::kColon), "colon", "", "："},
+    {plain(Tok::kMod), "mod bmod", "mod"},
+    {plain(Tok::kPmod), "pmod"},
+    {plain(Tok::kCup), "cup bigcup", "union", "∪"},
+    {plain(Tok::kCap), "cap", "intersect", "∩"},
+    {plain(Tok::kSetMinus), "setminus smallsetminus backslash", "", "∖"},
+    {plain(Tok::kAnd), "land wedge &", "and", "∧ 和 且"},
+    {plain(Tok::kOr), "lor vee", "or", "∨ 或"},
+    {plain(Tok::kDegree), "circ degree textcirc textdegree", "degrees degree", "° º"},
+    {plain(Tok::kPrime), "prime", "", "′ ’ ″"},
     // relations
-    {relation(Rel::kEqual), {"eq"}, {}, {"＝"}},
-    {relation(Rel::kNotEqual), {"ne", "neq"}, {}, {"≠"}},
-    {relation(Rel::kLess), {"lt"}, {}, {"＜"}},
-    {relation(Rel::kLessEqual), {"le", "leq", "leqslant", "leqq"}, {}, {"≤", "⩽", "≦"}},
-    {relation(Rel::kGreater), {"gt"}, {}, {"＞"}},
-    {relation(Rel::kGreaterEqual), {"ge", "geq", "geqslant", "geqq"}, {}, {"≥", "⩾", "≧"}},
-    {relation(Rel::kApprox), {"approx", "approxeq", "simeq", "doteq"}, {}, {"≈"}},
-    {relation(Rel::kSimilar), {"sim"}, {}, {"∼"}},
-    {relation(Rel::kCongruent), {"cong"}, {}, {"≅"}},
-    {relation(Rel::kEquivalent), {"equiv"}, {}, {"≡"}},
-    {relation(Rel::kIn), {"in"}, {}, {"∈"}},
-    {relation(Rel::kNotIn), {"notin"}, {}, {"∉"}},
-    {relation(Rel::kSubset), {"subset", "subseteq"}, {}, {"⊂", "⊆"}},
-    {relation(Rel::kSuperset), {"supset", "supseteq"}, {}, {"⊃", "⊇"}},
+    {relation(Rel::kEqual), "eq", "", "＝"},
+    {relation(Rel::kNotEqual), "ne neq", "", "≠"},
+    {relation(Rel::kLess), "lt", "", "＜"},
+    {relation(Rel::kLessEqual), "le leq leqslant leqq", "", "≤ ⩽ ≦"},
+    {relation(Rel::kGreater), "gt", "", "＞"},
+    {relation(Rel::kGreaterEqual), "ge geq geqslant geqq", "", "≥ ⩾ ≧"},
+    {relation(Rel::kApprox), "approx approxeq simeq doteq", "", "≈"},
+    {relation(Rel::kSimilar), "sim", "", "∼"},
+    {relation(Rel::kCongruent), "cong", "", "≅"},
+    {relation(Rel::kEquivalent), "equiv", "", "≡"},
+    {relation(Rel::kIn), "in", "", "∈"},
+    {relation(Rel::kNotIn), "notin", "", "∉"},
+    {relation(Rel::kSubset), "subset subseteq", "", "⊂ ⊆"},
+    {relation(Rel::kSuperset), "supset supseteq", "", "⊃ ⊇"},
     {relation(Rel::kArrow),
-     {"to", "rightarrow", "Rightarrow", "longrightarrow", "Longrightarrow", "mapsto", "implies",
-      "iff", "leftrightarrow", "Leftrightarrow"},
-     {},
-     {"→", "⇒", "⇔"}},
-    {relation(Rel::kParallel), {"parallel"}, {}, {"∥"}},
-    {relation(Rel::kPerpendicular), {"perp"}, {}, {"⊥"}},
-    {relation(Rel::kProportional), {"propto"}},
+     "to rightarrow Rightarrow longrightarrow Longrightarrow mapsto implies iff "
+     "leftrightarrow Leftrightarrow",
+     "", "→ ⇒ ⇔"},
+    {relation(Rel::kParallel), "parallel", "", "∥"},
+    {relation(Rel::kPerpendicular), "perp", "", "⊥"},
+    {relation(Rel::kProportional), "propto"},
     // brackets
-    {bracket(Tok::kOpen, '{'), {"lbrace", "{"}, {}, {"｛"}},
-    {bracket(Tok::kClose, '}'), {"rbrace", "}"}, {}, {"｝"}},
-    {bracket(Tok::kOpen, '['), {"lbrack"}, {}, {"【", "［"}},
-    {bracket(Tok::kClose, ']'), {"rbrack"}, {}, {"】", "］"}},
-    {bracket(Tok::kOpen, '('), {"lgroup", "lparen"}, {}, {"（"}},
-    {bracket(Tok::kClose, ')'), {"rgroup", "rparen"}, {}, {"）"}},
-    {bracket(Tok::kOpen, 'A'), {"langle"}, {}, {"⟨"}},
-    {bracket(Tok::kClose, 'A'), {"rangle"}, {}, {"⟩"}},
-    {bracket(Tok::kOpen, 'F'), {"lfloor", "llcorner"}, {}, {"⌊"}},
-    {bracket(Tok::kClose, 'F'), {"rfloor", "lrcorner"}, {}, {"⌋"}},
-    {bracket(Tok::kOpen, 'C'), {"lceil", "ulcorner"}, {}, {"⌈"}},
-    {bracket(Tok::kClose, 'C'), {"rceil", "urcorner"}, {}, {"⌉"}},
-    {bracket(Tok::kOpen, '|'), {"lvert"}},
-    {bracket(Tok::kClose, '|'), {"rvert"}},
-    {bracket(Tok::kOpen, 'N'), {"lVert"}},
-    {bracket(Tok::kClose, 'N'), {"rVert"}},
-    {plain(Tok::kBar), {"vert"}},
-    {plain(Tok::kDoubleBar), {"Vert", "|"}},
-    {plain(Tok::kMid), {"mid"}, {}, {"∣"}},
+    {bracket(Tok::kOpen, '{'), "lbrace {", "", "｛"},
+    {bracket(Tok::kClose, '}'), "rbrace }", "", "｝"},
+    {bracket(Tok::kOpen, '['), "lbrack", "", "【 ［"},
+    {bracket(Tok::kClose, ']'), "rbrack", "", "】 ］"},
+    {bracket(Tok::kOpen, '('), "lgroup lparen", "", "（"},
+    {bracket(Tok::kClose, ')'), "rgroup rparen", "", "）"},
+    {bracket(Tok::kOpen, 'A'), "langle", "", "⟨"},
+    {bracket(Tok::kClose, 'A'), "rangle", "", "⟩"},
+    {bracket(Tok::kOpen, 'F'), "lfloor llcorner", "", "⌊"},
+    {bracket(Tok::kClose, 'F'), "rfloor lrcorner", "", "⌋"},
+    {bracket(Tok::kOpen, 'C'), "lceil ulcorner", "", "⌈"},
+    {bracket(Tok::kClose, 'C'), "rceil urcorner", "", "⌉"},
+    {bracket(Tok::kOpen, '|'), "lvert"},
+    {bracket(Tok::kClose, '|'), "rvert"},
+    {bracket(Tok::kOpen, 'N'), "lVert"},
+    {bracket(Tok::kClose, 'N'), "rVert"},
+    {plain(Tok::kBar), "vert"},
+    {plain(Tok::kDoubleBar), "Vert |"},
+    {plain(Tok::kMid), "mid", "", "∣"},
     // structures
-    {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac", "nicefrac"}},
-    {plain(Tok::kSqrt), {"sqrt"}, {"sqrt", "SQRT"}, {"√"}},
-    {named(Tok::kSqrt, "3"), {}, {}, {"∛"}},
-    {plain(Tok::kBinom), {"binom", "dbinom", "tbinom"}},
-    {plain(Tok::kChoose), {"choose"}},
-    {plain(Tok::kOver), {"over"}},
-    {plain(Tok::kBoxed), {"boxed", "fbox"}},
-    {plain(Tok::kOperatorName), {"operatorname"}},
-    {plain(Tok::kSum), {"sum"}, {}, {"∑"}},
-    {plain(Tok::kProd), {"prod"}, {}, {"∏"}},
-    {plain(Tok::kBad), {"int", "lim"}, {}, {"∫"}},
-    {plain(Tok::kBegin), {"begin"}},
-    {plain(Tok::kEndEnvironment), {"end"}},
-    {named(Tok::kAccent, "bar"), {"overline", "bar", "widebar"}},
-    {named(Tok::kAccent, "vec"), {"vec", "overrightarrow"}},
-    {named(Tok::kAccent, "hat"), {"hat", "widehat"}},
-    {named(Tok::kAccent, "dot"), {"dot"}},
-    {named(Tok::kAccent, "ddot"), {"ddot"}},
+    {plain(Tok::kFrac), "frac dfrac tfrac cfrac nicefrac"},
+    {plain(Tok::kSqrt), "sqrt", "sqrt SQRT", "√"},
+    {named(Tok::kSqrt, "3"), "", "", "∛"},
+    {plain(Tok::kBinom), "binom dbinom tbinom"},
+    {plain(Tok::kChoose), "choose"},
+    {plain(Tok::kOver), "over"},
+    {plain(Tok::kBoxed), "boxed fbox"},
+    {plain(Tok::kOperatorName), "operatorname"},
+    {plain(Tok::kSum), "sum", "", "∑"},
+    {plain(Tok::kProd), "prod", "", "∏"},
+    {plain(Tok::kBad), "int lim", "", "∫"},
+    {plain(Tok::kBegin), "begin"},
+    {plain(Tok::kEndEnvironment), "end"},
+    {named(Tok::kAccent, "bar"), "overline bar widebar"},
+    {named(Tok::kAccent, "vec"), "vec overrightarrow"},
+    {named(Tok::kAccent, "hat"), "hat widehat"},
+    {named(Tok::kAccent, "dot"), "dot"},
+    {named(Tok::kAccent, "ddot"), "ddot"},
     {named(Tok::kAccent, ""),
-     {"mathbf", "boldsymbol", "bm", "mathit", "mathcal", "mathscr", "mathfrak", "mathsf",
-      "ensuremath", "underline", "mathord"}},
+     "mathbf boldsymbol bm mathit mathcal mathscr mathfrak mathsf ensuremath underline "
+     "mathord"},
     // text
     {plain(Tok::kText),
-     {"text", "textbf", "textit", "textrm", "textnormal", "textsf", "texttt", "textsc", "mbox",
-      "hbox", "mathrm", "mathbb", "emph", "mathop"}},
+     "text textbf textit textrm textnormal textsf texttt textsc mbox hbox mathrm mathbb "
+     "emph mathop"},
     // characters and dots
-    {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
-    {plain(Tok::kCurrency),
-     {"$", "euro", "pounds", "yen"},
-     {"USD", "EUR", "GBP", "INR", "Rs"},
-     {"€", "£", "¥", "₹", "￥"}},
-    {plain(Tok::kDots),
-     {"ldots", "cdots", "dots", "dotsc", "dotsb", "vdots", "ddots"},
-     {},
-     {"…", "⋯"}},
-    {plain(Tok::kComma), {}, {}, {"，", "、"}},
-    {plain(Tok::kSemicolon), {}, {}, {"；"}},
-    {plain(Tok::kPeriod), {}, {}, {"。"}},
-    {plain(Tok::kUnderscore), {"_"}},
+    {plain(Tok::kPercent), "%", "percent percentage pct", "％"},
+    {plain(Tok::kCurrency), "$ euro pounds yen", "USD EUR GBP INR Rs", "€ £ ¥ ₹ ￥"},
+    {plain(Tok::kDots), "ldots cdots dots dotsc dotsb vdots ddots", "", "… ⋯"},
+    {plain(Tok::kComma), "", "", "， 、"},
+    {plain(Tok::kSemicolon), "", "", "；"},
+    {plain(Tok::kPeriod), "", "", "。"},
+    {plain(Tok::kUnderscore), "_"},
     // spacing and size
     {plain(Tok::kIgnore),
-     {"newline",   "(",      ")",        "[",          "]",     ",",     ";",     ":",
-      "!",         " ",      ">",        "/",          "quad",  "qquad", "left",  "right",
-      "mleft",     "mright", "middle",   "big",        "bigl",  "bigr",  "bigg",  "biggl",
-      "biggr",     "Big",    "Bigl",     "Bigr",       "Bigg",  "Biggl", "Biggr", "displaystyle",
-      "textstyle", "limits", "nolimits", "checkmark",  "hline", "rm",    "bf",    "it",
-      "not",       "tiny",   "small",    "normalsize", "large", "Large", "LARGE", "huge",
-      "Huge"},
-     {},
-     {"\u00a0", "\u2009", "\u202f", "\u2003", "\u3000", "\u200b", "\u2061", "“", "”"}},
+     "newline ( ) [ ] , ; : ! > / quad qquad left right mleft mright middle big bigl bigr "
+     "bigg biggl biggr Big Bigl Bigr Bigg Biggl Biggr displaystyle textstyle limits "
+     "nolimits checkmark hline rm bf it not tiny small normalsize large Large LARGE huge "
+     "Huge",
+     "", "\u00a0 \u2009 \u202f \u2003 \u3000 \u200b \u2061 “ ”"},
     // with the braces after them, whose content is not visible
-    {named(Tok::kIgnore, "{}"),
-     {"color", "textcolor", "colorbox", "hspace", "vspace", "phantom", "tag", "label"}},
+    {named(Tok::kIgnore, "{}"), "color textcolor colorbox hspace vspace phantom tag label"},
     // with the square brackets after them
-    {named(Tok::kIgnore, "[]"), {"bbox"}},
+    {named(Tok::kIgnore, "[]"), "bbox"},
 });
 
 /// Letters beyond ASCII, and the names of their commands.
@@ -226,22 +198,23 @@ constexpr auto kLetters = std::to_array<Letter>(
 
 /// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
 /// word.
-template <Words Spelled::*kKind>
+template <std::string_view Spelled::*kKind>
 constexpr auto table() {
   constexpr std::span<const Letter> kNamed =
       kKind == &Spelled::characters ? std::span<const Letter>(kLetters) : std::span<const Letter>();
   constexpr std::size_t kSize = [kNamed] {
     std::size_t size = kNamed.size();
-    for (const Spelled& spelled : kSpelled) size += (spelled.*kKind).count;
+    for (const Spelled& spelled : kSpelled)
+      size += spelled.*kKind == "" ? 0 : 1 + std::ranges::count(spelled.*kKind, ' ');
     return size;
   }();
   std::array<Meaning, kSize> meanings;
   auto next = meanings.begin();
   for (const Spelled& spelled : kSpelled) {
-    const Words& words = spelled.*kKind;
-    for (std::size_t i = 0; i < words.count; ++i) {
+    for (std::string_view rest = spelled.*kKind; !rest.empty();) {
       Meaning& meaning = *next++ = spelled.meaning;
-      meaning.word = words.all[i];
+      meaning.word = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(meaning.word.size() + 1, rest.size()));
       if (meaning.kind == Tok::kSymbol && meaning.name.empty()) meaning.name = meaning.word;
     }
   }
