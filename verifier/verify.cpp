@@ -1,5 +1,6 @@
 #include "verifier/verify.h"
 
+#include <flint/flint.h>
 #include <fmt/format.h>
 
 #include <optional>
@@ -8,7 +9,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
-#include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
 #include "verifier/latex/parser.h"
 #include "verifier/latex/text.h"

@@ -1,12 +1,12 @@
 // An exact rational number over FLINT's fmpq, which stores small numbers without an allocation.
 #pragma once
 
+#include <flint/fmpq.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "verifier/exact/flint.h"
 
 namespace lie::exact {
 

@@ -1,5 +1,4 @@
-// Parses tokens into an expression tree by recursive descent, in one pass. Only vertical bars need
-// a second attempt.
+// Parses tokens into an expression tree by recursive descent. Vertical bars may need two attempts.
 #pragma once
 
 #include <string>

@@ -1,6 +1,12 @@
 // Evaluates expressions in complex balls: values with a rigorous error bound, at any precision.
 #pragma once
 
+#if __has_include(<flint/arb.h>)  // FLINT 3 contains Arb
+#include <flint/acb.h>
+#else
+#include <acb.h>
+#endif
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
