@@ -137,6 +137,11 @@ grep -q '^  held out ' alone/run.log || { cat alone/run.log; fail "the hint of i
   { cat alone/run/config.yaml; fail "an evaluation has another limit than training"; }
 grep -q '^16/16 prompts | accuracy ' alone/init.log || { cat alone/init.log; fail "init shows no progress"; }
 
+# It warns of correct answers that the verifier cannot read, which reward no response.
+sed '1s/"gold": *"[^"]*"/"gold":"\\\\frac{1}{"/' alone/rows.jsonl >alone/unreadable.jsonl
+lie_cluster init "$model" alone/unreadable.jsonl --samples 1 >alone/warned.yaml 2>/dev/null
+grep -q '^# Warning: the verifier cannot read 1 of' alone/warned.yaml || fail "init is silent about a correct answer that cannot be read"
+
 # A chat row is rendered by the model's template.
 rendered="$(lie_cluster generate chat_model chat.jsonl --max-response-tokens 1 --set data.prompt_template=model 2>/dev/null |
   python3 -c 'import json; print(json.dumps(json.loads(input())["prompt_ids"]))')"
