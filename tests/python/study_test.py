@@ -2,6 +2,7 @@
 
 usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is missing)
 """
+import json
 import re
 import shutil
 import sys
@@ -10,6 +11,7 @@ import unittest
 from environment import ROOT, WORK
 from lie_cluster import Error
 from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
+from lie_cluster.study.budgets import budgets_text, load_budgets
 from lie_cluster.study.page import study_page
 from lie_cluster.study.report import study_json, study_text
 from lie_cluster.study.results import load_study
@@ -94,6 +96,21 @@ class Study(unittest.TestCase):
         _, plain, full = starts_text([first, load_study(WORK)]).splitlines()
         self.assertRegex(plain, r"plain +2 +0\.375 \[.*0\.250 0\.500 ")
         self.assertRegex(full, r"\+0\.125 \[.*\+0\.375 -0\.125 +2 of 3")
+
+    def test_what_a_longer_limit_adds_is_counted_by_seed(self):
+        for seed, cut, limit in ((1, 0.25, 0.5), (2, 0.5, 0.625)):
+            place = WORK / "budgets/full" / f"seed-{seed}"
+            place.mkdir(parents=True)
+            total = {"budgets": {"100": {"value": cut}, "60": {"value": 0.125}}, "average": {"value": limit}}
+            (place / "table.json").write_text(json.dumps({"rows": [{"of": "a source"}, total]}))
+        rows = load_budgets(WORK / "budgets")
+        _, full = budgets_text(rows, 100).splitlines()
+        # Gains .25 and .125: the mean is .1875, and Student's t of one degree of freedom times .0625 is .794.
+        self.assertRegex(full, r"full +2 +0\.125 +0\.375 +0\.562 .* \+0\.188 \[-0\.607, \+0\.982\] +\+0\.250 \+0\.125")
+        with self.assertRaisesRegex(Error, "--from 70 is none of the budgets 60, 100"):
+            budgets_text(rows, 70)
+        with self.assertRaisesRegex(Error, "holds no ROW/SEED/table.json"):
+            load_budgets(WORK / "plain")
 
     def test_rows_are_compared_after_the_same_number_of_tokens(self):
         self.add_run("plain", 1, 0.75, PLAIN)

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Trains with a limit of 100 tokens and goes on with 220 (configs/study/extrapolation.yaml), then evaluates all final
+# checkpoints up to 220 tokens (docs/studies/extrapolation.md). The same command skips what is finished.
+#
+#   scripts/extrapolation.sh DIRECTORY [FIRST_SEED LAST_SEED]    [701 703]
+#
+# LIE_BIN: folder of the programs [build/release/bin].
+set -euo pipefail
+[ $# -ge 1 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mkdir -p "$1"
+study="$(realpath "$1")" first="${2:-701}" last="${3:-703}"
+cd "$(dirname "$0")/.."
+source scripts/python_lib.sh
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+bin="${LIE_BIN:-build/release/bin}" rows=configs/study/extrapolation.yaml
+
+scripts/study.sh --file "$rows" --rows gspo,gspo-lie --seeds "$first-$last" "$study"
+second() {  # row, seed
+  scripts/study.sh --file "$rows" --rows "$1-second" --seeds "$2-$2" --jobs 1 \
+    --set "model.path=$study/$1/seed-$2/checkpoints/step-000060" "$study"
+}
+for seed in $(seq "$first" "$last"); do
+  second gspo "$seed" &
+  second gspo-lie "$seed"
+  wait $!
+done
+for run in "$study"/*/seed-*/; do
+  name="$(basename "$(dirname "$run")")/$(basename "$run")"
+  cat >"$study/eval.yaml" <<YAML
+run: {directory: $study/budgets/$name}
+model: {path: $run/checkpoints/step-000060}
+data: {evaluation_file: assets/count_pairs/eval.jsonl}
+rollout: {max_prompt_tokens: 32}
+evaluation: {samples_per_prompt: 4, max_response_tokens: 220, budgets: [60, 80, 100, 130, 160], ks: [1]}
+YAML
+  "$bin/lie_cluster" eval "$study/eval.yaml" >"$study/eval.log" 2>&1 || { cat "$study/eval.log"; exit 1; }
+done
+"$python" -m lie_cluster.study.budgets "$study/budgets"
