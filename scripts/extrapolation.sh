@@ -14,17 +14,20 @@ source scripts/python_lib.sh
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin="${LIE_BIN:-build/release/bin}" rows=configs/study/extrapolation.yaml
 
-scripts/study.sh --file "$rows" --rows gspo,gspo-lie --seeds "$first-$last" "$study"
-second() {  # row, seed
-  scripts/study.sh --file "$rows" --rows "$1-second" --seeds "$2-$2" --jobs 1 \
-    --set "model.path=$study/$1/seed-$2/checkpoints/step-000060" "$study"
+scripts/study.sh --file "$rows" --rows gspo,gspo-lie --seeds "$first-$last" "$study/first"
+second() {  # row, seed, settings...: goes on from the first stage
+  local run="$study/second/$1-second/seed-$2"
+  mkdir -p "$(dirname "$run")"
+  "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 --set "run.seed=$2" --set "run.directory=$run" \
+    --set "model.path=$study/first/$1/seed-$2/checkpoints/step-000060" --set rollout.max_response_tokens=220 \
+    --set evaluation.max_response_tokens=220 "${@:3}" >>"$run.log" 2>&1 || { tail -n 3 "$run.log" >&2; return 1; }
 }
 for seed in $(seq "$first" "$last"); do
-  second gspo "$seed" &
+  second gspo "$seed" --set reward.length.enabled=false --set reward.redundancy.enabled=false &
   second gspo-lie "$seed"
   wait $!
 done
-for run in "$study"/*/seed-*/; do
+for run in "$study"/{first,second}/*/seed-*/; do
   name="$(basename "$(dirname "$run")")/$(basename "$run")"
   cat >"$study/eval.yaml" <<YAML
 run: {directory: $study/budgets/$name}

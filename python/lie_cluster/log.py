@@ -21,7 +21,9 @@ def _segment_paths(directory):
 
 def _missing_note(entry):
     """Returns the file of a line of index.jsonl and a note about its loss; None if it was removed on purpose."""
-    note = "{file} is missing: steps {first_step} to {last_step} of learner {learner} are lost".format(**entry)
+    first, last = entry["first_step"], entry["last_step"]
+    steps = f"step {first}" if first == last else f"steps {first} to {last}"
+    note = f"{entry['file']} is missing: it held {steps} of learner {entry['learner']}"
     return None if entry.get("removed") else (entry["file"], note)
 
 
