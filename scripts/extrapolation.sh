@@ -34,7 +34,7 @@ run: {directory: $study/budgets/$name}
 model: {path: $run/checkpoints/step-000060}
 data: {evaluation_file: assets/count_pairs/eval.jsonl}
 rollout: {max_prompt_tokens: 32}
-evaluation: {samples_per_prompt: 4, max_response_tokens: 220, budgets: [60, 80, 100, 130, 160], ks: [1]}
+evaluation: {temperature: 1.0, samples_per_prompt: 4, max_response_tokens: 220, budgets: [60, 80, 100, 130, 160], ks: [1]}
 YAML
   "$bin/lie_cluster" eval "$study/eval.yaml" >"$study/eval.log" 2>&1 || { cat "$study/eval.log"; exit 1; }
 done
