@@ -154,8 +154,8 @@ std::string found_fields_text(const RowOptions& found) {
 /// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  const Dataset dataset =
-      read_remarked_prompts(arguments.file, options_of(arguments), arguments.model);
+  const RowOptions options = options_of(arguments);
+  const Dataset dataset = read_remarked_prompts(arguments.file, options, arguments.model);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto sources = by_source(dataset, arguments);
@@ -163,7 +163,7 @@ std::string describe_data(const DataArguments& arguments) {
                      arguments.file.string(), counted(dataset.rows, "row"),
                      counted(std::ssize(dataset.prompts), "prompt"),
                      counted(std::ssize(dataset.skipped), "bad row"), seconds, peak_mebibytes()) +
-         (options_of(arguments).find_fields ? found_fields_text(dataset.options) : "") +
+         (options.find_fields ? found_fields_text(dataset.options) : "") +
          table(sources, arguments) + notes(dataset, sources, arguments);
 }
 
