@@ -11,9 +11,8 @@
 #include <system_error>
 
 #include "common/base/error.h"
-#include "common/config/config_keys.h"
-#include "common/config/foreign_keys.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
+#include "common/config/options.h"
 #include "common/io/file.h"
 
 namespace lie {
@@ -352,11 +351,6 @@ std::vector<std::string> as_written_now(const Field& field, std::vector<std::str
 }
 
 }  // namespace
-
-bool is_in(std::span<const std::string> names, std::string_view key) {
-  return std::ranges::any_of(
-      names, [&](const std::string& name) { return key == name || key.starts_with(name + "."); });
-}
 
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,

@@ -8,16 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "common/base/host_name.h"
+#include "common/base/identity.h"
+#include "common/io/descriptor.h"
 #include "common/io/file.h"
-#include "common/io/system_failure.h"
+#include "common/text/scan.h"
 
 namespace lie {
 
@@ -134,9 +134,6 @@ std::string LockHolder::name() const {
 }
 
 LockHolder this_process(std::string_view command) {
-  const std::string restarts = variable("SLURM_RESTART_COUNT");
-  std::int64_t restart = 0;
-  std::from_chars(restarts.data(), restarts.data() + restarts.size(), restart);
   return {.command = std::string(command),
           .since = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr))),
           .host = host_name(),
@@ -144,7 +141,7 @@ LockHolder this_process(std::string_view command) {
           .pid = ::getpid(),
           .slurm_cluster = variable("SLURM_CLUSTER_NAME"),
           .slurm_job = variable("SLURM_JOB_ID"),
-          .slurm_restarts = restart};
+          .slurm_restarts = number_in_name(variable("SLURM_RESTART_COUNT"), "").value_or(0)};
 }
 
 std::string to_text(const LockHolder& holder) {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "common/base/error.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
 #include "common/io/metrics_log.h"
 #include "learner/checkpoint/checkpoint.h"
 

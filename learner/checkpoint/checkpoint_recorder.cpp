@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/process/log.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 
 namespace lie {
 

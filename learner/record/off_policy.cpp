@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/base/larger.h"
+#include "common/base/arithmetic.h"
 
 namespace lie {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "common/text/ngram_keys.h"
+#include "common/text/units.h"
 #include "learner/checkpoint/checkpoint_extra.h"
 #include "learner/record/ngrams/distinct_count.h"
 #include "learner/record/step_metrics.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 #include "learner/record/step_metrics.h"
 #include "learner/schedule/first_groups.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/divided_up.h"
+#include "common/base/arithmetic.h"
 
 namespace lie {
 

@@ -17,7 +17,6 @@
 #include <span>
 #include <vector>
 
-#include "common/rollout/drawn_group.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {

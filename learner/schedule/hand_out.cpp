@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "common/base/divided_up.h"
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/base/fault.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/base/larger.h"
+#include "common/base/arithmetic.h"
 
 namespace lie {
 namespace {

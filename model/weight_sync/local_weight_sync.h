@@ -4,7 +4,7 @@
 #include <exception>
 #include <memory>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/collective/thread_collective.h"
 #include "model/weight_sync/weight_sync.h"
 

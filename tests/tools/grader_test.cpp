@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/eval/choice.h"
+#include "tools/eval/grader.h"
 
 namespace lie::evaluation {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
-#include "tools/plan/plan_text.h"
+#include "tools/plan/step_time.h"
 
 namespace lie::planning {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -6,10 +6,9 @@
 #include "common/base/error.h"
 #include "common/io/file.h"
 #include "learner/record/evaluation_metrics.h"
-#include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
-#include "tools/analyze/derived_curves.h"
-#include "tools/analyze/trap.h"
+#include "tools/analyze/run.h"
+#include "tools/analyze/statistics.h"
 
 namespace lie::analyze {
 namespace {
@@ -187,12 +186,7 @@ std::string text_table(const Subject& subject) {
 }
 
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path) {
-  std::set<std::string> metrics;
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) {
-      for (const auto& [metric, curve] : run.curves) metrics.insert(metric);
-    }
-  }
+  const std::set<std::string> metrics = metric_names(subjects);
   std::string out = "run,step";
   for (const std::string& metric : metrics) {
     const bool is_plain = metric.find_first_of(",\"\n\r") == std::string::npos;

@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
 
 namespace lie {
 

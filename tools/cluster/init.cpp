@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "actors/rollout_options.h"
-#include "common/base/divided_up.h"
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
@@ -27,7 +27,7 @@
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/run_summary.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {

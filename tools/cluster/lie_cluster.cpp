@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/base/error.h"
 #include "common/comm/launcher.h"
 #include "common/process/program.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
@@ -15,10 +15,10 @@
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
-#include "common/process/live_line.h"
 #include "common/process/log.h"
 #include "common/process/progress.h"
 #include "common/process/stop_signals.h"
+#include "common/process/terminal.h"
 #include "common/process/writer_lock.h"
 #include "common/text/counted.h"
 #include "learner/checkpoint/valid_checkpoint.h"
@@ -34,7 +34,6 @@
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/start_messages.h"
-#include "tools/run/start/writer.h"
 
 namespace lie {
 namespace {

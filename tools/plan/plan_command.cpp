@@ -17,9 +17,10 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/plan/calibration.h"
-#include "tools/plan/plan_text.h"
+#include "tools/plan/step_time.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/prompts.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {
@@ -30,13 +31,101 @@ using namespace planning;
 constexpr double kAssumedBytesPerSecond = 1.25e9;  // 10 Gbit/s
 constexpr std::int64_t kPromptsRead = 256;         // the typical prompt length is taken from these
 
-bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
-
-/// The response lengths to plan with, and their origin.
-struct KnownLengths {
-  Lengths lengths;
-  std::string origin;
+/// One layout of roles, and the step time that is expected of it.
+struct Forecast {
+  RoleLayout layout;
+  StepTime time;
+  bool is_configured = false;  // by roles.*; otherwise the layout that train chooses
 };
+
+/// What is expected of one number of ranks.
+struct RanksPlan {
+  std::int64_t ranks = 0;
+  std::vector<RoleMemory> memory;   // of the last forecast's layout
+  std::vector<Forecast> forecasts;  // the automatic layout, then the configured one if there is one
+};
+
+struct Plan {
+  std::string config;
+  std::vector<SummaryEntry>
+      entries;  // what is planned, and whether it was measured, stated or assumed
+  Costs costs;
+  std::vector<RanksPlan> ranks;
+};
+
+/// "-" where no rank does nothing but score.
+std::string reward_workers_of(const RoleLayout& layout) {
+  const bool is_learner = layout.reward_workers.front() == layout.learners.front();
+  return is_learner ? "-" : std::to_string(layout.reward_workers.size());
+}
+
+/// Three digits, or more for whole numbers.
+std::string seconds_text(double seconds) {
+  return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : seconds < 100 ? 1 : 0);
+}
+
+std::string row_of(const Forecast& forecast) {
+  const auto& [layout, time, is_configured] = forecast;
+  return fmt::format("\n{:>5} {:>6} {:>6} {:>8} {:>9} {:>9.0f} {:>5.0f} {:>6.0f} {:>7.0f}  {}",
+                     layout.places.size(), layout.actors.size(), reward_workers_of(layout),
+                     layout.learners.size(), seconds_text(time.step), time.tokens_per_second,
+                     100 * time.idle_actor, 100 * time.idle_reward_worker, 100 * time.idle_learner,
+                     is_configured ? "roles.*" : "automatic");
+}
+
+std::string table_of(const std::vector<RanksPlan>& plans) {
+  std::string text =
+      "\n\n                                                  idle, %\n"
+      "ranks actors reward learners    step s  tokens/s actor reward learner  layout";
+  for (const RanksPlan& plan : plans) {
+    for (const Forecast& forecast : plan.forecasts) text += row_of(forecast);
+  }
+  return text + "\n";
+}
+
+Json json_of(const std::vector<RoleMemory>& memory) {
+  Json json = Json::object();
+  for (const auto& [role, plan] : memory) {
+    Json& parts = json[role]["bytes"] = Json::object();
+    for (const MemoryPart& part : plan.parts) parts[part.what] = part.bytes;
+    json[role]["all_bytes"] = plan.bytes();
+  }
+  return json;
+}
+
+Json json_of(const Forecast& forecast) {
+  const auto& [layout, time, is_configured] = forecast;
+  return {{"actors", layout.actors.size()},
+          {"reward_workers", layout.reward_workers.size()},
+          {"learners", layout.learners.size()},
+          {"is_configured", is_configured},
+          {"step_seconds", time.step},
+          {"tokens_per_second", time.tokens_per_second},
+          {"generate_seconds", time.generate},
+          {"update_seconds", time.update},
+          {"publish_seconds", time.publish},
+          {"idle_share_actor", time.idle_actor},
+          {"idle_share_reward_worker", time.idle_reward_worker},
+          {"idle_share_learner", time.idle_learner}};
+}
+
+/// Returns the entries and a table, 80 columns wide.
+std::string text_of(const Plan& plan) {
+  return run_summary_text("plan of " + plan.config, plan.entries) + table_of(plan.ranks);
+}
+
+Json json_of(const Plan& plan) {
+  Json summary = Json::object(), ranks = Json::array();
+  for (const SummaryEntry& entry : plan.entries) summary[entry.name] = entry.value;
+  for (const RanksPlan& of : plan.ranks) {
+    Json layouts = Json::array();
+    for (const Forecast& forecast : of.forecasts) layouts.push_back(json_of(forecast));
+    ranks.push_back({{"ranks", of.ranks}, {"memory", json_of(of.memory)}, {"layouts", layouts}});
+  }
+  return {{"config", plan.config}, {"summary", summary}, {"costs", plan.costs}, {"ranks", ranks}};
+}
+
+bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
 
 bool holds_a_log(const fs::path& run) {
   if (!fs::is_directory(run / "trajectories")) return false;
@@ -44,18 +133,21 @@ bool holds_a_log(const fs::path& run) {
                              [](const auto& entry) { return entry.path().extension() == ".h5"; });
 }
 
-KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& config,
-                           std::int64_t prompt_tokens) {
+/// Returns the response lengths to plan with. Their text begins with their origin.
+Lengths known_lengths(const PlanArguments& arguments, const TrainConfig& config,
+                      std::int64_t prompt_tokens) {
   const bool is_stated = arguments.median_tokens > 0;
   std::string log = arguments.lengths;
   if (log.empty() && !is_stated && holds_a_log(config.run.directory)) log = config.run.directory;
-  if (!log.empty()) return {logged_lengths(log), "responses of " + log};
+  if (!log.empty()) return logged_lengths(log);
   const std::int64_t longest = config.rollout.sampling.max_response_tokens;
   const double median =
       is_stated ? arguments.median_tokens : std::max(static_cast<double>(longest) / 4, 1.0);
-  return {log_normal_lengths(median, arguments.sigma, longest, prompt_tokens),
-          fmt::format("{}, log-normal with median {:.4g} and sigma {:.3g}",
-                      is_stated ? "stated" : "assumed", median, arguments.sigma)};
+  Lengths lengths = log_normal_lengths(median, arguments.sigma, longest, prompt_tokens);
+  lengths.text =
+      fmt::format("{}, log-normal with median {:.4g} and sigma {:.3g}: {}",
+                  is_stated ? "stated" : "assumed", median, arguments.sigma, lengths.text);
+  return lengths;
 }
 
 /// Throws Error if an input of the measurement is missing.
@@ -156,7 +248,7 @@ struct Inputs {
   TrainConfig config;
   ModelConfig model;
   ComputeDTypes dtypes;
-  KnownLengths known;
+  Lengths lengths;
   Costs costs;
   Workload work;
   Machine machine;
@@ -166,25 +258,25 @@ Inputs inputs_of(const PlanArguments& arguments) {
   TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   const ModelConfig model = model_of(config);
   const std::vector<Prompt> prompts = prompts_of(arguments, config);
-  KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
+  Lengths lengths = known_lengths(arguments, config, tokens_of(prompts, config));
   const ComputeDTypes dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
                                                  : make_operators(config.model, 1)->dtypes();
-  Costs costs = costs_of(arguments, config, prompts, known.lengths);
+  Costs costs = costs_of(arguments, config, prompts, lengths);
   if (arguments.bytes_per_second > 0) costs.bytes_per_second = arguments.bytes_per_second;
-  const Workload work = workload_of(config, model, dtypes.packed, known.lengths);
+  const Workload work = workload_of(config, model, dtypes.packed, lengths);
   const Machine machine{
       .ranks_per_host = arguments.ranks_per_host,
       .cores = cores_of(arguments, config),
       .threads = config.model.threads,
       .shares_weights = config.roles.share_weights && can_share_weights(config.model)};
-  return {std::move(config), model, dtypes, std::move(known), std::move(costs), work, machine};
+  return {std::move(config), model, dtypes, std::move(lengths), std::move(costs), work, machine};
 }
 
 RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
   RanksPlan plan{.ranks = ranks, .memory = {}, .forecasts = {}};
   const auto add = [&](const RolesOptions& roles, bool is_configured) {
     RoleLayout layout = layout_of(roles, in.machine, ranks, in.work.gradient_shards);
-    const StepTime time = step_time(in.work, in.costs, in.known.lengths, in.machine, layout);
+    const StepTime time = step_time(in.work, in.costs, in.lengths, in.machine, layout);
     plan.forecasts.push_back({std::move(layout), time, is_configured});
   };
   add({}, false);
@@ -198,7 +290,7 @@ Plan make_plan(const PlanArguments& arguments) {
   Plan plan{.config = arguments.config, .entries = {}, .costs = in.costs, .ranks = {}};
   for (const std::int64_t ranks : arguments.ranks) plan.ranks.push_back(plan_of(in, ranks));
   plan.entries = {{"step", step_text(in.work)},
-                  {"lengths", in.known.origin + ": " + in.known.lengths.text},
+                  {"lengths", in.lengths.text},
                   {"costs", in.costs.origin},
                   {"hosts", hosts_text(in.machine)},
                   {"assumed", assumptions(arguments, in.config)},

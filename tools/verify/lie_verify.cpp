@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/base/error.h"
 #include "common/io/line_input.h"
 #include "common/process/program.h"

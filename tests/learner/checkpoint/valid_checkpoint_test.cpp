@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/io/checksums.h"
 #include "common/io/file.h"
+#include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "tests/temporary_directory.h"

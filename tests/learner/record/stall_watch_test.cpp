@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 
 namespace lie {
 namespace {

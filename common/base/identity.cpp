@@ -1,4 +1,4 @@
-#include "common/base/host_name.h"
+#include "common/base/identity.h"
 
 #include <unistd.h>
 
@@ -6,6 +6,8 @@
 #include <climits>
 
 namespace lie {
+
+std::string_view build_id() { return LIE_BUILD_ID; }
 
 std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};

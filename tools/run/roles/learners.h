@@ -1,13 +1,17 @@
-// Learner 0 of a run, wherever its steps come from: actors generate them, or lie_replay reads them
-// from logs.
+// The learners of a run: what each of them holds, and the parts of learner 0, wherever its steps
+// come from: actors generate them, or lie_replay reads them from logs.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "common/comm/collective/collective.h"
 #include "common/rollout/prompt_stream.h"
 #include "common/trajectory/step_log.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
+#include "learner/checkpoint/trainer_state.h"
 #include "learner/learner.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/log_comparison.h"
@@ -15,13 +19,36 @@
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step_recorders.h"
+#include "learner/update/optimizer.h"
+#include "learner/update/update.h"
+#include "model/transformer/transformer.h"
+#include "model/weights/weights.h"
 #include "tools/run/config/train_config.h"
-#include "tools/run/roles/learner_state.h"
 #include "tools/run/roles/sample_events.h"
 #include "tools/run/roles/transport.h"
 #include "tools/run/start/start.h"
 
 namespace lie {
+
+/// Built in the order of its members. The constructor restores the checkpoint that a run resumes
+/// from, and throws Error if a file of the model or of the checkpoint is invalid.
+struct LearnerState {
+  std::unique_ptr<Operators> operators;
+  std::unique_ptr<Collective> learners;  // reaches the operators' memory
+  Weights weights;                       // the range that this learner holds
+  AdamW optimizer;                       // the moments of this learner's shard
+  Transformer policy;
+  std::optional<Transformer> reference;  // the initial policy, if the loss has a KL term
+  std::unique_ptr<PolicyUpdater> updater;
+  std::string start_sha256;  // of the weights that the run began with
+  TrainerState saved;        // of the checkpoint; the default at the start of a run
+
+  LearnerState(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport);
+};
+
+/// Returns this learner's end of weight sync. Collective over learners and actors.
+std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
+                                                 const std::shared_ptr<LearnerState>& state);
 
 /// The parts of learner 0, built in the order of the members.
 struct Learner0 {
