@@ -10,7 +10,6 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/config/config.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
 #include "model/tokenizer/tokenizer.h"
