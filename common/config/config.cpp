@@ -128,8 +128,8 @@ class Reader {
     if (!hint.empty()) {
       fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
     }
-    fail("{}: {} is not a section; the sections are {}; --help lists all keys", place(line), key,
-         fmt::join(known, ", "));
+    fail("{}: {} is not a section of this command; its sections are {}; --help lists all keys",
+         place(line), key, fmt::join(known, ", "));
   }
 
   std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {

@@ -1,5 +1,5 @@
 // The step-time formula against times worked out by hand, and the command around it.
-#include "tools/plan/plan_command.h"
+#include "tools/plan/plan.h"
 
 #include <gmock/gmock.h>
 

@@ -38,7 +38,7 @@ constexpr Line kLines[] = {
     {"reward_mean", "reward"},
     {"truncation_rate", "truncated at the limit"},
     {"groups_mixed_share", "groups of right and wrong responses"},
-    {"wrong_beyond_right_share", "wrong beyond right, below L_target"},
+    {"wrong_beyond_right_share", "wrong and longest, below L_target"},
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
     {"grad_norm", "gradient norm"},
@@ -117,7 +117,7 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format(kRow, "end-of-sequence hazard, lowest bin",
+      fmt::format(kRow, "lowest end-of-sequence hazard",
                   short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
   out += fmt::format("  {:<35} {:>20}\n", "L and C_context, correlation in a step",
                      short_number(trap.correlation));

@@ -1,5 +1,6 @@
 #include "tools/arguments/job_program.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <vector>

@@ -1,8 +1,6 @@
-// The commands of lie_cluster in this folder. Each function adds one command to the program;
-// parsing that command sets `chosen` to what runs it.
+// The commands of lie_cluster that this folder declares. Each function adds one command to the
+// program; parsing that command sets `chosen` to what runs it.
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include "tools/arguments/job_program.h"
 
@@ -19,5 +17,10 @@ void add_init(CLI::App& program, ProcessCommand& chosen);
 void add_tokenize(CLI::App& program, ProcessCommand& chosen);
 void add_score(CLI::App& program, ProcessCommand& chosen);
 void add_generate(CLI::App& program, ProcessCommand& chosen);
+void add_plan(CLI::App& program, ProcessCommand& chosen);
+
+/// Runs the command that the command line names, of these and of the other folders. Returns the
+/// exit status.
+int run_command_line(int argc, char** argv);
 
 }  // namespace lie

@@ -1,5 +1,6 @@
 // lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, for
 // each prompt.
+#include <CLI/CLI.hpp>
 #include <deque>
 #include <limits>
 #include <map>

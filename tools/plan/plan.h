@@ -1,14 +1,12 @@
 // lie_cluster plan: memory, expected step time and idle shares of a config before it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "tools/arguments/config_command.h"
-#include "tools/arguments/job_program.h"
 
 namespace lie {
 
@@ -26,8 +24,5 @@ struct PlanArguments : ConfigArguments {
 /// Prints the plan to `out`. Throws Error if an input is missing, naming the argument that would
 /// replace it.
 void plan(const PlanArguments& arguments, std::ostream& out);
-
-/// Adds the command to `program`. Parsing it sets `chosen` to what runs it.
-void add_plan(CLI::App& program, ProcessCommand& chosen);
 
 }  // namespace lie
