@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/config/config.h"
 #include "common/config/name_hints.h"
 #include "common/config/number_text.h"
 #include "common/text/scan.h"

@@ -1,4 +1,3 @@
-#include "common/text/counted.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -11,9 +10,11 @@
 #include "common/base/error.h"
 #include "common/base/identity.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/text/counted.h"
 #include "learner/update/advantage.h"
 #include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
