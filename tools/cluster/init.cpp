@@ -1,4 +1,4 @@
-#include "tools/cluster/init.h"
+#include "tools/cluster/commands.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -22,7 +22,6 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights/weights.h"
 #include "tools/arguments/number_arguments.h"
-#include "tools/cluster/commands.h"
 #include "tools/cluster/init_probe.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
