@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "common/base/identity.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/io/file.h"
 #include "common/process/program.h"
 #include "common/process/writer_lock.h"

@@ -117,8 +117,8 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format(kRow, "lowest end-of-sequence hazard",
-                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
+      fmt::format(kRow, "lowest end-of-sequence hazard", short_number(trap.start.smallest_hazard),
+                  short_number(trap.end.smallest_hazard));
   out += fmt::format("  {:<35} {:>20}\n", "L and C_context, correlation in a step",
                      short_number(trap.correlation));
 }

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/identity.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
