@@ -10,7 +10,6 @@
 #include "common/io/checksums.h"
 #include "common/io/file.h"
 #include "common/text/numbered_name.h"
-#include "learner/checkpoint/stored_moments.h"
 
 namespace lie {
 namespace {

@@ -17,7 +17,7 @@
 #include "common/base/random.h"
 #include "common/text/ngram_keys.h"
 #include "common/text/units.h"
-#include "learner/record/ngrams/distinct_count.h"
+#include "learner/record/distinct_count.h"
 #include "rewards/coverage.h"
 #include "tests/bench/arguments.h"
 

@@ -20,7 +20,7 @@
 #include "common/trajectory/segment_damage.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
-#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/checkpoint/saved_checkpoints.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "common/text/printable.h"
-#include "model/tokenizer/utf8.h"
+#include "model/tokenizer/unicode.h"
 #include "tools/analyze/derived_curves.h"
 #include "tools/analyze/table.h"
 

@@ -7,7 +7,7 @@
 #include "common/base/error.h"
 #include "common/config/nearest.h"
 #include "common/text/scan.h"
-#include "learner/schedule/dynamic_sampling.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie::replay {
 GroupSelection parse_group_selection(const std::string& text) {

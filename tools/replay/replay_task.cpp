@@ -6,8 +6,8 @@
 
 #include "common/base/error.h"
 #include "common/config/number_range.h"
-#include "learner/checkpoint/trainer_state.h"
-#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/saved_checkpoints.h"
 
 namespace lie::replay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/base/queue.h"
 #include "common/rollout/group_assembler.h"
-#include "model/weight_sync/local_weight_sync.h"
+#include "model/weight_sync/weight_transports.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"

@@ -2,7 +2,7 @@
 
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/update/optimizer.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/comm/collective/collective.h"
-#include "learner/checkpoint/trainer_state.h"
+#include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/optimizer.h"
 #include "learner/update/update.h"
 #include "model/transformer/transformer.h"

@@ -5,7 +5,7 @@
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/rollout/group_assembler.h"
-#include "model/weight_sync/mpi_weight_sync.h"
+#include "model/weight_sync/weight_transports.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_runners.h"
