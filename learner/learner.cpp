@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
-#include "learner/schedule/staleness.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie {
 namespace {

@@ -6,11 +6,9 @@
 
 #include "common/base/stream.h"
 #include "learner/schedule/coordinator.h"
-#include "learner/schedule/publisher.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/tickets.h"
 #include "learner/step.h"
-#include "learner/step_recorders.h"
 #include "learner/update/advantage.h"
 #include "learner/update/update.h"
 

@@ -1,7 +1,9 @@
-// A training step as it passes through the learner: its groups, then what was computed from them.
+// A training step as it passes through the learner: its groups, what was computed from them, and
+// the recorders that keep what becomes of it.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/rollout/rollout.h"
@@ -15,9 +17,9 @@ namespace lie {
 struct StepGroups {
   std::int64_t step = 0;  // from 1
   /// The groups to train on, ascending in ticket.step and ticket.group. ticket.step may be another
-  /// step's (learner/schedule/first_groups.h).
+  /// step's (learner/schedule/open_groups.h).
   std::vector<ScoredGroup> groups = {};
-  /// On learner 0: groups that are not trained on (learner/schedule/dynamic_sampling.h).
+  /// On learner 0: groups that are not trained on (learner/schedule/open_groups.h).
   std::vector<ScoredGroup> dropped = {};
   /// On learner 0: how many groups dynamic sampling looks for; 0 without dynamic sampling.
   std::int64_t wanted_groups = 0;
@@ -44,6 +46,35 @@ struct StepOutcome : StepGroups {
   std::vector<GroupAdvantages> advantages = {};  // [groups]
   StepUpdate update = {};
   StepSeconds seconds = {};
+};
+
+/// Keeps something of every step.
+class StepRecorder {
+ public:
+  virtual ~StepRecorder() = default;
+  /// Records a step. May add to step.seconds.
+  virtual void record(StepOutcome& step) = 0;
+  /// Is called after the last step, also of a run that stops early. Returns when everything that
+  /// was recorded is kept.
+  virtual void close() {}
+};
+
+/// Passes every step to several recorders in their order. The recorders outlive it.
+class StepRecorders : public StepRecorder {
+ public:
+  explicit StepRecorders(std::vector<StepRecorder*> recorders) : recorders_(std::move(recorders)) {}
+
+  void add(StepRecorder& recorder) { recorders_.push_back(&recorder); }
+
+  void record(StepOutcome& step) override {
+    for (StepRecorder* recorder : recorders_) recorder->record(step);
+  }
+  void close() override {
+    for (StepRecorder* recorder : recorders_) recorder->close();
+  }
+
+ private:
+  std::vector<StepRecorder*> recorders_;
 };
 
 }  // namespace lie

@@ -1,7 +1,6 @@
 #include "rewards/terms.h"
 
 #include <limits>
-#include <string>
 
 #include "common/base/error.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/operators/operators.h"
-#include "model/transformer/packed_batch.h"
 #include "model/transformer/transformer.h"
 #include "model/weights/weights.h"
 

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"

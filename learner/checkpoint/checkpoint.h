@@ -7,30 +7,48 @@
 //                                        model.safetensors.index.json
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
-//     optimizer.safetensors              AdamW's moments: learner/checkpoint/stored_moments.h; with
-//                                        several learners optimizer-00001-of-00004.safetensors, ...
+//     optimizer.safetensors              AdamW's moments: see StoredMoments; with several learners
+//                                        optimizer-00001-of-00004.safetensors, ...
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     coverage.bin                       the run's distinct n-grams: learner/record/run_coverage.h
 //     SHA256SUMS                         of all of these (common/io/sha256.h), checked on resume
-//                                        (learner/checkpoint/valid_checkpoint.h)
+//                                        (learner/checkpoint/saved_checkpoints.h)
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "common/config/options.h"
-#include "learner/checkpoint/checkpoint_extra.h"
-#include "learner/checkpoint/checkpoint_parts.h"
-#include "learner/checkpoint/trainer_state.h"
+#include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/optimizer.h"
 #include "model/weights/weights.h"
 
 namespace lie {
+
+/// The steps after which a run of `last_step` steps is saved.
+struct CheckpointSchedule {
+  std::int64_t every = 0;  // steps; 0: after the last step only
+  std::int64_t last_step = 0;
+  bool due_after(std::int64_t step) const {
+    return step == last_step || (every > 0 && step > 0 && step % every == 0);
+  }
+};
+
+/// State of other folders that is saved with a checkpoint, such as the run's coverage.
+class CheckpointExtra {
+ public:
+  virtual ~CheckpointExtra() = default;
+  /// Returns a copy of what save() writes now. A checkpoint is saved from it in the background.
+  virtual std::unique_ptr<CheckpointExtra> copy() const = 0;
+  /// Writes files into the directory of a checkpoint. Throws Error naming the file.
+  virtual void save(const std::filesystem::path& checkpoint) const = 0;
+};
 
 struct CheckpointOptions {
   std::int64_t every = 50;

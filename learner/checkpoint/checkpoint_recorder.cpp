@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <string>
+#include <algorithm>
+#include <chrono>
+#include <span>
 #include <utility>
 
 #include "common/base/identity.h"
@@ -10,6 +12,156 @@
 #include "common/trajectory/segments.h"
 
 namespace lie {
+namespace {
+
+std::span<float> floats(Tensor x) {
+  return {static_cast<float*>(x.data), static_cast<std::size_t>(x.elements())};
+}
+
+template <typename Value>
+bool is_ready(const std::future<Value>& value) {
+  return value.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+}  // namespace
+
+/// A copy of a part's contents in host memory. Only the thread that writes uses its operators.
+class CheckpointSaver::Copy {
+ public:
+  Copy(const Weights& weights, const CheckpointPart& part)
+      : weights_(weights.config(), *host_, part.weights.range),
+        optimizer_({}, weights_, part.moments.range) {}
+
+  CheckpointContents of(const CheckpointContents& live) {
+    Operators& operators = live.weights.operators();
+    operators.copy_to_host(live.weights.elements(weights_.shard()), floats(weights_.flat()));
+    operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
+    operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
+    optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
+    extra_ = live.extra != nullptr ? live.extra->copy() : nullptr;
+    return {weights_, optimizer_, live.state, live.start_model, extra_.get()};
+  }
+
+ private:
+  std::unique_ptr<Operators> host_ = make_cpu_operators(1);
+  Weights weights_;
+  AdamW optimizer_;
+  std::unique_ptr<CheckpointExtra> extra_;
+};
+
+CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
+                                 const CheckpointOptions& options, const Weights& weights,
+                                 Collective& learners)
+    : checkpoints_(std::move(checkpoints)),
+      learners_(learners),
+      in_background_(options.background && options.every > 0),
+      parts_(checkpoint_parts(weights.parameters(), learners.size())) {
+  if (!in_background_) return;
+  copy_ = std::make_unique<Copy>(weights, parts_[static_cast<std::size_t>(learners.rank())]);
+}
+
+/// The thread uses members that are destroyed next. Only a run that fails has not waited before.
+CheckpointSaver::~CheckpointSaver() {
+  if (!writing_.valid()) return;
+  if (is_first()) {
+    Log("learner", 0)
+        .warn("training failed; the checkpoint that is being written is {}",
+              awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
+  }
+  other_parts_ = {};  // else the thread of learner 0 would wait for ever
+}
+
+void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
+  wait();
+  const Timed timed(waited_);
+  const Stopwatch watch;
+  if (is_first()) begin_checkpoint(checkpoints_, contents.state.step);
+  std::uint8_t has_begun = 1;
+  broadcast_value(learners_, has_begun);
+  if (in_background_) {
+    save_in_background(copy_->of(contents), watch, std::move(afterwards));
+    return;
+  }
+  writing_ = std::async(std::launch::deferred, [&] {
+    Written parts = gather(write_part(contents, watch));
+    return is_first() ? complete(contents.state.step, std::move(parts), afterwards) : parts;
+  });
+  writing_.wait();
+}
+
+void CheckpointSaver::save_in_background(const CheckpointContents& copy, const Stopwatch& watch,
+                                         std::function<void()> afterwards) {
+  awaits_parts_ = learners_.size() > 1;
+  other_parts_ = {};
+  writing_ = std::async(std::launch::async, [this, copy, watch, then = std::move(afterwards),
+                                             others = other_parts_.get_future()]() mutable {
+    Written parts = write_part(copy, watch);
+    if (!is_first()) return parts;
+    if (learners_.size() > 1) {
+      const Written known = others.get();
+      parts = {parts.checksums + known.checksums, std::max(parts.seconds, known.seconds)};
+    }
+    return complete(copy.state.step, std::move(parts), then);
+  });
+}
+
+CheckpointSaver::Written CheckpointSaver::write_part(const CheckpointContents& contents,
+                                                     const Stopwatch& watch) const {
+  std::string lines = write_checkpoint_part(checkpoints_, contents, parts_, learners_.rank());
+  return {std::move(lines), watch.seconds()};
+}
+
+CheckpointSaver::Written CheckpointSaver::complete(std::int64_t step, Written parts,
+                                                   const std::function<void()>& afterwards) const {
+  const Stopwatch watch;
+  complete_checkpoint(checkpoints_, step, parts.checksums);
+  afterwards();
+  parts.seconds += watch.seconds();
+  return parts;
+}
+
+CheckpointSaver::Written CheckpointSaver::gather(Written own) {
+  Written all;
+  for (int learner = 0; learner < learners_.size(); ++learner) {
+    Written part = learner == learners_.rank() ? own : Written();
+    broadcast_values(learners_, part.checksums, learner);
+    broadcast_value(learners_, part.seconds, learner);
+    all.checksums += part.checksums;
+    all.seconds = std::max(all.seconds, part.seconds);
+  }
+  return all;
+}
+
+/// Passes the lines of the other parts to the thread of learner 0 once all are written. The
+/// learners find out together whether they are.
+void CheckpointSaver::share_written(bool waits) {
+  if (!awaits_parts_) return;
+  if (waits && !is_first()) writing_.wait();
+  double missing = is_first() || is_ready(writing_) ? 0 : 1;
+  learners_.all_reduce_sum(std::span(&missing, 1));
+  if (missing > 0) return;
+  awaits_parts_ = false;
+  Written others = gather(is_first() ? Written() : writing_.get());
+  if (is_first()) other_parts_.set_value(std::move(others));
+}
+
+std::optional<SavingSeconds> CheckpointSaver::poll() {
+  share_written(false);
+  if (awaits_parts_ || !writing_.valid() || !is_ready(writing_)) return {};
+  return wait();
+}
+
+std::optional<SavingSeconds> CheckpointSaver::wait() {
+  if (!writing_.valid()) return {};
+  {
+    const Timed timed(waited_);
+    share_written(true);
+    if (writing_.valid()) writing_.wait();
+  }
+  const double waited = std::exchange(waited_, 0);
+  if (!writing_.valid()) return {};
+  return SavingSeconds{.all = writing_.get().seconds, .waited = waited};
+}
 
 CheckpointRecorder::CheckpointRecorder(CheckpointedRun run, const Weights& weights,
                                        const AdamW& optimizer, Collective& learners,

@@ -1,18 +1,56 @@
 #include "learner/record/curve_recorder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
-#include <utility>
-#include <vector>
+#include <iterator>
+#include <set>
 
 #include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
-#include "learner/record/metric_groups.h"
+#include "common/trajectory/step_log.h"
+#include "learner/record/metrics.h"
 #include "learner/record/step_metrics.h"
+#include "learner/schedule/logged_steps.h"
 
 namespace lie {
+namespace {
+
+void keep_latest(std::map<std::int32_t, RoleClock>& latest, std::int32_t rank, RoleClock clock) {
+  RoleClock& kept = latest[rank];
+  kept.busy_seconds = std::max(kept.busy_seconds, clock.busy_seconds);
+  kept.idle_seconds = std::max(kept.idle_seconds, clock.idle_seconds);
+}
+
+RoleClock total(const std::map<std::int32_t, RoleClock>& clocks) {
+  RoleClock sum;
+  for (const auto& [rank, clock] : clocks) {
+    sum.busy_seconds += clock.busy_seconds;
+    sum.idle_seconds += clock.idle_seconds;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, RoleClock>> RoleClocks::advance(
+    std::span<const ScoredGroup> groups) {
+  const RoleClock actors_before = total(actors_), workers_before = total(reward_workers_);
+  for (const ScoredGroup& group : groups) {
+    for (const auto& [actor, clock] : group.rollout.actor_clocks)
+      keep_latest(actors_, actor, clock);
+    keep_latest(reward_workers_, group.reward_worker, group.reward_clock);
+  }
+  const auto since = [](RoleClock now, RoleClock before) {
+    return RoleClock{now.busy_seconds - before.busy_seconds,
+                     now.idle_seconds - before.idle_seconds};
+  };
+  return {{"actor", since(total(actors_), actors_before)},
+          {"reward_worker", since(total(reward_workers_), workers_before)}};
+}
+
 namespace {
 
 constexpr const char* kMetricsFile = "metrics.jsonl";
@@ -35,26 +73,6 @@ std::vector<MetricsRow> rows_up_to(std::int64_t last_step, const std::filesystem
   std::vector<MetricsRow> rows = read_metrics(path);
   drop_after(last_step, rows);
   return rows;
-}
-
-StepMetricsInput metrics_input(const StepOutcome& step, const RewardNames& rewards) {
-  const StepSeconds& seconds = step.seconds;
-  return {.step = step.step,
-          .rewards = rewards,
-          .groups = step.groups,
-          .dropped = step.dropped,
-          .wanted_groups = step.wanted_groups,
-          .advantages = step.advantages,
-          .update = step.groups.empty() ? nullptr : &step.update,
-          .coverage = {},
-          .evaluation = step.evaluation,
-          .phase_seconds = {{"step", seconds.all()},
-                            {"generate", seconds.generate},
-                            {"update", seconds.update},
-                            {"publish", seconds.publish},
-                            {"evaluate", seconds.evaluate},
-                            {"log", seconds.log}},
-          .roles = {}};
 }
 
 }  // namespace
@@ -88,14 +106,14 @@ void CurveRecorder::draw(const MetricsRow& row) {
 
 void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
-  StepMetricsInput input = metrics_input(step, rewards_);
-  input.settings_changes = settings_changes_;
-  input.coverage = coverage_.add_step(step.groups);
+  StepContext context{.rewards = rewards_,
+                      .coverage = coverage_.add_step(step.groups),
+                      .settings_changes = settings_changes_};
   if (step.is_logged && log_.holds(step.step)) return;
-  input.roles = clocks_.advance(step.groups);
-  input.roles.emplace_back("learner", learner_clock(step.seconds));
+  context.roles = clocks_.advance(step.groups);
+  context.roles.emplace_back("learner", learner_clock(step.seconds));
   const MetricsRow row{
-      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(input)};
+      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(step, context)};
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);
@@ -136,6 +154,64 @@ void CurveRecorder::show_evaluation(const MetricsRow& row) {
                          .accuracy = row.value_or_zero("eval_accuracy"),
                          .response_length_mean = row.value_or_zero("eval_response_length_mean"),
                          .c_context_mean = row.value_or_zero("eval_c_context_mean")});
+}
+
+namespace {
+
+using Steps = std::vector<std::int64_t>;
+
+Steps missing_steps(std::span<const MetricsRow> rows, std::int64_t first, std::int64_t last) {
+  std::set<std::int64_t> held;
+  for (const MetricsRow& row : rows) held.insert(row.step);
+  Steps missing;
+  for (std::int64_t step = first; step <= last; ++step) {
+    if (!held.contains(step)) missing.push_back(step);
+  }
+  return missing;
+}
+
+MetricsRow row_from_log(const StepLog& log, std::int64_t step, const MetricsBasis& basis) {
+  StepOutcome logged{read_logged_step(log, step, {})};
+  for (const ScoredGroup& group : logged.groups) {
+    logged.advantages.push_back(group_advantages(group.scores, basis.advantage));
+  }
+  return {.step = step, .wall_time = 0, .values = step_metrics(logged, {basis.rewards})};
+}
+
+/// Makes the rows of those steps that the log holds.
+std::vector<MetricsRow> rows_from_log(const std::filesystem::path& trajectories, const Steps& steps,
+                                      const MetricsBasis& basis) {
+  const StepLog log(trajectories);
+  std::vector<MetricsRow> rows;
+  for (const std::int64_t step : steps) {
+    if (log.holds(step)) rows.push_back(row_from_log(log, step, basis));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
+                    std::int64_t last, const MetricsBasis& basis) {
+  const Log log("learner", 0);
+  const std::filesystem::path path = run_directory / "metrics.jsonl";
+  MetricsFile file = metrics_to_continue(path);
+  for (const std::string& damage : file.damage) log.warn("{}", damage);
+  const Steps missing = missing_steps(file.rows, first, last);
+  if (missing.empty() && file.damage.empty()) return;
+  std::vector<MetricsRow> made;
+  if (!missing.empty()) made = rows_from_log(run_directory / "trajectories", missing, basis);
+  if (!made.empty()) {
+    log.warn(
+        "{}: lacked the lines of {}, the first is {}; they were made again from the trajectories, "
+        "without the metrics of the update, of C_global and of times",
+        path.string(), counted(std::ssize(made), "step"), made.front().step);
+  }
+  std::ranges::move(made, std::back_inserter(file.rows));
+  std::ranges::sort(file.rows, {}, &MetricsRow::step);
+  double latest = 0;  // the time of a lost line lies after that of the line before it
+  for (MetricsRow& row : file.rows) latest = row.wall_time = std::max(row.wall_time, latest);
+  const MetricsLog repaired(path, file.rows);
 }
 
 }  // namespace lie

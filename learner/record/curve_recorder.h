@@ -1,22 +1,41 @@
 // The curves of a run, recorded by learner 0: metrics.jsonl, TensorBoard events, the progress line.
+// The repair of metrics.jsonl when a run is resumed.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
 #include "common/process/progress.h"
+#include "common/rollout/rollout.h"
 #include "learner/record/evaluation_metrics.h"
-#include "learner/record/learning_watch.h"
-#include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
-#include "learner/record/signal_watch.h"
+#include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/open_groups.h"
-#include "learner/step_recorders.h"
+#include "learner/step.h"
+#include "learner/update/advantage.h"
 
 namespace lie {
+
+/// Busy and idle time of each role per step, from the cumulative clocks that are sent with the
+/// groups.
+class RoleClocks {
+ public:
+  /// Reads the clocks of `groups`. Returns the busy and idle seconds since the last call, summed
+  /// over the ranks of each role: {"actor", ...}, {"reward_worker", ...}.
+  std::vector<std::pair<std::string, RoleClock>> advance(std::span<const ScoredGroup> groups);
+
+ private:
+  using ByRank = std::map<std::int32_t, RoleClock>;
+  ByRank actors_, reward_workers_;  // latest clock of each rank
+};
 
 class CurveRecorder : public StepRecorder {
  public:
@@ -61,5 +80,19 @@ class CurveRecorder : public StepRecorder {
   SignalWatch signal_;
   LearningWatch learning_;
 };
+
+/// What the metrics of a step depend on besides its groups.
+struct MetricsBasis {
+  RewardNames rewards;
+  AdvantageOptions advantage;
+};
+
+/// Makes metrics.jsonl hold a valid line for each training step from `first` to `last`, as far as
+/// the trajectories hold the step. A line that is damaged or missing is made again from them: with
+/// the metrics of responses, rewards, advantages and evaluations, but without those of the update,
+/// of C_global and of most times, which no trajectory stores. A damaged file is kept as
+/// metrics.jsonl.damaged. Each repair is a warning. Only the writer of the directory may call it.
+void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
+                    std::int64_t last, const MetricsBasis& basis);
 
 }  // namespace lie

@@ -1,7 +1,6 @@
 // The metrics of an evaluation: over all responses, by data source, and as the mean over sources.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>

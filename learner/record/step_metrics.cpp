@@ -6,10 +6,8 @@
 
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
-#include "learner/record/off_policy.h"
-#include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
-#include "learner/schedule/staleness.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie {
 namespace {
@@ -113,16 +111,16 @@ void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
   out.add("wrong_beyond_right_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
-void add_groups(MetricsWriter& out, const StepMetricsInput& input) {
+void add_groups(MetricsWriter& out, const StepOutcome& step) {
   double right = 0, wrong = 0, idle = 0;
-  for (std::size_t g = 0; g < input.groups.size(); ++g) {
-    const double accuracy = mean_of(rows_of(input.groups.subspan(g, 1)), accuracy_of);
+  for (std::size_t g = 0; g < step.groups.size(); ++g) {
+    const double accuracy = mean_of(rows_of(std::span(step.groups).subspan(g, 1)), accuracy_of);
     right += accuracy == 1.0 ? 1 : 0;
     wrong += accuracy == 0.0 ? 1 : 0;
-    const auto& values = input.advantages[g].values;
+    const auto& values = step.advantages[g].values;
     idle += std::all_of(values.begin(), values.end(), [](double a) { return a == 0; }) ? 1 : 0;
   }
-  const double count = static_cast<double>(input.groups.size());
+  const double count = static_cast<double>(step.groups.size());
   out.add("groups_all_right_share", right / count);
   out.add("groups_mixed_share", (count - right - wrong) / count);
   out.add("groups_all_wrong_share", wrong / count);
@@ -130,29 +128,29 @@ void add_groups(MetricsWriter& out, const StepMetricsInput& input) {
 }
 
 /// Returns all responses that were generated for the step.
-std::vector<ResponseRow> generated_rows(const StepMetricsInput& input) {
-  std::vector<ResponseRow> rows = rows_of(input.groups);
-  std::ranges::copy(rows_of(input.dropped), std::back_inserter(rows));
+std::vector<ResponseRow> generated_rows(const StepOutcome& step) {
+  std::vector<ResponseRow> rows = rows_of(step.groups);
+  std::ranges::copy(rows_of(step.dropped), std::back_inserter(rows));
   return rows;
 }
 
 /// Adds the metrics of dynamic sampling. groups_surplus counts dropped groups of mixed accuracy:
 /// more than the wanted number was generated.
-void add_dynamic_sampling(MetricsWriter& out, const StepMetricsInput& input) {
+void add_dynamic_sampling(MetricsWriter& out, const StepOutcome& step) {
   double right = 0, wrong = 0;
-  for (std::size_t g = 0; g < input.dropped.size(); ++g) {
-    const double accuracy = mean_of(rows_of(input.dropped.subspan(g, 1)), accuracy_of);
+  for (std::size_t g = 0; g < step.dropped.size(); ++g) {
+    const double accuracy = mean_of(rows_of(std::span(step.dropped).subspan(g, 1)), accuracy_of);
     right += accuracy == 1.0 ? 1 : 0;
     wrong += accuracy == 0.0 ? 1 : 0;
   }
-  const auto kept = static_cast<double>(input.groups.size());
-  const auto dropped = static_cast<double>(input.dropped.size());
-  add_mean(out, "generated_accuracy", generated_rows(input), accuracy_of);
+  const auto kept = static_cast<double>(step.groups.size());
+  const auto dropped = static_cast<double>(step.dropped.size());
+  add_mean(out, "generated_accuracy", generated_rows(step), accuracy_of);
   out.add("groups_generated", kept + dropped);
   out.add("groups_dropped_all_right", right);
   out.add("groups_dropped_all_wrong", wrong);
   out.add("groups_surplus", dropped - right - wrong);
-  out.add("groups_missing", static_cast<double>(input.wanted_groups) - kept);
+  out.add("groups_missing", static_cast<double>(step.wanted_groups) - kept);
 }
 
 void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
@@ -172,94 +170,99 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
 }
 
 /// Adds the shares of groups that were drawn for another step, if there are any
-/// (learner/schedule/first_groups.h).
-void add_drawn(MetricsWriter& out, const StepMetricsInput& input) {
+/// (learner/schedule/open_groups.h).
+void add_drawn(MetricsWriter& out, const StepOutcome& step) {
   double earlier = 0, later = 0, most = 0;
-  for (const ScoredGroup& group : input.groups) {
-    const std::int64_t steps = input.step - group.rollout.ticket.step;
+  for (const ScoredGroup& group : step.groups) {
+    const std::int64_t steps = step.step - group.rollout.ticket.step;
     earlier += steps > 0 ? 1 : 0;
     later += steps < 0 ? 1 : 0;
     most = std::max(most, static_cast<double>(steps));
   }
   if (earlier + later == 0) return;
-  const auto count = static_cast<double>(input.groups.size());
+  const auto count = static_cast<double>(step.groups.size());
   out.add("drawn_earlier_share", earlier / count);
   out.add("drawn_earlier_max", most);
   out.add("drawn_later_share", later / count);
 }
 
-void add_training(MetricsWriter& out, const StepMetricsInput& input) {
-  const std::vector<ResponseRow> rows = rows_of(input.groups);
+void add_training(MetricsWriter& out, const StepOutcome& step, const StepContext& context) {
+  const std::vector<ResponseRow> rows = rows_of(step.groups);
   add_mean(out, "accuracy", rows, accuracy_of);
   add_lengths(out, rows);
-  add_coverage(out, rows, input.coverage);
-  add_rewards(out, rows, input.rewards);
+  add_coverage(out, rows, context.coverage);
+  add_rewards(out, rows, context.rewards);
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
-  add_beyond_right(out, input.groups);
-  add_groups(out, input);
-  add_advantages(out, input.advantages, input.rewards);
+  add_beyond_right(out, step.groups);
+  add_groups(out, step);
+  add_advantages(out, step.advantages, context.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
     return static_cast<double>(row.group->rollout.prompt_ids.size());
   });
   add_mean(out, "prompt_truncation_rate", rows, [](const ResponseRow& row) {
     return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0;
   });
-  const Staleness staleness = staleness_of(input.step, input.groups);
+  const Staleness staleness = staleness_of(step.step, step.groups);
   out.add("staleness_mean", staleness.mean);
   out.add("staleness_max", static_cast<double>(staleness.max));
-  add_drawn(out, input);
+  add_drawn(out, step);
   const auto has_versions = [](const ResponseRow& row) { return !row.response->versions.empty(); };
   if (std::ranges::none_of(rows, has_versions)) return;
   add_mean(out, "mixed_version_share", rows,
            [](const ResponseRow& row) { return row.response->versions.size() > 1 ? 1.0 : 0.0; });
 }
 
-void add_times(MetricsWriter& out, const StepMetricsInput& input) {
+/// Adds the times of the step, which no step that is read from the log has, and of the roles.
+void add_times(MetricsWriter& out, const StepOutcome& step, const StepContext& context) {
   double tokens = 0;
-  for (const ResponseRow& row : generated_rows(input)) tokens += length_of(row);
+  for (const ResponseRow& row : generated_rows(step)) tokens += length_of(row);
   out.add("response_tokens", tokens);
-  for (const auto& [phase, seconds] : input.phase_seconds) {
-    out.add(phase + "_seconds", seconds);
-    if (phase == "step" && seconds > 0) out.add("tokens_per_second", tokens / seconds);
+  const StepSeconds& seconds = step.seconds;
+  if (seconds.all() > 0) {
+    out.add("step_seconds", seconds.all());
+    out.add("tokens_per_second", tokens / seconds.all());
+    out.add("generate_seconds", seconds.generate);
+    out.add("update_seconds", seconds.update);
+    out.add("publish_seconds", seconds.publish);
+    out.add("evaluate_seconds", seconds.evaluate);
+    out.add("log_seconds", seconds.log);
   }
-  for (const auto& [role, clock] : input.roles) {
-    const double seconds = clock.busy_seconds + clock.idle_seconds;
-    out.add("idle_share_" + role, seconds > 0 ? clock.idle_seconds / seconds : 0.0);
+  for (const auto& [role, clock] : context.roles) {
+    const double all = clock.busy_seconds + clock.idle_seconds;
+    out.add("idle_share_" + role, all > 0 ? clock.idle_seconds / all : 0.0);
   }
 }
 
-void check_terms(const StepMetricsInput& input) {
-  for (const ResponseRow& row : rows_of(input.groups)) {
-    if (row.score->rewards.size() == input.rewards.size()) continue;
+void check_terms(const StepOutcome& step, const RewardNames& rewards) {
+  for (const ResponseRow& row : rows_of(step.groups)) {
+    if (row.score->rewards.size() == rewards.size()) continue;
     fail("step metrics: a score has {} reward terms, but the run has {}", row.score->rewards.size(),
-         input.rewards.size());
+         rewards.size());
   }
 }
 
 }  // namespace
 
-Metrics step_metrics(const StepMetricsInput& input) {
-  if (input.groups.size() != input.advantages.size()) {
-    fail("step metrics: {} groups, but advantages of {}", input.groups.size(),
-         input.advantages.size());
+Metrics step_metrics(const StepOutcome& step, const StepContext& context) {
+  if (step.groups.size() != step.advantages.size()) {
+    fail("step metrics: {} groups, but advantages of {}", step.groups.size(),
+         step.advantages.size());
   }
-  check_terms(input);
+  check_terms(step, context.rewards);
   MetricsWriter out;
-  if (!input.groups.empty()) add_training(out, input);
-  if (input.wanted_groups > 0) add_dynamic_sampling(out, input);
-  if (input.settings_changes > 0) {
-    out.add("settings_changes", static_cast<double>(input.settings_changes));
+  if (!step.groups.empty()) add_training(out, step, context);
+  if (step.wanted_groups > 0) add_dynamic_sampling(out, step);
+  if (context.settings_changes > 0) {
+    out.add("settings_changes", static_cast<double>(context.settings_changes));
   }
-  if (input.update != nullptr) {
-    out.add("effective_sample_share", effective_sample_share(input.groups, *input.update));
-    add_update_metrics(out, *input.update);
-    const LogProbDifference difference = log_prob_difference(input.groups, *input.update);
-    out.add("log_prob_difference_mean", difference.mean);
-    out.add("log_prob_difference_sequence_max", difference.sequence_max);
-  }
-  if (!input.evaluation.empty()) add_evaluation_metrics(out, input.evaluation);
-  add_times(out, input);
+  out.add("effective_sample_share", effective_sample_share(step.groups, step.update));
+  add_update_metrics(out, step.update);
+  const LogProbDifference difference = log_prob_difference(step.groups, step.update);
+  out.add("log_prob_difference_mean", difference.mean);
+  out.add("log_prob_difference_sequence_max", difference.sequence_max);
+  if (!step.evaluation.empty()) add_evaluation_metrics(out, step.evaluation);
+  add_times(out, step, context);
   return out.take();
 }
 

@@ -6,14 +6,12 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/rollout/rollout.h"
 #include "learner/record/metrics.h"
-#include "learner/update/advantage.h"
-#include "learner/update/update.h"
+#include "learner/step.h"
 
 namespace lie {
 
@@ -25,26 +23,19 @@ struct GlobalCoverage {
   std::string suffix = {};  // "_10" for c_global_10_run; empty for the reward's n
 };
 
-/// The inputs of a step's metrics.
-struct StepMetricsInput {
-  std::int64_t step = 0;
+/// What the metrics of a step depend on besides its outcome.
+struct StepContext {
   RewardNames rewards;                        // the reward terms of the scores
-  std::span<const ScoredGroup> groups;        // trained on; may be empty
-  std::span<const ScoredGroup> dropped = {};  // as in StepGroups
-  std::int64_t wanted_groups = 0;             // as in StepGroups
-  std::span<const GroupAdvantages> advantages;
-  const StepUpdate* update = nullptr;       // null in step 0, which only evaluates
-  std::vector<GlobalCoverage> coverage;     // the reward's n and unit first
-  std::span<const ScoredGroup> evaluation;  // empty in steps that do not evaluate
-  std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5} becomes step_seconds
+  std::vector<GlobalCoverage> coverage = {};  // the reward's n and unit first
   /// Busy and idle seconds of this step per role, summed over ranks: {"actor", ...}.
-  std::vector<std::pair<std::string, RoleClock>> roles;
+  std::vector<std::pair<std::string, RoleClock>> roles = {};
   std::int64_t settings_changes = 0;  // of the run before this step
 };
 
-/// Returns all metrics of a step. Throws Error if groups and advantages differ in number, or if a
-/// score has another number of reward terms than `rewards`.
-Metrics step_metrics(const StepMetricsInput& input);
+/// Returns all metrics of a step; of step 0, which only evaluates, those of the evaluation. Throws
+/// Error if groups and advantages differ in number, or if a score has another number of reward
+/// terms than `context.rewards`.
+Metrics step_metrics(const StepOutcome& step, const StepContext& context);
 
 /// Returns the names of the numbers that reward and verifier programs gave for the responses.
 std::set<std::string> number_names(std::span<const ScoredGroup> groups);

@@ -1,4 +1,5 @@
-// Records the trajectories of every step in the trajectory log.
+// Records the trajectories of every step in the trajectory log, and compares repeated steps with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint_schedule.h"
-#include "learner/step_recorders.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/step.h"
 
 namespace lie {
 
@@ -65,6 +66,19 @@ class TrajectoryRecorder : public StepRecorder {
   std::optional<StepRecord> start_;           // step 0, until it is written
   std::unique_ptr<TrajectoryWriter> writer_;  // null between the end of a segment and the next step
   std::future<void> writing_;  // write of the last step; declared last, so that it ends first
+};
+
+/// Checks that steps that are learned again from the log give bit-identical results. Compares
+/// advantages and learner log-probs with the logged ones, for steps that have any. Warns
+/// at the first step that differs, and only once. Runs on learner 0.
+class LogComparison : public StepRecorder {
+ public:
+  void record(StepOutcome& step) override;
+  /// Returns whether any step so far differed.
+  bool differs() const { return differs_; }
+
+ private:
+  bool differs_ = false;  // a step differed, and the warning was issued
 };
 
 }  // namespace lie

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "common/comm/wire.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
+#include "common/text/scan.h"
 #include "learner/schedule/tickets.h"
 
 namespace lie {
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kPrefix = "step-", kSuffix = ".groups";
 
 /// When a step's groups are ordered, every learner has taken part in the preceding update. So each
 /// has logged the step two before that one: a recorder writes one step while the next one runs.
@@ -47,15 +47,6 @@ ScoredGroup without_clocks(ScoredGroup group) {
   return group;
 }
 
-/// Returns 51 for "step-000051.groups"; -1 for any other name.
-std::int64_t step_of(const std::string& name) {
-  std::int64_t step = -1;
-  if (name.starts_with(kPrefix)) {
-    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
-  }
-  return step;
-}
-
 /// Removes what no start needs any more. A failure costs only space.
 void remove_or_warn(const fs::path& path) {
   std::error_code error;
@@ -72,7 +63,7 @@ Journal::Journal(const fs::path& run_directory, std::int64_t ahead)
     : directory_(run_directory / "journal"), ahead_(ahead) {}
 
 fs::path Journal::path_of(std::int64_t step) const {
-  return directory_ / fmt::format("{}{:06}.groups", kPrefix, step);
+  return directory_ / fmt::format("{}{:06}{}", kPrefix, step, kSuffix);
 }
 
 std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticket>& tickets) {
@@ -129,8 +120,8 @@ void Journal::remove_up_to(std::int64_t step) {
   if (step > 0) steps_.erase(steps_.begin(), steps_.upper_bound(step));
   if (step == 0 || !fs::is_directory(directory_)) return;
   for (const std::string& name : list_directory(directory_)) {
-    const std::int64_t of = step_of(name);
-    if (of >= 0 && of <= step) remove_or_warn(directory_ / name);
+    const auto of = number_in_name(name, kPrefix, kSuffix);
+    if (of && *of <= step) remove_or_warn(directory_ / name);
   }
   if (list_directory(directory_).empty()) remove_or_warn(directory_);
 }

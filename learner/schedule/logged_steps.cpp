@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "learner/schedule/first_groups.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie {
 namespace {

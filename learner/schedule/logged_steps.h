@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "common/base/stream.h"
 #include "common/rollout/prompt_stream.h"

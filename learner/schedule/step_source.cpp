@@ -1,6 +1,209 @@
 #include "learner/schedule/step_source.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "common/comm/wire.h"
+#include "common/process/log.h"
+#include "learner/schedule/open_groups.h"
+
 namespace lie {
+
+/// How a training step gets its groups: three modes, one for each way that rollout.* can be set.
+/// Steps are sampled in their order.
+class SamplingMode {
+ public:
+  virtual ~SamplingMode() = default;
+  /// See StepSource.
+  virtual void order_first_steps(std::int64_t /*logged_prompts*/) {}
+  /// Returns the groups of the next step, and advances the prompt stream past the prompts that
+  /// belong to it. Blocks. Returns empty if the run stops before.
+  virtual std::optional<StepGroups> sample(std::int64_t step) = 0;
+  /// See StepSource; `step` is the last one that was sampled.
+  virtual std::int64_t last_complete(std::int64_t step) const { return step; }
+};
+
+namespace {
+
+class OwnGroups : public SamplingMode {
+ public:
+  explicit OwnGroups(const SamplingParts& parts)
+      : parts_(parts), next_step_(parts.first_step + 1) {}
+
+  void order_first_steps(std::int64_t logged_prompts) override {
+    const PromptStreamState here = parts_.prompts.state();
+    parts_.prompts.next(logged_prompts);
+    order_ahead();
+    parts_.prompts.restore(here);
+  }
+
+  std::optional<StepGroups> sample(std::int64_t step) override {
+    order_ahead();
+    const auto after_last =
+        parts_.options.max_staleness > 0 ? std::nullopt : std::optional(Assignment::Kind::kWeights);
+    auto groups = parts_.coordinator.collect({step, Purpose::kTrain}, after_last);
+    if (!groups) return std::nullopt;
+    parts_.prompts.restore(ordered_.front());
+    ordered_.pop_front();
+    ++next_step_;
+    return StepGroups{.step = step, .groups = std::move(*groups)};
+  }
+
+ private:
+  /// Orders the next step and those that may be generated ahead of it. Leaves the prompt stream
+  /// after the last sampled step, where a checkpoint must have it.
+  void order_ahead() {
+    PromptStream& prompts = parts_.prompts;
+    const PromptStreamState here = prompts.state();
+    if (!ordered_.empty()) prompts.restore(ordered_.back());
+    const std::int64_t staleness = parts_.options.max_staleness;
+    const std::int64_t last = std::min(next_step_ + staleness, parts_.last_step);
+    for (std::int64_t step = next_step_ + std::ssize(ordered_); step <= last; ++step) {
+      auto tickets = training_tickets(prompts, parts_.options, step);
+      if (parts_.follows) parts_.schedule->assign(tickets, staleness);
+      parts_.coordinator.order(std::move(tickets));
+      ordered_.push_back(prompts.state());
+    }
+    prompts.restore(here);
+  }
+
+  const SamplingParts parts_;
+  std::int64_t next_step_;
+  std::deque<PromptStreamState> ordered_;  // the stream after each step from next_step_ on
+};
+
+class FirstGroups : public SamplingMode {
+ public:
+  explicit FirstGroups(const SamplingParts& parts)
+      : parts_(parts),
+        sampled_(parts.first_step),
+        drawn_(std::max<std::int64_t>(0, parts.first_step - parts.options.max_staleness)) {}
+
+  void order_first_steps(std::int64_t /*logged_prompts*/) override { order_drawn(); }
+
+  std::optional<StepGroups> sample(std::int64_t step) override {
+    order_drawn();
+    const std::int64_t count = parts_.options.prompts_per_step;
+    auto groups = parts_.coordinator.collect_chosen(
+        step, count, [&](std::vector<OpenGroup> open) { return chosen(step, std::move(open)); });
+    if (!groups) return std::nullopt;
+    parts_.prompts.next(count);
+    sampled_ = step;
+    return StepGroups{.step = step, .groups = std::move(*groups)};
+  }
+
+  std::int64_t last_complete(std::int64_t step) const override {
+    return drawn_ > step ? step - parts_.options.max_staleness : step;
+  }
+
+ private:
+  /// Orders the groups that steps draw up to the next step and kStepsDrawnAhead. An earlier start
+  /// may have drawn further ahead; its groups are drawn again.
+  void order_drawn() {
+    const std::int64_t recorded = parts_.schedule != nullptr ? parts_.schedule->last_drawn() : 0;
+    const std::int64_t last =
+        std::min(sampled_ + 1 + kStepsDrawnAhead, std::max(parts_.last_step, recorded));
+    while (drawn_ < last) {
+      auto tickets = drawn_tickets(parts_.prompts, parts_.options, ++drawn_);
+      std::erase_if(tickets, [this](const Ticket& ticket) { return !may_be_taken(ticket); });
+      if (parts_.follows) parts_.schedule->assign(tickets, parts_.options.max_staleness);
+      parts_.coordinator.order(std::move(tickets));
+    }
+  }
+
+  /// False for groups that an earlier step has taken. With a schedule to follow, also false for
+  /// those that no step of this run takes.
+  bool may_be_taken(const Ticket& ticket) const {
+    const auto taken =
+        parts_.schedule != nullptr ? parts_.schedule->step_of(drawn_as(ticket)) : std::nullopt;
+    if (!taken) return !parts_.follows;
+    return *taken > sampled_ && !(parts_.follows && *taken > parts_.last_step);
+  }
+
+  std::vector<DrawnGroup> chosen(std::int64_t step, std::vector<OpenGroup> open) const {
+    auto recorded =
+        parts_.schedule != nullptr ? parts_.schedule->taken_by(step) : std::vector<DrawnGroup>();
+    if (!recorded.empty()) return once_finished(std::move(recorded), open);
+    return first_groups(std::move(open), step, parts_.options.prompts_per_step,
+                        parts_.options.max_staleness);
+  }
+
+  const SamplingParts parts_;
+  std::int64_t sampled_;  // the last sampled step
+  std::int64_t drawn_;    // the last step whose groups are ordered
+};
+
+class DynamicSampling : public SamplingMode {
+ public:
+  explicit DynamicSampling(const SamplingParts& parts) : parts_(parts) {}
+
+  /// Between two rounds, actors wait for more tickets.
+  std::optional<StepGroups> sample(std::int64_t step) override {
+    const std::int64_t wanted = parts_.options.prompts_per_step;
+    const PromptStreamState before = parts_.prompts.state();
+    std::vector<ScoredGroup> all;
+    std::int64_t prompts = wanted;
+    for (std::int64_t round = 0; round < max_rounds() && prompts > 0; ++round) {
+      auto tickets =
+          training_tickets(parts_.prompts, parts_.options, step, prompts, std::ssize(all));
+      auto groups = parts_.coordinator.collect(std::move(tickets));
+      if (!groups) {
+        parts_.prompts.restore(before);  // where a checkpoint must have it
+        return std::nullopt;
+      }
+      std::ranges::move(*groups, std::back_inserter(all));
+      prompts = prompts_of_next_round(all, wanted);
+    }
+    SelectedGroups selected = select_groups(std::move(all), wanted);
+    if (std::ssize(selected.trained) < wanted) warn_once(step, std::ssize(selected.trained));
+    return StepGroups{.step = step,
+                      .groups = std::move(selected.trained),
+                      .dropped = std::move(selected.dropped),
+                      .wanted_groups = wanted};
+  }
+
+ private:
+  std::int64_t max_rounds() const { return parts_.options.dynamic_sampling.max_rounds; }
+
+  void warn_once(std::int64_t step, std::int64_t found) {
+    if (std::exchange(has_warned_, true)) return;
+    Log("learner", 0)
+        .warn(
+            "step {}: after {} rounds {} of {} groups have correct and incorrect responses, and "
+            "the step trains on these; groups_missing in metrics.jsonl counts what later steps "
+            "lack",
+            step, max_rounds(), found, parts_.options.prompts_per_step);
+  }
+
+  const SamplingParts parts_;
+  bool has_warned_ = false;
+};
+
+std::unique_ptr<SamplingMode> sampling_mode(const SamplingParts& parts) {
+  if (parts.options.dynamic_sampling.enabled) return std::make_unique<DynamicSampling>(parts);
+  if (parts.options.takes_first_groups()) return std::make_unique<FirstGroups>(parts);
+  return std::make_unique<OwnGroups>(parts);
+}
+
+}  // namespace
+
+StepSource::StepSource(const SamplingParts& parts, EarlyStop& stop)
+    : mode_(sampling_mode(parts)),
+      stop_(stop),
+      step_(parts.first_step),
+      last_step_(parts.last_step) {}
+
+StepSource::~StepSource() = default;
+
+void StepSource::order_first_steps(std::int64_t logged_prompts) {
+  mode_->order_first_steps(logged_prompts);
+}
+
+std::int64_t StepSource::last_complete() const { return mode_->last_complete(step_); }
 
 std::optional<StepGroups> StepSource::receive() {
   if (step_ >= last_step_ || !stop_.may_begin(step_ + 1)) return std::nullopt;
@@ -12,6 +215,43 @@ std::optional<StepGroups> StepSource::receive() {
   stop_.has_groups();
   ++step_;
   return groups;
+}
+
+namespace {
+
+constexpr std::int64_t kEnd = -1;
+
+struct Header {
+  std::int64_t step = 0;
+  std::int64_t bytes = kEnd;  // of the packed groups
+  std::int64_t is_logged = 0;
+};
+
+}  // namespace
+
+std::optional<StepGroups> SharedGroups::receive() {
+  std::optional<StepGroups> step = own_.receive();
+  if (learners_.size() == 1) return step;
+  Header header;
+  Bytes bytes;
+  if (step) {
+    bytes = wire::pack(step->groups);
+    header = {step->step, std::ssize(bytes), step->is_logged ? 1 : 0};
+  }
+  broadcast_value(learners_, header);
+  if (step) learners_.broadcast_bytes(bytes, 0);
+  return step;
+}
+
+std::optional<StepGroups> GroupsOfLearner0::receive() {
+  Header header;
+  broadcast_value(learners_, header);
+  if (header.bytes == kEnd) return std::nullopt;
+  Bytes bytes(static_cast<std::size_t>(header.bytes));
+  learners_.broadcast_bytes(bytes, 0);
+  return StepGroups{.step = header.step,
+                    .groups = wire::unpack<std::vector<ScoredGroup>>(bytes),
+                    .is_logged = header.is_logged != 0};
 }
 
 }  // namespace lie

@@ -1,4 +1,9 @@
-// The step groups of learner 0 while actors generate.
+// The step groups of learner 0 while actors generate. A step gets them in one of three modes:
+// - Own groups: a step takes the groups of its own prompts. They are ordered rollout.max_staleness
+//   steps ahead; without staleness the actors then learn that new weights follow.
+// - First groups (rollout.complete_with): a step takes the first groups that are finished, as
+//   learner/schedule/open_groups.h says.
+// - Dynamic sampling: a step draws prompts in rounds until it has its number of groups with signal.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +11,30 @@
 #include <optional>
 
 #include "common/base/stream.h"
+#include "common/comm/collective/collective.h"
+#include "common/rollout/prompt_stream.h"
+#include "learner/schedule/coordinator.h"
 #include "learner/schedule/early_stop.h"
-#include "learner/schedule/sampling_mode.h"
+#include "learner/schedule/rollout_schedule.h"
+#include "learner/schedule/tickets.h"
 #include "learner/step.h"
 
 namespace lie {
+
+/// What a step source works with. Everything outlives it.
+struct SamplingParts {
+  Coordinator& coordinator;
+  PromptStream& prompts;
+  TicketOptions options;
+  /// Step that precedes the first one to sample, and the last step of the run.
+  std::int64_t first_step = 0, last_step = 0;
+  /// The schedule of the run so far or of the run to repeat; null without one.
+  const RolloutSchedule* schedule = nullptr;
+  /// Whether the schedule says under which weights every group is generated.
+  bool follows = false;
+};
+
+class SamplingMode;
 
 /// The steps after `parts.first_step` up to `parts.last_step`. Ends earlier where the run stops:
 /// before a step that may not begin, or within a step of which some groups have not begun. Finished
@@ -18,23 +42,48 @@ namespace lie {
 class StepSource : public Source<StepGroups> {
  public:
   /// Keeps a reference to `stop`.
-  StepSource(const SamplingParts& parts, EarlyStop& stop)
-      : mode_(sampling_mode(parts)),
-        stop_(stop),
-        step_(parts.first_step),
-        last_step_(parts.last_step) {}
+  StepSource(const SamplingParts& parts, EarlyStop& stop);
+  ~StepSource() override;
 
   std::optional<StepGroups> receive() override;
 
-  /// See SamplingMode::order_first_steps().
-  void order_first_steps(std::int64_t logged_prompts) { mode_->order_first_steps(logged_prompts); }
-  /// See SamplingMode::last_complete().
-  std::int64_t last_complete() const { return mode_->last_complete(step_); }
+  /// Orders the groups that may be generated before the first step is sampled. Steps that are
+  /// learned again from the log precede it, which use the next `logged_prompts` of the stream.
+  void order_first_steps(std::int64_t logged_prompts);
+  /// Returns the last step such that every group drawn by it or an earlier step is in a step that
+  /// was received.
+  std::int64_t last_complete() const;
 
  private:
   std::unique_ptr<SamplingMode> mode_;
   EarlyStop& stop_;
   std::int64_t step_, last_step_;
+};
+
+// Sends the steps of learner 0 to the other learners, which train on the same groups. A step is
+// two broadcasts: a header, then the groups as common/comm/wire.h packs them. A header without
+// groups is the end of the source. With one learner nothing is sent.
+
+/// The sender on learner 0: returns each step of `own` after sending it to the other learners.
+class SharedGroups : public Source<StepGroups> {
+ public:
+  /// Keeps references to both.
+  SharedGroups(Source<StepGroups>& own, Collective& learners) : own_(own), learners_(learners) {}
+  std::optional<StepGroups> receive() override;
+
+ private:
+  Source<StepGroups>& own_;
+  Collective& learners_;
+};
+
+/// The receiver on the other learners.
+class GroupsOfLearner0 : public Source<StepGroups> {
+ public:
+  explicit GroupsOfLearner0(Collective& learners) : learners_(learners) {}
+  std::optional<StepGroups> receive() override;
+
+ private:
+  Collective& learners_;
 };
 
 }  // namespace lie

@@ -6,13 +6,10 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "learner/checkpoint/checkpoint_saver.h"
-#include "learner/checkpoint/checkpoint_schedule.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_recorder.h"
 #include "learner/update/batch.h"
-#include "learner/update/gradient_shard_sum.h"
-#include "learner/update/gradient_sync.h"
-#include "learner/update/optimizer_shards.h"
-#include "learner/update/worker_policies.h"
+#include "learner/update/gradient_shards.h"
 
 namespace lie {
 namespace {

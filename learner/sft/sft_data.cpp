@@ -8,7 +8,6 @@
 #include "common/base/random.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
-#include "learner/update/batch.h"
 
 namespace lie {
 namespace {

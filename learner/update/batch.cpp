@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "learner/update/gradient_shard_tree.h"
+#include "learner/update/gradient_shards.h"
 
 namespace lie {
 namespace {

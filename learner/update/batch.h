@@ -11,7 +11,7 @@
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
 #include "learner/update/policy_loss.h"
-#include "model/transformer/packed_batch.h"
+#include "model/transformer/transformer.h"
 
 namespace lie {
 

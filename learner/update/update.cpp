@@ -1,11 +1,9 @@
 #include "learner/update/update.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "learner/update/gradient_sync.h"
 
 namespace lie {
 

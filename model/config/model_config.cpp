@@ -1,14 +1,98 @@
 #include "model/config/model_config.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/io/file.h"
-#include "model/config/config_reader.h"
-#include "model/config/rope_config.h"
+#include "common/io/json.h"
 
 namespace lie {
 namespace {
+
+/// Typed access to one JSON object of a config: the file itself, or an object within it. Every
+/// error names the file, the key and the expected value.
+class ConfigReader {
+ public:
+  /// Far above the width of any model, and small enough that parameter counts fit into 63 bits.
+  static constexpr std::int64_t kMaxWidth = 1 << 20;
+
+  /// Reads the file. Throws Error if it is not a JSON object.
+  explicit ConfigReader(const std::filesystem::path& path)
+      : ConfigReader(path.string(), "", read_json(path)) {
+    if (!json_.is_object()) fail("{}: expected a JSON object", file_);
+  }
+
+  const std::string& file() const { return file_; }
+
+  /// Returns the value, or nullptr if the key is absent or null.
+  const Json* find(const char* key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  /// Returns the value. Throws Error if it is absent or null.
+  const Json& at(const char* key) const {
+    const Json* value = find(key);
+    if (value == nullptr) fail("{}: key \"{}{}\" is missing", file_, prefix_, key);
+    return *value;
+  }
+
+  /// Returns a reader of the object at `key`, whose errors name keys as "key.inner". Throws Error
+  /// if the value is not an object.
+  ConfigReader object(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_object()) reject(key, value, "an object or null");
+    return {file_, prefix_ + key + ".", value};
+  }
+
+  /// Returns an integer from 1 to `max`. Returns `fallback` if the key is absent. Throws Error for
+  /// any other value, or if the key is absent and there is no `fallback`.
+  std::int64_t size(const char* key, std::optional<std::int64_t> fallback = {},
+                    std::int64_t max = kMaxWidth) const {
+    if (fallback && find(key) == nullptr) return *fallback;
+    const Json& value = at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
+        value.get<std::uint64_t>() > static_cast<std::uint64_t>(max)) {
+      fail("{}: \"{}{}\" is {}, expected an integer from 1 to {}", file_, prefix_, key,
+           value.dump(), max);
+    }
+    return value.get<std::int64_t>();
+  }
+
+  /// Returns a finite number above 0, with `fallback` and errors as in size().
+  double positive(const char* key, std::optional<double> fallback = {}) const {
+    if (fallback && find(key) == nullptr) return *fallback;
+    const Json& value = at(key);
+    if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
+      fail("{}: \"{}{}\" is {}, expected a number above 0", file_, prefix_, key, value.dump());
+    }
+    return value.get<double>();
+  }
+
+  bool flag(const char* key, bool fallback) const {
+    const Json* value = find(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_boolean())
+      fail("{}: \"{}{}\" is {}, expected true or false", file_, prefix_, key, value->dump());
+    return value->get<bool>();
+  }
+
+  /// Throws Error for an unsupported value of a key that transformers supports.
+  [[noreturn]] void reject(const char* key, const Json& value, std::string_view supported) const {
+    fail("{}: \"{}{}\": {} is not supported (only {})", file_, prefix_, key, value.dump(),
+         supported);
+  }
+
+ private:
+  ConfigReader(std::string file, std::string prefix, Json json)
+      : file_(std::move(file)), prefix_(std::move(prefix)), json_(std::move(json)) {}
+
+  std::string file_;
+  std::string prefix_;  // "rope_parameters." in the reader of that object
+  Json json_;
+};
 
 constexpr const char* kGenerationConfig = "generation_config.json";
 constexpr std::int64_t kMaxLayers = 10'000;
@@ -153,6 +237,81 @@ void check_directory(const std::filesystem::path& directory) {
       "{}: there is no such model directory; if it is a name on the Hugging Face Hub, download it "
       "first: hf download {} --local-dir {}, and give that directory",
       name, name, directory.filename().string());
+}
+
+// --- the keys of the rotary embedding, in the form of transformers 4 and 5 ---
+
+constexpr double kDefaultTheta = 10000.0;
+
+Llama3Rope read_llama3(const ConfigReader& rope, const ModelConfig& config) {
+  Llama3Rope llama3;
+  llama3.factor = rope.positive("factor");
+  llama3.low_frequency_factor = rope.positive("low_freq_factor");
+  llama3.high_frequency_factor = rope.positive("high_freq_factor");
+  llama3.original_positions =
+      rope.size("original_max_position_embeddings", config.max_positions, INT32_MAX);
+  if (llama3.high_frequency_factor <= llama3.low_frequency_factor) {
+    fail("{}: \"high_freq_factor\" {} must be above \"low_freq_factor\" {}", rope.file(),
+         llama3.high_frequency_factor, llama3.low_frequency_factor);
+  }
+  return llama3;
+}
+
+/// Returns "rope_type", or "type", its former name. Both may exist if they agree.
+std::string read_type(const ConfigReader& reader, const char* key, const ConfigReader& rope) {
+  std::string found;
+  for (const char* name : {"rope_type", "type"}) {
+    const Json* type = rope.find(name);
+    if (type == nullptr) continue;
+    if (!type->is_string() || (*type != "default" && *type != "llama3") ||
+        (!found.empty() && *type != found)) {
+      reader.reject(key, reader.at(key),
+                    "rope_type \"default\" and \"llama3\"; a model extended to long contexts by "
+                    "another rope_type works without it up to its original length: set it to "
+                    "\"default\" and lower max_position_embeddings");
+    }
+    found = type->get<std::string>();
+  }
+  return found;
+}
+
+void read_object(const ConfigReader& reader, const char* key, ModelConfig& config) {
+  const ConfigReader rope = reader.object(key);
+  if (rope.positive("partial_rotary_factor", 1.0) != 1.0) {
+    reader.reject(key, reader.at(key), "partial_rotary_factor 1");
+  }
+  config.rope_theta = rope.positive("rope_theta", config.rope_theta);
+  if (read_type(reader, key, rope) == "llama3") config.llama3_rope = read_llama3(rope, config);
+}
+
+/// Sets rope_theta and llama3_rope. transformers 5 writes rope_parameters {rope_theta, rope_type,
+/// ...}. transformers 4 writes rope_theta and rope_scaling {rope_type or type, ...} at top level.
+/// If both exist, a rope_scaling that is not null has precedence, as in transformers. Throws Error
+/// for any rope_type except "default" and "llama3".
+void read_rope(const ConfigReader& reader, ModelConfig& config) {
+  config.rope_theta = reader.positive("rope_theta", kDefaultTheta);
+  const double partial = reader.positive("partial_rotary_factor", 1.0);
+  if (partial != 1.0) reader.reject("partial_rotary_factor", partial, "1");
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const Json* value = reader.find(key);
+    if (value != nullptr && !value->empty()) return read_object(reader, key, config);
+  }
+}
+
+/// Writes the keys of both forms, so that either version of transformers reads them.
+void write_rope(const ModelConfig& config, Json& json) {
+  Json rope = {{"rope_type", "default"}};
+  if (const auto& llama3 = config.llama3_rope) {
+    rope = {{"rope_type", "llama3"},
+            {"factor", llama3->factor},
+            {"low_freq_factor", llama3->low_frequency_factor},
+            {"high_freq_factor", llama3->high_frequency_factor},
+            {"original_max_position_embeddings", llama3->original_positions}};
+    json["rope_scaling"] = rope;
+  }
+  json["rope_theta"] = config.rope_theta;
+  rope["rope_theta"] = config.rope_theta;
+  json["rope_parameters"] = rope;
 }
 
 }  // namespace

@@ -153,8 +153,8 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const s
                              floats(dw), dw.stride, dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
   reserve_scratch(outer_product_scratch());
-  constexpr std::int64_t kTileRows = 14;  // rows of dw in a tile with AVX-512
-  split_gradient(dw, kTileRows, cycles, [&](Range out, Range in, int member) {
+  constexpr std::int64_t kGradientRows = 14;  // rows of dw in a tile with AVX-512
+  split_gradient(dw, kGradientRows, cycles, [&](Range out, Range in, int member) {
     add_outer_product(product, out, in, scratch_[static_cast<std::size_t>(member)].data());
   });
 }

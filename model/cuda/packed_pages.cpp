@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/operators/upload_together.h"
+#include "model/operators/operators.h"
 
 namespace lie::cuda {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "model/tokenizer/utf8.h"
-
 namespace lie {
 
 AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens, const UnicodeTable& table)

@@ -3,12 +3,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/tokenizer/tokenizer_json.h"
-#include "model/tokenizer/unicode_table.h"
+#include "model/tokenizer/unicode.h"
 
 namespace lie {
 

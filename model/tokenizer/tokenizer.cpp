@@ -7,12 +7,9 @@
 #include "common/base/error.h"
 #include "model/tokenizer/added_tokens.h"
 #include "model/tokenizer/bpe.h"
-#include "model/tokenizer/byte_map.h"
-#include "model/tokenizer/normalizer.h"
 #include "model/tokenizer/pre_tokenizer.h"
 #include "model/tokenizer/tokenizer_json.h"
-#include "model/tokenizer/utf8.h"
-#include "model/tokenizer/word_cache.h"
+#include "model/tokenizer/unicode.h"
 
 namespace lie {
 namespace {

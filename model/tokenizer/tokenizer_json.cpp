@@ -4,7 +4,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json.h"
-#include "model/tokenizer/byte_map.h"
+#include "model/tokenizer/bpe.h"
 #include "model/tokenizer/tokenizer_file.h"
 
 namespace lie {

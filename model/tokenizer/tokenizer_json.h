@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/tokenizer/normalizer.h"
+#include "model/tokenizer/unicode.h"
 
 namespace lie {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <vector>
 
 #include "model/config/model_config.h"
 #include "model/operators/operators.h"
@@ -17,7 +17,6 @@ class KvCache {
   /// Allocates `pages` pages, each over all layers. On a device it allocates one more, the scratch
   /// page of padding rows. Throws Error with the bytes requested if the allocation fails.
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages);
-  ~KvCache();
 
   std::int32_t open();
   /// Returns the handle of a new sequence that begins with all positions of `parent`. Full pages
@@ -40,11 +39,39 @@ class KvCache {
     return (tokens + kPageTokens - 1) / kPageTokens;
   }
 
-  struct State;
-  State& state() { return *state_; }  // only for Transformer
+  /// The pages of each sequence, which the transformer also uses.
+  struct State {
+    struct Sequence {
+      std::vector<std::int32_t> pages;
+      std::int64_t length = 0;
+      bool open = false;
+    };
+
+    Operators* operators = nullptr;
+    Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], plus the scratch page on a device
+    std::vector<std::int32_t> free_pages;      // a stack: the last is allocated first
+    std::vector<std::int32_t> users;           // [pages] number of sequences that use the page
+    std::vector<Sequence> sequences;           // by handle
+    std::vector<std::int32_t> free_sequences;  // handles that can be reused
+
+    /// Returns the slot that padding rows write to, in the scratch page after all other pages.
+    std::int32_t scratch_slot() const {
+      return static_cast<std::int32_t>(std::ssize(users) * Operators::kPageTokens);
+    }
+    /// Returns the sequence of an open handle. Throws Error for any other handle.
+    const Sequence& at(std::int32_t handle) const;
+    Sequence& at(std::int32_t handle);
+    /// Allocates a page for one sequence. Throws Error if no page is free.
+    std::int32_t allocate_page();
+    void release_page(std::int32_t page);
+    /// Adds one position to the sequence, with a new page if necessary. Returns its slot, which is
+    /// page * kPageTokens + the place in the page.
+    std::int32_t append(Sequence& sequence);
+  };
+  State& state() { return state_; }  // only for Transformer
 
  private:
-  std::unique_ptr<State> state_;
+  State state_;
 };
 
 }  // namespace lie

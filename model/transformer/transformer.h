@@ -15,10 +15,25 @@
 
 #include "model/operators/operators.h"
 #include "model/transformer/kv_cache.h"
-#include "model/transformer/packed_batch.h"
 #include "model/weights/weights.h"
 
 namespace lie {
+
+/// The input of the learner's passes: S sequences with T tokens in total, end to end, no padding.
+/// Row t of the forward pass predicts tokens[t + 1]. `rows` are the scored rows: those that predict
+/// a response token.
+struct PackedBatch {
+  std::vector<std::int32_t> tokens;   // [T]
+  std::vector<std::int32_t> starts;   // [S + 1], starts[0] = 0, starts[S] = T
+  std::vector<std::int32_t> rows;     // [R], ascending
+  std::vector<std::int32_t> targets;  // [R], token ids
+};
+
+/// The results of the scored rows. The distribution of a row is softmax(logits / temperature).
+struct RowLogProbs {
+  std::vector<float> log_probs;  // [R], of the target
+  std::vector<float> entropies;  // [R], nats
+};
 
 /// One token to append to a sequence of the KV cache.
 struct DecodeRow {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "common/base/error.h"
-#include "model/operators/upload_together.h"
+#include "model/operators/operators.h"
 #include "model/transformer/transformer_state.h"
 
 namespace lie {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/transformer/kv_cache_state.h"
+#include "model/transformer/kv_cache.h"
 #include "model/transformer/training_memory.h"
 #include "model/transformer/transformer.h"
 
@@ -184,14 +184,13 @@ struct Transformer::State {
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
 
-  // transformer_placement.cpp
+  // transformer_decode.cpp
   void place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn);
   void place_row(const DecodeRow& row, bool is_first, KvCache::State& cache);
   void pad_to_bucket(KvCache::State& cache);
   void upload_lists();
   void copy_to_fixed_address(std::span<Indices> lists);
   void look_up_drawn_tokens(Tensor drawn);
-  // transformer_decode.cpp
   DecodeTensors decode_tensors();
   void run_step(const DecodeTensors& all, KvPages pages);
   void run_on_workers(const DecodeTensors& all, KvPages pages);

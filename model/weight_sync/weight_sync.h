@@ -6,9 +6,9 @@
 //   one copy a host   one actor of a host receives them into memory that its other actors map
 //                     (host_copy.h)
 //   same process      the actor computes with the learner's weights; only headers are sent
-//                     (local_weight_sync.h)
-//   same GPU          likewise, by CUDA IPC with a learner in another process (shared_policy.h)
-// MpiWeightSync and LocalWeightSync choose one and make the two ends.
+//                     (LocalWeightSync)
+//   same GPU          likewise, by CUDA IPC with a learner in another process (share_policy())
+// weight_transports.h chooses one and makes the two ends.
 #pragma once
 
 #include <cstdint>

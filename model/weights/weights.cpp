@@ -1,11 +1,8 @@
 #include "model/weights/weights.h"
 
-#include <algorithm>
-
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/io/sha256.h"
-#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "common/base/error.h"
 #include "common/io/json.h"
-#include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 

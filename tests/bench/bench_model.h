@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/transformer/packed_batch.h"
+#include "model/transformer/transformer.h"
 #include "model/weights/weights.h"
 
 namespace lie::bench {

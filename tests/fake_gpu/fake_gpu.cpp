@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/weight_sync/shared_memory.h"
+#include "model/weight_sync/host_copy.h"
 
 /// Work in order. A piece returns whether it is done and is called until then.
 struct CUstream_st {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "verifier/extract/answer.h"
-#include "verifier/extract/boxed.h"
+#include "verifier/extract/places.h"
 
 namespace lie::fuzz {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "learner/schedule/shared_groups.h"
-#include "learner/step_recorders.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/schedule/step_source.h"
+#include "learner/step.h"
+#include "learner/update/optimizer.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 

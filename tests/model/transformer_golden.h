@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "model/config/model_config.h"
-#include "model/transformer/packed_batch.h"
+#include "model/transformer/transformer.h"
 #include "tests/directories.h"
 
 namespace lie::test {

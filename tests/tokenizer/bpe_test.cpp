@@ -5,7 +5,6 @@
 #include <map>
 
 #include "common/base/random.h"
-#include "model/tokenizer/byte_map.h"
 
 namespace lie {
 namespace {

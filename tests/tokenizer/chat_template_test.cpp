@@ -1,12 +1,11 @@
 // Compares chat templates of published models with transformers, whose results are in
 // golden/chat_templates.json (golden/make_chat_templates.py). The templates come with the engine.
-#include "model/tokenizer/template/chat_template.h"
+#include "model/tokenizer/template/templates.h"
 
 #include <gtest/gtest.h>
 
 #include "common/io/file.h"
 #include "common/io/json.h"
-#include "model/tokenizer/template/templates.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

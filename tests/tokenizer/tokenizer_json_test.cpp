@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/io/json.h"
-#include "model/tokenizer/regex.h"
+#include "model/tokenizer/pre_tokenizer.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"

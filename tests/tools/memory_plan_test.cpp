@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "common/base/dtype.h"
-#include "learner/checkpoint/checkpoint_parts.h"
-#include "learner/update/gradient_shard_sum.h"
+#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
-#include "learner/update/optimizer_shards.h"
 #include "model/transformer/training_memory.h"
 #include "tests/directories.h"
 #include "tests/guarded_operators.h"

@@ -17,7 +17,7 @@
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/record/metric_groups.h"
+#include "learner/record/metrics.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"

@@ -7,7 +7,6 @@
 
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
-#include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 #include "common/trajectory/writer.h"
 #include "tests/trajectory/example_steps.h"

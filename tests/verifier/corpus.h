@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/directories.h"
-#include "verifier/extract/boxed.h"
+#include "verifier/extract/places.h"
 
 namespace lie {
 

@@ -8,7 +8,7 @@
 #include "tests/verifier/srepr.h"
 #include "verifier/equal/compare.h"
 #include "verifier/latex/parser.h"
-#include "verifier/scalar/rational_value.h"
+#include "verifier/scalar/equality.h"
 #include "verifier/verify.h"
 
 namespace lie {

@@ -9,7 +9,6 @@
 #include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "model/collective/through_host_collective.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/guarded_operators.h"
 

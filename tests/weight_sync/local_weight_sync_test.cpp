@@ -1,4 +1,4 @@
-#include "model/weight_sync/local_weight_sync.h"
+#include "model/weight_sync/weight_transports.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/weight_sync/shared_memory.h"
+#include "model/weight_sync/host_copy.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // The agreement by which actors compute with the learner's weights, between threads. Operators
 // whose handles are addresses stand in for CUDA's, so no handle of GPU memory is opened here.
-#include "model/weight_sync/shared_policy.h"
+#include "model/weight_sync/weight_transports.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/update.h"
 #include "model/aten/aten_operators.h"
 #include "model/weight_sync/weight_sync.h"

@@ -19,7 +19,7 @@
 #include "common/text/counted.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segments.h"
-#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/checkpoint/saved_checkpoints.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {

@@ -14,7 +14,7 @@
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/checkpoint/saved_checkpoints.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/responses.h"

@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
-#include "model/tokenizer/utf8.h"
+#include "model/tokenizer/unicode.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/table.h"
 

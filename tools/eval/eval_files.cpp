@@ -98,10 +98,10 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   TrajectoryWriter writer(directory / "trajectories", info);
   writer.append(record);
   writer.close();
-  StepMetricsInput input;
-  input.evaluation = groups;
+  StepOutcome step;
+  step.evaluation.assign(groups.begin(), groups.end());
   MetricsLog(directory / "metrics.jsonl", {})
-      .append({.step = 0, .wall_time = 0, .values = step_metrics(input)});
+      .append({.step = 0, .wall_time = 0, .values = step_metrics(step, {})});
 }
 
 }  // namespace lie::evaluation

@@ -14,9 +14,9 @@
 #include "common/config/number_text.h"
 #include "common/process/log.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/trainer_state.h"
-#include "learner/checkpoint/valid_checkpoint.h"
-#include "learner/schedule/dynamic_sampling.h"
+#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/saved_checkpoints.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie::replay {
 

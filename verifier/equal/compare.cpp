@@ -1,7 +1,6 @@
 #include "verifier/equal/compare.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "verifier/equal/comparer.h"
 

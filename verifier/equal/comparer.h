@@ -63,11 +63,9 @@ class Comparer {
   Tri set_for_inequality(const Expr* gold, const Expr* answer);
   Tri inequality_for_set(const Expr* gold, const Expr* answer);
 
-  // --- relations.cpp ---
+  // --- collections.cpp ---
   Tri relations(const Expr* gold, const Expr* answer);
   Tri inequalities(const Expr* gold, const Expr* answer);
-
-  // --- collections.cpp ---
   Tri lists(const Expr* gold, const Expr* answer);
   Tri tuple_and_list(const Expr* gold, const Expr* answer);
   const Expr* without_label(const Expr* part);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"

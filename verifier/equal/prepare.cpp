@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "verifier/scalar/rational_value.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
 namespace {

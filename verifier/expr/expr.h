@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "verifier/exact/rational.h"
-#include "verifier/rules/budget.h"
+#include "verifier/rules/options.h"
 
 namespace lie {
 

@@ -1,7 +1,7 @@
 #include "verifier/extract/answer.h"
 
 #include "common/text/scan.h"
-#include "verifier/extract/boxed.h"
+#include "verifier/extract/places.h"
 
 namespace lie::extract {
 namespace {

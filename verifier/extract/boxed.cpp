@@ -1,4 +1,4 @@
-#include "verifier/extract/boxed.h"
+#include "verifier/extract/places.h"
 
 #include <algorithm>
 #include <array>

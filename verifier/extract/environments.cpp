@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "common/text/scan.h"
-#include "verifier/extract/boxed.h"
-#include "verifier/extract/char_set.h"
 
 namespace lie::extract {
 namespace {

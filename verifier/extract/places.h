@@ -1,7 +1,8 @@
-// Finds places of a text where an answer may be: math environments (environments.cpp) and plain
-// numbers, arithmetic and choice letters (plain.cpp).
+// Finds places of a text where an answer may be: boxes (boxed.cpp), math environments
+// (environments.cpp), and plain numbers, arithmetic and choice letters (plain.cpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -9,6 +10,52 @@
 #include <vector>
 
 namespace lie::extract {
+
+/// A set of bytes with a lookup table. A scan tests every position, and
+/// std::string_view::find_first_of() would search its list each time.
+class CharSet {
+ public:
+  constexpr explicit CharSet(std::string_view members) {
+    for (const char c : members) holds_[static_cast<unsigned char>(c)] = true;
+  }
+  constexpr bool holds(char c) const { return holds_[static_cast<unsigned char>(c)]; }
+
+  /// Returns the position of the first member from `from` on, or text.size().
+  constexpr std::size_t first_in(std::string_view text, std::size_t from) const {
+    while (from < text.size() && !holds(text[from])) ++from;
+    return from;
+  }
+  /// Returns the position of the first byte that is no member, or text.size().
+  constexpr std::size_t first_not_in(std::string_view text, std::size_t from) const {
+    while (from < text.size() && holds(text[from])) ++from;
+    return from;
+  }
+
+ private:
+  std::array<bool, 256> holds_ = {};
+};
+
+/// A box: its content, and the position of the whole command.
+struct Box {
+  std::string_view content;
+  std::size_t begin = 0;  // position of "\boxed"
+  std::size_t end = 0;    // position after the closing brace
+};
+
+/// Returns the text after the last </think>, or all of it where there is none.
+std::string_view after_think(std::string_view text);
+
+/// Returns the last outermost balanced \boxed (or \fbox) of a text, after the boxes that belong to
+/// it, in order. Boxes belong together where only spaces, commas, semicolons, dollar signs, math
+/// delimiters, \quad and the words "and" and "or" separate them, at most 256 bytes and 1,024 boxes.
+/// Returns nothing where there is no box. Scans from the end, no further than necessary.
+std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
+
+/// Returns the contents of boxes, separated by commas. Equal neighbors count once.
+std::string joined(const std::vector<Box>& boxes);
+
+/// Returns the last 1,024 outermost balanced boxes in order.
+std::vector<Box> all_boxes(std::string_view text, bool fbox);
 
 /// An environment and its position: $...$, $$...$$, \(...\), \[...\], a bare \frac{1}{2}, " [...]
 /// ".

@@ -7,7 +7,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/extract/answer.h"
-#include "verifier/extract/boxed.h"
 #include "verifier/extract/places.h"
 
 namespace lie::extract {

@@ -1,7 +1,6 @@
 #include "verifier/latex/units.h"
 
 #include <algorithm>
-#include <string>
 
 #include "common/text/scan.h"
 

@@ -1,7 +1,5 @@
 #include "verifier/rules/options.h"
 
-#include <algorithm>
-
 #include "common/base/error.h"
 
 namespace lie {

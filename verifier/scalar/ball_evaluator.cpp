@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "verifier/scalar/ball_parts.h"
-#include "verifier/scalar/rational_value.h"
+#include "verifier/scalar/ball.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::scalar {
 namespace {

@@ -1,8 +1,10 @@
-// Decides whether two scalars are the same number or the same function.
+// Decides whether two scalars are the same number or the same function. Exact values of
+// expressions.
 #pragma once
 
+#include <optional>
+
 #include "verifier/expr/expr.h"
-#include "verifier/rules/budget.h"
 #include "verifier/rules/options.h"
 
 namespace lie::scalar {
@@ -36,5 +38,14 @@ Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget
 /// where the order cannot be determined.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
+
+/// Evaluates arithmetic, integer powers, factorials, binomials, gcd and the like
+/// exactly. Returns nothing where the value is not rational, undefined, or too large for the
+/// budget. Sizes are bounded before they are computed.
+std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
+
+/// Returns an expression without names and decimals as a number, where rational_value() finds one,
+/// and otherwise the expression itself.
+const expr::Expr* folded(const expr::Expr* e, expr::Arena& arena);
 
 }  // namespace lie::scalar

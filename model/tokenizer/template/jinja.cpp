@@ -12,7 +12,6 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"

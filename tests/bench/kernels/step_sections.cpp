@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/transformer/kv_cache_state.h"
+#include "model/transformer/kv_cache.h"
 #include "model/transformer/transformer.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/kernels/sections.h"

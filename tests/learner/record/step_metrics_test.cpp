@@ -9,6 +9,8 @@
 namespace lie {
 namespace {
 
+const RewardNames kRewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+
 void add(ScoredGroup& group, std::size_t length, bool right, float length_term) {
   Response response;
   response.ids.resize(length);
@@ -62,17 +64,16 @@ class StepMetrics : public ::testing::Test {
   StepMetrics() {
     for (const auto& group : groups_) advantages_.push_back(group_advantages(group.scores, {}));
     update_.mini_batches = {mini_batch(0, 2, false), mini_batch(0.5, NAN, true)};
-    StepMetricsInput input;
-    input.step = 5;
-    input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-    input.groups = groups_;
-    input.advantages = advantages_;
-    input.update = &update_;
-    input.coverage = {{20, 40, 50, 200}, {10, 40, 25, 200, 0, 0.002, "_15"}};
-    input.evaluation = std::span(groups_).first(1);
-    input.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
-    input.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};
-    all_ = step_metrics(input);
+    StepOutcome step;
+    step.step = 5;
+    step.groups = groups_;
+    step.evaluation = {groups_[0]};
+    step.advantages = advantages_;
+    step.update = update_;
+    step.seconds = {.generate = 3, .update = 1};
+    all_ = step_metrics(step, {.rewards = kRewards,
+                               .coverage = {{20, 40, 50, 200}, {10, 40, 25, 200, 0, 0.002, "_15"}},
+                               .roles = {{"actor", {3, 1}}, {"learner", {1, 3}}}});
     for (const auto& [name, value] : all_)
       EXPECT_TRUE(by_name_.emplace(name, value).second) << name;
   }
@@ -186,16 +187,13 @@ TEST_F(StepMetrics, ValuesAreFinite) {
 }
 
 double beyond_right_share(std::vector<ScoredGroup> groups, double target_length) {
-  StepMetricsInput input;
-  input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-  input.groups = groups;
-  std::vector<GroupAdvantages> advantages;
+  StepOutcome step;
   for (ScoredGroup& group : groups) {
     for (Score& score : group.scores) score.target_length = target_length;
-    advantages.push_back(group_advantages(group.scores, {}));
+    step.advantages.push_back(group_advantages(group.scores, {}));
   }
-  input.advantages = advantages;
-  for (const auto& [name, value] : step_metrics(input)) {
+  step.groups = std::move(groups);
+  for (const auto& [name, value] : step_metrics(step, {kRewards})) {
     if (name == "wrong_beyond_right_share") return value;
   }
   return -1;
@@ -215,15 +213,12 @@ TEST(WrongBeyondRight, IsOmittedWithoutAMixedGroup) {
 
 TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
   const auto all = three_groups();
-  const std::vector<ScoredGroup> kept = {all[1]}, dropped = {all[0], all[2], all[1]};
-  const std::vector<GroupAdvantages> advantages = {group_advantages(kept[0].scores, {})};
-  StepMetricsInput input;
-  input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-  input.groups = kept;
-  input.advantages = advantages;
-  input.dropped = dropped;
-  input.wanted_groups = 2;
-  const Metrics metrics = step_metrics(input);
+  StepOutcome step;
+  step.groups = {all[1]};
+  step.dropped = {all[0], all[2], all[1]};
+  step.wanted_groups = 2;
+  step.advantages = {group_advantages(all[1].scores, {})};
+  const Metrics metrics = step_metrics(step, {kRewards});
   const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
   EXPECT_EQ(by_name.at("groups_generated"), 4);
   EXPECT_EQ(by_name.at("groups_dropped_all_right"), 1);
@@ -236,17 +231,15 @@ TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
 }
 
 TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {
-  std::vector<ScoredGroup> groups = three_groups();
-  std::vector<GroupAdvantages> advantages;
-  for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
+  StepOutcome step;
+  step.step = 7;
+  step.groups = three_groups();
+  for (const ScoredGroup& group : step.groups) {
+    step.advantages.push_back(group_advantages(group.scores, {}));
+  }
   const auto metrics_of = [&](std::vector<std::int64_t> drawn) {
-    for (std::size_t g = 0; g < 3; ++g) groups[g].rollout.ticket.step = drawn[g];
-    StepMetricsInput input;
-    input.step = 7;
-    input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-    input.groups = groups;
-    input.advantages = advantages;
-    const Metrics metrics = step_metrics(input);
+    for (std::size_t g = 0; g < 3; ++g) step.groups[g].rollout.ticket.step = drawn[g];
+    const Metrics metrics = step_metrics(step, {kRewards});
     return std::map<std::string, double>(metrics.begin(), metrics.end());
   };
   const auto mixed = metrics_of({4, 6, 8});
@@ -257,10 +250,9 @@ TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {
 }
 
 TEST(StepMetricsOfStepZero, ContainOnlyTheEvaluation) {
-  const auto groups = three_groups();
-  StepMetricsInput input;
-  input.evaluation = groups;
-  for (const auto& [name, value] : step_metrics(input)) {
+  StepOutcome step;
+  step.evaluation = three_groups();
+  for (const auto& [name, value] : step_metrics(step, {})) {
     EXPECT_TRUE(name == "response_tokens" || name.starts_with("eval_")) << name;
   }
 }

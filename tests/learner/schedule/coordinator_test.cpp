@@ -180,7 +180,7 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
 }
 
 /// One group of one response.
-std::deque<Ticket> ticket_of(std::int64_t step, std::int64_t version) {
+std::deque<Ticket> one_ticket(std::int64_t step, std::int64_t version) {
   return {{.step = step, .policy_version = version, .samples = 1, .prompt = {}}};
 }
 
@@ -191,7 +191,7 @@ std::size_t collected(LocalCoordinator& local, std::int64_t step) {
 TEST(Coordinator, LetsActorsRunAheadWithTheWeightsThatTheyHave) {
   LocalCoordinator local;
   for (const std::int64_t step : {5, 4}) {
-    local.coordinator.order(ticket_of(step, Ticket::kAnyVersion));
+    local.coordinator.order(one_ticket(step, Ticket::kAnyVersion));
   }
   local.coordinator.set_version(3);
   std::vector<Ticket> seen;
@@ -226,10 +226,10 @@ std::vector<std::int64_t> answer_late(LocalCoordinator& local) {
 
 TEST(Coordinator, AnnouncesNewWeightsAfterTheGroupsPlannedForTheOldOnesAndNoOthers) {
   LocalCoordinator local;
-  local.coordinator.order(ticket_of(4, 3));
-  local.coordinator.order(ticket_of(5, Ticket::kAnyVersion));
-  local.coordinator.order(ticket_of(6, 3));
-  local.coordinator.order(ticket_of(7, 4));
+  local.coordinator.order(one_ticket(4, 3));
+  local.coordinator.order(one_ticket(5, Ticket::kAnyVersion));
+  local.coordinator.order(one_ticket(6, 3));
+  local.coordinator.order(one_ticket(7, 4));
   std::vector<std::int64_t> handed;
   const auto announce = [&] {
     std::jthread actor([&] { handed = answer_late(local); });
@@ -250,7 +250,7 @@ TEST(Coordinator, InformsActorsWithoutFreeSlotsOfWeightsThatChangeInFlight) {
   LocalCoordinator local(1, true);
   local.coordinator.set_version(2);
   for (const std::int64_t step : {3, 4}) {
-    local.coordinator.order(ticket_of(step, Ticket::kAnyVersion));
+    local.coordinator.order(one_ticket(step, Ticket::kAnyVersion));
   }
   std::vector<Ticket> held;
   std::jthread actor([&] {
@@ -273,7 +273,7 @@ TEST(Coordinator, InformsActorsWithoutFreeSlotsOfWeightsThatChangeInFlight) {
 TEST(Coordinator, AcceptsGroupsAfterTheEndAndReportsHowManyAreMissing) {
   LocalCoordinator local(1, true);
   local.coordinator.set_version(2);
-  for (const std::int64_t step : {3, 4}) local.coordinator.order(ticket_of(step, 2));
+  for (const std::int64_t step : {3, 4}) local.coordinator.order(one_ticket(step, 2));
   std::jthread actor([&] {
     const auto client = local.client();
     const Ticket first = client->receive({1}).tickets.at(0);

@@ -152,6 +152,15 @@ TEST_F(JournalTest, RemovesStepsThatEveryLearnerHasLogged) {
   EXPECT_FALSE(fs::exists(run_ / "journal"));
 }
 
+TEST_F(JournalTest, RemovesNoFileOfAnotherName) {
+  keep(1, {ticket_of(1, 0)});
+  const fs::path copy = run_ / "journal" / "step-000001.groups.copy";
+  fs::copy(file(1), copy);
+  Journal(run_).remove_up_to(1);
+  EXPECT_FALSE(fs::exists(file(1)));
+  EXPECT_TRUE(fs::exists(copy));
+}
+
 TEST_F(JournalTest, KeepsTheEvaluationOfTheStartPolicyUntilStep1IsLogged) {
   keep(0, {ticket_of(0, 0, Purpose::kEvaluate)});
   Journal(run_).remove_up_to(0);

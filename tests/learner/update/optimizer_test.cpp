@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/learner/update/golden/golden.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/update/optimizer.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 

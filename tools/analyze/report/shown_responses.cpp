@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/tokenizer/utf8.h"
+#include "model/tokenizer/unicode.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/statistics.h"

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "common/io/tensorboard.h"
-#include "learner/step_recorders.h"
+#include "learner/step.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/start/start.h"
 

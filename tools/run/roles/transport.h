@@ -11,7 +11,6 @@
 #include "common/comm/ticket_queue.h"
 #include "common/rollout/rollout.h"
 #include "model/collective/device_collective.h"
-#include "model/collective/through_host_collective.h"
 #include "model/weight_sync/weight_sync.h"
 
 namespace lie {

@@ -1,12 +1,12 @@
 #include "verifier/latex/lexer/lexer.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "verifier/latex/lexer/lexer_state.h"
 
 namespace lie::latex {
-
 Lexed Lexer::run() {
   while (at_ < text_.size() && budget_.spend()) step();
   push(Tok::kEnd, at_);
@@ -131,6 +131,220 @@ bool Lexer::comparison() {
     return true;
   }
   return false;
+}
+
+// --- commands, which begin with a backslash ---------------------------------------------------
+
+void Lexer::backslash() {
+  const std::size_t begin = at_++;
+  if (peek() == '\\') return double_backslash(begin);
+  if (!is_letter(peek())) {
+    const std::string_view sign = rest().substr(0, 1);
+    if (!sign.empty()) ++at_;
+    if (!sign.empty() && is_space(sign.front())) return void(spaced_ = true);
+    if (const Meaning* meaning = command(sign)) return push(*meaning, begin);
+    push(Tok::kBad, begin);
+    return;
+  }
+  std::size_t end = at_;
+  while (end < text_.size() && is_letter(text_[end])) ++end;
+  std::string_view word = text_.substr(at_, end - at_);
+  const Meaning* meaning = command(word);
+  if (meaning == nullptr) meaning = command_prefix(word);
+  if (meaning == nullptr) {
+    at_ = end;
+    push(Tok::kBad, begin).name = word;
+    return;
+  }
+  at_ += meaning->word.size();
+  known_command(*meaning, begin);
+}
+
+// The sign "\\" breaks a row within an environment. Elsewhere it is the doubled backslash of an
+// escaped text, or ends a line.
+void Lexer::double_backslash(std::size_t begin) {
+  ++at_;
+  const bool ends = rest().find_first_not_of(" \t\r\n$") == std::string_view::npos;
+  if (ends && environments_ == 0 && !out_.tokens.empty()) return;
+  if (environments_ == 0 && out_.tokens.empty() && is_digit(peek())) return;
+  if (environments_ == 0 &&
+      (is_letter(peek()) || peek() == '{' || peek() == '}' || peek() == ',')) {
+    at_ = begin + 1;
+    return backslash();
+  }
+  if (peek() == '[' && environments_ > 0)
+    at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+  push(Tok::kRowBreak, begin);
+}
+
+void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
+  if (meaning.word == "left" || meaning.word == "mleft") return delimiter(Tok::kOpen, begin);
+  if (meaning.word == "right" || meaning.word == "mright") return delimiter(Tok::kClose, begin);
+  if (meaning.word == "not") return negated(begin);
+  if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
+    return;  // \text{2/3}: the group is read as mathematics
+  if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
+  if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
+  if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
+  if (meaning.kind == Tok::kBegin) {
+    ++environments_;
+    return braced_name(meaning, begin, Tok::kBegin);
+  }
+  if (meaning.kind == Tok::kEndEnvironment) {
+    environments_ -= environments_ > 0 ? 1 : 0;
+    return braced_name(meaning, begin, Tok::kEndEnvironment);
+  }
+  if (meaning.kind == Tok::kIgnore && !meaning.name.empty()) {
+    if (peek() == '*') ++at_;
+    if (meaning.name == "[]" && peek() == '[')
+      at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+    else if (peek() == '{')
+      at_ = std::min(closing_brace(at_) + 1, text_.size());
+  }
+  if (meaning.word.ends_with("quad") && between_statements())
+    push(Tok::kComma, begin);
+  else
+    push(meaning, begin);
+}
+
+// Lexes \not= and \not\in.
+void Lexer::negated(std::size_t begin) {
+  const bool equal = peek() == '=';
+  const bool in = rest().starts_with("\\in") && !is_letter(peek(3));
+  at_ += equal ? 1 : in ? 3 : 0;
+  Token& token = push(equal || in ? Tok::kRelation : Tok::kBad, begin);
+  token.rel = equal ? expr::Rel::kNotEqual : expr::Rel::kNotIn;
+}
+
+// Returns whether a space separates two statements with relation signs: "x = 1 \quad y = 2".
+bool Lexer::between_statements() const {
+  constexpr std::size_t kFarthest = 200;  // bytes, and tokens
+  const std::string_view next = rest().substr(0, kFarthest);
+  const std::size_t end = std::min(next.find_first_of(",;"), next.find("\\quad"));
+  const std::size_t left = next.find_first_not_of(" \t\r\n");
+  std::size_t sign = next.find_first_of("=<>");
+  for (const std::string_view word : {"\\leq", "\\le ", "\\geq", "\\ge ", "\\neq", "\\in "})
+    sign = std::min(sign, next.find(word));
+  if (environments_ > 0 || sign == left || sign >= end || sign == std::string_view::npos)
+    return false;
+  const std::size_t count = out_.tokens.size();
+  for (std::size_t i = count; i-- > count - std::min(count, kFarthest);) {
+    if (out_.tokens[i].kind == Tok::kRelation) return true;
+    if (out_.tokens[i].kind == Tok::kComma || out_.tokens[i].kind == Tok::kSemicolon) return false;
+  }
+  return false;
+}
+
+// Returns whether a group with digits and without letters follows.
+bool Lexer::holds_number() const {
+  if (peek() != '{') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return std::ranges::any_of(content, is_digit) && std::ranges::none_of(content, is_letter) &&
+         content.find('$') == std::string_view::npos;
+}
+
+// Returns whether a group with a formula and its charge follows, as in \mathrm{SO_4^{2-}}.
+bool Lexer::holds_ion() const {
+  if (peek() != '{' || peek(1) < 'A' || peek(1) > 'Z') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return content.find('^') != content.npos && std::ranges::all_of(content, [](char c) {
+           return is_letter_or_digit(c) ||
+                  std::string_view("{}_^+-").find(c) != std::string_view::npos;
+         });
+}
+
+// Lexes \text{12 cm} as 12\text{ cm}.
+bool Lexer::quantity() {
+  constexpr std::string_view kOfNumbers = "0123456789.,/";
+  if (peek() != '{' || !is_digit(peek(1))) return false;
+  const std::size_t close = closing_brace(at_);
+  const std::size_t split = text_.find_first_not_of(kOfNumbers, at_ + 1);
+  if (split >= close || text_[split] != ' ' || !is_digit(text_[split - 1])) return false;
+  const std::string_view words = text_.substr(split, close - split);
+  if (!std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; })) return false;
+  ++at_;
+  while (at_ < split && budget_.spend()) step();
+  at_ = std::min(close + 1, text_.size());
+  push(Tok::kText, split).name = words;
+  return true;
+}
+
+namespace {
+
+// Returns whether a text consists of symbols of chemical elements: H, Na, CO.
+bool names_elements(std::string_view s) {
+  bool after_capital = false;
+  for (const char c : s) {
+    const bool capital = is_letter(c) && to_lower(c) != c;
+    if (!capital && (!after_capital || !is_letter(c))) return false;
+    after_capital = capital;
+  }
+  return !s.empty();
+}
+
+}  // namespace
+
+// Lexes \text{SO}_4 and \text{Na}^+ as SO_4 and Na^+.
+bool Lexer::formula() {
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::string_view next = text_.substr(std::min(close + 1, text_.size()), 4);
+  const bool marked =
+      next.starts_with('_') || (next.starts_with('^') && next.find_first_of("+-") != next.npos);
+  if (!marked || !names_elements(content)) return false;
+  letters(at_ + 1, content);
+  at_ = std::min(close + 1, text_.size());
+  return true;
+}
+
+// Lexes what follows \left or \right. The brace of \left{ needs no backslash, and \left. is
+// skipped.
+void Lexer::delimiter(Tok kind, std::size_t begin) {
+  if (peek() == '.') ++at_;
+  const char bracket = peek();
+  if (bracket != (kind == Tok::kOpen ? '{' : '}') && bracket != '|') return;
+  ++at_;
+  push(kind, begin).bracket = bracket;
+}
+
+// Takes the argument in braces as text. A single letter needs no braces.
+void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
+  if (peek() == '*') ++at_;
+  while (is_space(peek())) ++at_;
+  std::string_view content = rest().substr(0, 1);
+  if (peek() == '{') {
+    const std::size_t close = closing_brace(at_);
+    content = text_.substr(at_ + 1, close - at_ - 1);
+    at_ = std::min(close + 1, text_.size());
+  } else {
+    at_ += content.size();
+  }
+  Token& token = push(kind, begin);
+  token.name = content;
+  if (kind == Tok::kText) typed_text(meaning, token, content);
+}
+
+// Corrects the kind of \mathbb and \mathrm, which hold mathematics instead of words.
+void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
+  if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
+  if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
+    token.kind = Tok::kSymbol;
+  const std::size_t sign = content.find_first_not_of(" \\");
+  if (sign != std::string_view::npos && content.substr(sign) == "%") token.kind = Tok::kPercent;
+}
+
+std::size_t Lexer::closing_brace(std::size_t open) const {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text_.size(); ++i) {
+    if (text_[i] == '\\')
+      ++i;
+    else if (text_[i] == '{')
+      ++depth;
+    else if (text_[i] == '}' && --depth == 0)
+      return i;
+  }
+  return text_.size();
 }
 
 Lexed lex(std::string_view text, Budget& budget) {

@@ -1,0 +1,149 @@
+#include "learner/record/run_watches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/process/log.h"
+#include "common/text/counted.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kSteps = 5;
+constexpr std::int64_t kSkippedSteps = 3;
+
+bool is(const MetricsRow& row, const char* name, double value) {
+  const auto found = row.find(name);
+  return found && *found == value;
+}
+
+std::string no_signal_text(const MetricsRow& row) {
+  const char* cause =
+      is(row, "accuracy", 0)   ? "no response is correct: fine-tune the model first (lie_cluster "
+                                 "sft), or take easier prompts"
+      : is(row, "accuracy", 1) ? "every response is correct: take harder prompts"
+                               : "raise rollout.samples_per_prompt or rollout.temperature, or set "
+                                 "dynamic_sampling.enabled";
+  return fmt::format(
+      "up to step {} the responses of each group have had equal rewards for {} steps, so nothing "
+      "is learned and at most weight decay moves the weights; {}",
+      row.step, kSteps, cause);
+}
+
+}  // namespace
+
+bool LearningWatch::Streak::reaches(std::int64_t wanted, bool holds) {
+  steps = holds ? steps + 1 : 0;
+  if (reached || steps < wanted) return false;
+  reached = true;
+  return true;
+}
+
+void LearningWatch::watch_updates(const MetricsRow& row, std::vector<std::string>& warnings) {
+  const double skipped = row.value_or_zero("skipped_updates");
+  if (skipped > 0 && !has_skipped_) {
+    has_skipped_ = true;
+    warnings.push_back(
+        fmt::format("step {}: skipped {}, because the gradient is not finite; lower "
+                    "optimizer.learning_rate, or look for rewards that are too large",
+                    row.step, counted(static_cast<std::int64_t>(skipped), "update")));
+  }
+  const bool all_skipped = skipped > 0 && row.value_or_zero("updates") == 0;
+  if (!skipped_.reaches(kSkippedSteps, all_skipped)) return;
+  fail(
+      "step {}: no gradient was finite for {} steps, so the weights no longer change; lower "
+      "optimizer.learning_rate and the rewards, and start from an earlier checkpoint",
+      row.step, kSkippedSteps);
+}
+
+std::vector<std::string> LearningWatch::after(const MetricsRow& row) {
+  std::vector<std::string> warnings;
+  if (row.step == 0) return warnings;
+  watch_updates(row, warnings);
+  if (cut_.reaches(kSteps, is(row, "truncation_rate", 1))) {
+    warnings.push_back(fmt::format(
+        "up to step {} all responses have been cut at rollout.max_response_tokens for {} steps; "
+        "raise it, or fine-tune the model to end its answers",
+        row.step, kSteps));
+  }
+  const bool no_signal = is(row, "groups_zero_advantage_share", 1);
+  if (without_signal_.reaches(kSteps, no_signal)) warnings.push_back(no_signal_text(row));
+  if (without_gradient_.reaches(kSteps, is(row, "grad_norm", 0) && !no_signal)) {
+    warnings.push_back(fmt::format(
+        "up to step {} the gradient has been 0 for {} steps although rewards differ; every token "
+        "is clipped or masked: see clip_fraction and masked_responses, and policy_loss.*",
+        row.step, kSteps));
+  }
+  return warnings;
+}
+
+namespace {
+
+constexpr std::int64_t kFirstSteps = 8;
+constexpr double kMinShare = 0.1;
+
+}  // namespace
+
+SignalWatch::SignalWatch(RewardNames rewards, std::vector<std::string> cautions)
+    : rewards_(std::move(rewards)), cautions_(std::move(cautions)), shares_(rewards_.size()) {}
+
+std::vector<std::string> SignalWatch::after(const MetricsRow& row) {
+  std::vector<double> shares;
+  for (const RewardName& term : rewards_) {
+    shares.push_back(row.value_or_zero("advantage_mass_" + term.name));
+  }
+  if (std::ranges::all_of(shares, [](double share) { return share == 0; })) return {};
+  std::ranges::transform(shares, shares_, shares_.begin(), std::plus());
+  if (++steps_ != kFirstSteps || shares_.front() >= kMinShare * kFirstSteps) return {};
+  std::vector<std::string> warnings;
+  for (std::size_t term = 1; term < cautions_.size(); ++term) {
+    if (cautions_[term].empty() || shares_[term] <= shares_.front()) continue;
+    warnings.push_back(warning_for(term, row.step));
+  }
+  return warnings;
+}
+
+std::string SignalWatch::warning_for(std::size_t term, std::int64_t step) const {
+  return fmt::format("up to step {} {} makes {:.0f} % of the advantages and {} {:.0f} %: {}", step,
+                     rewards_.front().about, 100 * shares_.front() / kFirstSteps,
+                     rewards_[term].about, 100 * shares_[term] / kFirstSteps, cautions_[term]);
+}
+
+StallWatch::StallWatch(std::chrono::milliseconds patience, Warn warn)
+    : warn_(std::move(warn)),
+      thread_([this, patience](const std::stop_token& stop) { run(stop, patience); }) {}
+
+void StallWatch::moved() {
+  const std::lock_guard lock(mutex_);
+  moved_ = Clock::now();
+  wake_.notify_one();
+}
+
+void StallWatch::run(const std::stop_token& stop, Clock::duration patience) {
+  std::unique_lock lock(mutex_);
+  Clock::time_point seen = moved_;
+  Clock::duration limit = patience;
+  while (!stop.stop_requested()) {
+    if (wake_.wait_until(lock, stop, seen + limit, [&] { return moved_ != seen; })) {
+      seen = moved_;
+      limit = patience;
+    } else if (!stop.stop_requested()) {
+      warn_(std::chrono::duration_cast<std::chrono::minutes>(limit));
+      limit *= 2;
+    }
+  }
+}
+
+void StallWatch::warn_of_network(std::chrono::minutes silent) {
+  Log("learner", 0)
+      .warn(
+          "no group has been completed for {} min: unless a group takes that long, an actor or a "
+          "reward worker is stuck, or MPI's network loses messages (see \"What listens\" in "
+          "docs/how-to/run-on-several-hosts.md)",
+          silent.count());
+}
+
+}  // namespace lie

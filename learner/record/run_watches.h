@@ -1,0 +1,94 @@
+// Warnings about a run: that it no longer moves, that it cannot learn, since the rewards or the
+// weights do not change from step to step, or that it learns mainly from another reward term than
+// the correctness of answers.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/io/metrics_log.h"
+#include "common/rollout/rollout.h"
+
+namespace lie {
+
+/// Watches the metrics of the steps for conditions under which training is in vain, and warns once
+/// for each with its likely cause and the key to change.
+class LearningWatch {
+ public:
+  /// Receives the metrics of the steps in order. Returns the warnings of this step: after the first
+  /// skipped update, and after five steps in a row in which all responses are cut, all groups are
+  /// without advantages, or the gradient is 0. Throws Error if all updates of three steps in a row
+  /// were skipped, because their gradients were not finite.
+  std::vector<std::string> after(const MetricsRow& row);
+
+ private:
+  /// Consecutive steps with a condition.
+  struct Streak {
+    std::int64_t steps = 0;
+    /// Returns whether the condition has just held for `wanted` steps, the first time in this run.
+    bool reaches(std::int64_t wanted, bool holds);
+    bool reached = false;
+  };
+
+  void watch_updates(const MetricsRow& row, std::vector<std::string>& warnings);
+
+  bool has_skipped_ = false;
+  Streak skipped_, cut_, without_signal_, without_gradient_;
+};
+
+/// Watches the shares of the reward terms in the advantages. If few responses are correct, a term
+/// that every response can earn dominates the signal (docs/how-to/choose-reward-settings.md,
+/// configs/gsm8k/README.md).
+class SignalWatch {
+ public:
+  /// The first of `rewards` is the term for correct answers. `cautions` are the warnings for the
+  /// first terms of `rewards`, by index; an empty text is no warning.
+  SignalWatch(RewardNames rewards, std::vector<std::string> cautions);
+
+  /// Receives the metrics of the steps in order. Returns warnings after the eighth step with
+  /// advantages, otherwise nothing. The condition is that the mean share of the first term
+  /// (advantage_mass) over these steps is below a tenth. Each other term with a caution and a
+  /// larger share then gives one warning.
+  std::vector<std::string> after(const MetricsRow& row);
+
+ private:
+  std::string warning_for(std::size_t term, std::int64_t step) const;
+
+  RewardNames rewards_;
+  std::vector<std::string> cautions_;
+  std::vector<double> shares_;  // [terms] advantage_mass, summed over steps
+  std::int64_t steps_ = 0;      // with advantages
+};
+
+/// Warns if a run no longer moves, for example because the network loses messages silently: a
+/// thread that calls `warn` with the time since the last moved(), once it exceeds `patience`, and
+/// again each time it has doubled. `warn` is called on that thread. The run itself is not touched:
+/// a long silence may be a long response.
+class StallWatch {
+ public:
+  using Warn = std::function<void(std::chrono::minutes)>;
+  /// The default warning names the likely causes.
+  explicit StallWatch(std::chrono::milliseconds patience = std::chrono::minutes(30),
+                      Warn warn = warn_of_network);
+  /// Notes progress. Thread-safe.
+  void moved();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static void warn_of_network(std::chrono::minutes silent);
+  void run(const std::stop_token& stop, Clock::duration patience);
+
+  const Warn warn_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  Clock::time_point moved_ = Clock::now();
+  std::jthread thread_;  // the last member: it uses the others
+};
+
+}  // namespace lie

@@ -1,0 +1,198 @@
+#include "model/weight_sync/weight_transports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/comm/collective/mpi_collective.h"
+#include "common/process/log.h"
+#include "model/collective/device_collective.h"
+
+namespace lie {
+
+std::unique_ptr<WeightSender> LocalWeightSync::sender(const LearnerWeights& learner) {
+  Collective& group = group_of(learner_, 0, learner.operators);
+  if (!shared_policy_) return std::make_unique<WeightSender>(group, learner.weights, options_);
+  policy_ = learner.policy;
+  policies_.send(policy_->with_shared_weights(*operators_.receive().value()));
+  return std::make_unique<WeightSender>(&group, learner.learners);
+}
+
+std::unique_ptr<WeightReceiver> LocalWeightSync::receiver(const ModelConfig& config,
+                                                          Operators& operators) {
+  Collective& group = group_of(actor_, 1, operators);
+  if (!shared_policy_) return std::make_unique<WeightReceiver>(config, operators, group);
+  operators_.send(&operators);
+  return std::make_unique<WeightReceiver>(std::move(policies_.receive().value()), group);
+}
+
+Collective& LocalWeightSync::group_of(End& end, int rank, Operators& operators) {
+  end.host = threads_.member(rank);
+  end.group = through_host_collective(*end.host, operators);
+  return *end.group;
+}
+
+void LocalWeightSync::poison(std::exception_ptr cause) {
+  threads_.poison(cause);
+  operators_.poison(cause);
+  policies_.poison(cause);
+}
+
+namespace {
+
+/// Returns for each actor the first learner on its GPU; empty if an actor's GPU has no learner.
+std::vector<int> learners_of_actors(const SharedPolicyGroup& group) {
+  const std::vector<std::string> gpus = gather_texts(group.members, group.gpu);
+  const auto actors = gpus.begin() + group.learners;
+  std::vector<int> learners;
+  for (auto actor = actors; actor != gpus.end(); ++actor) {
+    const auto learner = std::find(gpus.begin(), actors, *actor);
+    if (learner == actors) return {};
+    learners.push_back(static_cast<int>(learner - gpus.begin()));
+  }
+  return learners;
+}
+
+/// Every learner in turn broadcasts its handles, `own` on this member. Returns those of `learner`.
+std::vector<SharedTensor> exchange_handles(const SharedPolicyGroup& group,
+                                           const std::vector<SharedTensor>& own, int learner) {
+  std::vector<SharedTensor> wanted;
+  for (int root = 0; root < group.learners; ++root) {
+    std::vector<SharedTensor> handles =
+        root == group.members.rank() ? own : std::vector<SharedTensor>();
+    broadcast_values(group.members, handles, root);
+    if (root == learner) wanted = std::move(handles);
+  }
+  return wanted;
+}
+
+/// Returns the first member's reason for refusing; empty if no member refuses.
+std::string first_refusal(Collective& members, const std::string& own) {
+  for (std::string& refusal : gather_texts(members, own)) {
+    if (!refusal.empty()) return std::move(refusal);
+  }
+  return {};
+}
+
+void log_outcome(std::size_t actors, const std::string& refusal) {
+  const Log log("learner", 0);
+  if (!refusal.empty()) {
+    log.warn(
+        "actors on the learners' GPUs hold weights of their own, which they receive through host "
+        "memory: {}",
+        refusal);
+    return;
+  }
+  log.info("actors that compute with the weights of a learner on their GPU: {}; nothing is sent",
+           actors);
+}
+
+}  // namespace
+
+bool share_policy(const SharedPolicyGroup& group, Transformer& policy) {
+  const std::vector<int> learners = learners_of_actors(group);
+  if (learners.empty()) return false;
+  const int me = group.members.rank();
+  std::string refusal;
+  std::vector<SharedTensor> handles;
+  if (std::ranges::find(learners, me) != learners.end()) {
+    handles = policy.share(refusal).value_or(handles);
+  }
+  exchange_handles(group, handles, me);
+  refusal = first_refusal(group.members, refusal);
+  if (me == 0) log_outcome(learners.size(), refusal);
+  return refusal.empty();
+}
+
+std::optional<Transformer> open_shared_policy(const SharedPolicyGroup& group,
+                                              const ModelConfig& config, Operators& operators) {
+  const std::vector<int> learners = learners_of_actors(group);
+  if (learners.empty()) return {};
+  const int learner = learners[static_cast<std::size_t>(group.members.rank() - group.learners)];
+  const std::vector<SharedTensor> handles = exchange_handles(group, {}, learner);
+  std::string refusal;
+  std::optional<Transformer> policy =
+      handles.empty() ? std::nullopt
+                      : Transformer::open_shared(config, operators, handles, refusal);
+  if (!first_refusal(group.members, refusal).empty()) return {};
+  return policy;
+}
+
+namespace {
+
+HostCopies host_copies(Job& job, const RoleLayout& layout, std::size_t bytes) {
+  return bytes > 0 ? make_host_copies(job, layout, bytes) : no_host_copies(layout);
+}
+
+/// Returns the group of learner 0 and the actors that receive weights; null on all other ranks.
+std::unique_ptr<Collective> receiving_group(Job& job, const RoleLayout& layout,
+                                            const HostCopies& copies) {
+  std::vector<int> members = {layout.learners.front()};
+  members.insert(members.end(), copies.receivers.begin(), copies.receivers.end());
+  if (std::ranges::find(members, job.rank()) == members.end()) return nullptr;
+  return mpi_collective(job, std::move(members), Tag::kWeightGroup);
+}
+
+}  // namespace
+
+MpiWeightSync::MpiWeightSync(Job& job, const RoleLayout& layout, const WeightSyncOptions& options,
+                             const WeightTransports& transports)
+    : job_(job),
+      layout_(layout),
+      options_(options),
+      transports_(transports),
+      copies_(host_copies(job, layout, transports.host_copy_bytes)),
+      host_group_(receiving_group(job, layout, copies_)) {}
+
+SharedFloats MpiWeightSync::memory() const {
+  return copies_.mine ? copies_.mine->weights() : SharedFloats();
+}
+
+std::unique_ptr<WeightSender> MpiWeightSync::sender(const LearnerWeights& learner) {
+  if (may_share_policy(learner.operators)) {
+    const auto members = policy_members();
+    if (share_policy(policy_group(*members, learner.operators), *learner.policy)) {
+      return std::make_unique<WeightSender>(host_group_.get(), learner.learners);
+    }
+  }
+  if (!host_group_) return std::make_unique<WeightSender>();
+  return std::make_unique<WeightSender>(group_for(learner.operators), learner.weights, options_);
+}
+
+std::unique_ptr<WeightReceiver> MpiWeightSync::receiver(const ModelConfig& config,
+                                                        Operators& operators) {
+  if (may_share_policy(operators)) {
+    const auto members = policy_members();
+    auto policy = open_shared_policy(policy_group(*members, operators), config, operators);
+    if (policy) return std::make_unique<WeightReceiver>(std::move(*policy), *host_group_);
+  }
+  return std::make_unique<WeightReceiver>(config, operators, group_for(operators),
+                                          copies_.mine.get());
+}
+
+bool MpiWeightSync::may_share_policy(const Operators& operators) const {
+  return transports_.shared_policy && !operators.place().is_host();
+}
+
+/// All learners, then all actors.
+std::unique_ptr<Collective> MpiWeightSync::policy_members() const {
+  std::vector<int> members = layout_.learners;
+  members.insert(members.end(), layout_.actors.begin(), layout_.actors.end());
+  return mpi_collective(job_, std::move(members), Tag::kSharedPolicyGroup);
+}
+
+SharedPolicyGroup MpiWeightSync::policy_group(Collective& members,
+                                              const Operators& operators) const {
+  return {members, static_cast<int>(layout_.learners.size()), gpu_name(job_, operators)};
+}
+
+/// A reader of a host's copy receives nothing itself: its group is this rank alone.
+Collective& MpiWeightSync::group_for(Operators& operators) {
+  if (!host_group_) host_group_ = solo_collective();
+  group_ = device_collective(job_, *host_group_, operators);
+  return *group_;
+}
+
+}  // namespace lie

@@ -1,0 +1,115 @@
+// Chooses the transport of weight sync and makes its ends: in one process, and over MPI.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/stream.h"
+#include "common/comm/collective/collective.h"
+#include "common/comm/collective/thread_collective.h"
+#include "common/comm/job.h"
+#include "common/comm/roles.h"
+#include "model/transformer/transformer.h"
+#include "model/weight_sync/weight_sync.h"
+
+namespace lie {
+
+/// Weight sync between a learner and an actor that are threads of one process. Chooses the
+/// transport and makes both ends, each for its own thread. Outlives them.
+class LocalWeightSync {
+ public:
+  /// `shared_policy`: the actor computes with the learner's weights instead of receiving them.
+  LocalWeightSync(const WeightSyncOptions& options, bool shared_policy)
+      : options_(options), shared_policy_(shared_policy) {}
+
+  /// The learner's end. With a shared policy it waits for the actor, and keeps the learner's policy
+  /// alive as long as this object, because the actor may still compute when the learner fails.
+  std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
+  /// The actor's end. With a shared policy it waits for the learner.
+  std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);
+
+  /// Makes every call of both ends throw `cause`, waiting ones included. The first cause stays.
+  void poison(std::exception_ptr cause);
+
+ private:
+  /// One thread's member of the group.
+  struct End {
+    std::unique_ptr<Collective> host, group;  // for host memory, for the operators' memory
+  };
+  Collective& group_of(End& end, int rank, Operators& operators);
+
+  WeightSyncOptions options_;
+  bool shared_policy_;
+  ThreadGroup threads_{2};  // learner, actor
+  End learner_, actor_;
+  std::shared_ptr<Transformer> policy_;  // the learner's
+  BoundedQueue<Operators*> operators_{1};
+  BoundedQueue<Transformer> policies_{1};  // the learner's policy for the actor's operators
+};
+
+// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: the
+// agreement on it, both ends. CUDA IPC memory has not been opened on a GPU yet.
+
+/// The members of the agreement: all learners, then all actors of a run.
+struct SharedPolicyGroup {
+  Collective& members;
+  int learners = 1;
+  std::string gpu;  // name of this member's GPU, see gpu_name()
+};
+
+/// A learner's end: offers its policy's memory to the actors on its GPU, once, before the first
+/// weights. Returns whether all actors compute with the policy of the first learner on their GPU
+/// from now on. If an actor's GPU has no learner, or a member cannot share or open the memory, all
+/// actors hold weights of their own, and learner 0 logs the reason. Collective with
+/// open_shared_policy().
+///
+/// The weights then change in place. This needs that actors have no response in flight when they do
+/// (allows_shared_policy()), and that a header is published when the devices of all learners have
+/// the weights. The memory ends with the learner's process, and the run ends with it.
+bool share_policy(const SharedPolicyGroup& group, Transformer& policy);
+
+/// An actor's end: returns the learner's policy for these operators, or nothing if the members did
+/// not agree. Throws Error if the learner's policy is of another model.
+std::optional<Transformer> open_shared_policy(const SharedPolicyGroup& group,
+                                              const ModelConfig& config, Operators& operators);
+
+/// Which transports a run may use. Broadcast is always possible.
+struct WeightTransports {
+  std::size_t host_copy_bytes = 0;  // > 0: the actors of a host share one copy of this size
+  bool shared_policy = false;       // actors may compute with the weights of a learner on their GPU
+};
+
+/// A rank's part in weight sync over MPI. Outlives the end that it makes.
+class MpiWeightSync {
+ public:
+  /// Keeps references to job and layout. Collective over the world.
+  MpiWeightSync(Job& job, const RoleLayout& layout, const WeightSyncOptions& options,
+                const WeightTransports& transports);
+
+  /// Returns the memory in which this actor's operators must place weights; empty: any.
+  SharedFloats memory() const;
+
+  /// A learner's end. Collective over learners and actors where the operators compute on GPUs.
+  std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
+  /// An actor's end. Collective as sender() is. Throws Error if the learner has another model.
+  std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);
+
+ private:
+  bool may_share_policy(const Operators& operators) const;
+  std::unique_ptr<Collective> policy_members() const;
+  SharedPolicyGroup policy_group(Collective& members, const Operators& operators) const;
+  Collective& group_for(Operators& operators);
+
+  Job& job_;
+  const RoleLayout& layout_;
+  WeightSyncOptions options_;
+  WeightTransports transports_;
+  HostCopies copies_;
+  std::unique_ptr<Collective> host_group_;  // learner 0 and the actors that receive; null on others
+  std::unique_ptr<Collective> group_;       // the same for the operators' memory
+};
+
+}  // namespace lie

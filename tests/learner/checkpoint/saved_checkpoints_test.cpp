@@ -1,0 +1,163 @@
+#include "learner/checkpoint/saved_checkpoints.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/io/file.h"
+#include "common/io/sha256.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_files.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+class ValidCheckpoint : public ::testing::Test {
+ protected:
+  /// A directory with the checksums of a checkpoint.
+  fs::path write(std::int64_t step) {
+    const fs::path path = checkpoint_path(root_, step);
+    make_directories(path);
+    TrainerState state;
+    state.step = step;
+    save_trainer_state(state, path);
+    write_file_atomically(path / "model.safetensors", "any bytes");
+    write_checksums(path);
+    return path;
+  }
+  static void damage(const fs::path& path) { write_file_atomically(path, "and bytes"); }
+  std::optional<fs::path> valid() { return valid_checkpoint(root_, Log("test", 0)); }
+
+  TemporaryDirectory scratch_;
+  fs::path root_ = scratch_.path() / "checkpoints";
+};
+
+TEST_F(ValidCheckpoint, IsTheLastUndamagedOne) {
+  EXPECT_FALSE(valid());
+  const fs::path second = write(2), fourth = write(4), sixth = write(6);
+  EXPECT_EQ(valid(), sixth);
+  damage(sixth / "model.safetensors");
+  fs::remove(fourth / "trainer_state.json");
+  EXPECT_EQ(valid(), second);
+  EXPECT_EQ(list_directory(root_), (std::vector<std::string>{"step-000002", "step-000004.damaged",
+                                                             "step-000006.damaged"}));
+  EXPECT_EQ(latest_checkpoint(root_), second);
+}
+
+TEST_F(ValidCheckpoint, IsFoundWithoutRenamingAnything) {
+  const fs::path second = write(2), fourth = write(4);
+  const auto found = [&] { return find_valid_checkpoint(root_, Log("test", 0)); };
+  damage(fourth / "model.safetensors");
+  const auto before = list_directory(root_);
+  EXPECT_EQ(found(), second);
+  damage(second / "model.safetensors");
+  const std::string refused = error_of(found);
+  EXPECT_EQ(list_directory(root_), before);
+  EXPECT_EQ(error_of([&] { valid(); }), refused);
+}
+
+TEST_F(ValidCheckpoint, TheSameStepCanBeRenamedAgain) {
+  write(2);
+  for (const char* aside : {"step-000004.damaged", "step-000004.damaged-2"}) {
+    damage(write(4) / "model.safetensors");
+    valid();
+    EXPECT_TRUE(fs::exists(root_ / aside));
+  }
+}
+
+TEST_F(ValidCheckpoint, WithoutAValidOneTheRunDoesNotBeginAgain) {
+  damage(write(2) / "model.safetensors");
+  for (int start = 0; start < 2; ++start) {
+    const std::string error = error_of([&] { valid(); });
+    EXPECT_NE(error.find("only step-000002.damaged: restore an intact copy"), std::string::npos)
+        << error;
+  }
+}
+
+TEST_F(ValidCheckpoint, WithoutAValidOneTheRunBeginsAgainIfItsLogHoldsTheSteps) {
+  damage(write(2) / "model.safetensors");
+  damage(write(4) / "model.safetensors");
+  for (const std::int64_t logged : {3, 4}) {
+    const auto log_holds = [&](std::int64_t step) { return step <= logged; };
+    const std::string error =
+        error_of([&] { EXPECT_FALSE(valid_checkpoint(root_, Log("test", 0), log_holds)); });
+    EXPECT_EQ(error == "no error", logged == 4) << error;
+  }
+}
+
+TEST_F(ValidCheckpoint, MissingChecksumsAreDamageExceptInOldCheckpoints) {
+  const fs::path saved = write(2);
+  fs::remove(saved / kChecksumsFile);
+  EXPECT_EQ(checkpoint_faults(saved), std::vector<std::string>{"SHA256SUMS is missing"});
+  write_file_atomically(saved / "trainer_state.json", "{\"schema_version\": 1}\n");
+  EXPECT_TRUE(checkpoint_faults(saved).empty());
+  EXPECT_EQ(valid(), saved);
+}
+
+TEST_F(ValidCheckpoint, EveryFlippedBitIsDetected) {
+  const fs::path saved = write(2);
+  for (const std::string& name : list_directory(saved)) {
+    const std::string content = read_file(saved / name);
+    for (std::size_t bit = 0; bit < 8 * content.size(); ++bit) {
+      std::string flipped = content;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+      scratch_.write("checkpoints/step-000002/" + name, flipped);
+      EXPECT_FALSE(checkpoint_faults(saved).empty()) << name << ", bit " << bit;
+    }
+    scratch_.write("checkpoints/step-000002/" + name, content);
+  }
+  EXPECT_TRUE(checkpoint_faults(saved).empty());
+}
+
+using testing::HasSubstr;
+
+class BestCheckpoint : public testing::Test {
+ protected:
+  void saved(std::vector<std::int64_t> steps) {
+    for (const std::int64_t step : steps) {
+      std::filesystem::create_directories(checkpoint_path(run_.path() / "checkpoints", step));
+    }
+  }
+  std::optional<std::int64_t> best(const std::string& metrics) {
+    run_.write("metrics.jsonl", metrics);
+    return best_saved_step(run_.path(), "eval_accuracy");
+  }
+
+  TemporaryDirectory run_;
+};
+
+TEST_F(BestCheckpoint, HasTheGreatestValueAndIsTheEarliestOfEqualOnes) {
+  saved({10, 20, 30, 40});
+  EXPECT_EQ(best("{\"step\":10,\"eval_accuracy\":0.5}\n{\"step\":20,\"eval_accuracy\":0.75}\n"
+                 "{\"step\":30,\"eval_accuracy\":0.75}\n{\"step\":40,\"accuracy\":1}\n"),
+            20);
+}
+
+TEST_F(BestCheckpoint, IsASavedStep) {
+  saved({10, 30});
+  EXPECT_EQ(best("{\"step\":10,\"eval_accuracy\":0.5}\n{\"step\":20,\"eval_accuracy\":0.75}\n"
+                 "{\"step\":30,\"eval_accuracy\":0.25}\n"),
+            10);
+}
+
+TEST_F(BestCheckpoint, DoesNotExistIfNoSavedStepHasTheMetric) {
+  saved({10, 20});
+  EXPECT_EQ(best("{\"step\":0,\"eval_accuracy\":0.5}\n{\"step\":10,\"eval_accuracy\":null}\n"
+                 "{\"step\":20,\"accuracy\":1}\n"),
+            std::nullopt);
+}
+
+TEST(BestCheckpointOptions, RefuseAMetricThatNoEvaluationGives) {
+  const std::vector<std::string> given = {"eval_accuracy", "eval_truncation_rate"};
+  EXPECT_EQ(error_of([&] { check_metric("key", "", {}); }), "no error");
+  EXPECT_EQ(error_of([&] { check_metric("key", "eval_accuracy", given); }), "no error");
+  EXPECT_THAT(error_of([&] { check_metric("key", "eval_acuracy", given); }),
+              HasSubstr("key: no evaluation gives eval_acuracy; did you mean eval_accuracy?"));
+  EXPECT_THAT(error_of([&] { check_metric("key", "eval_accuracy", {}); }),
+              HasSubstr("set evaluation.every"));
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,138 @@
+#include "learner/record/run_watches.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/base/stream.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using Values = std::vector<std::pair<std::string, double>>;
+
+// Returns the warnings of `steps` steps with the same metrics, each with its step.
+std::vector<std::string> warnings_of(const Values& values, std::int64_t steps) {
+  LearningWatch watch;
+  std::vector<std::string> all;
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    for (const std::string& warning : watch.after({.step = step, .values = {values}})) {
+      all.push_back(fmt::format("{}: {}", step, warning));
+    }
+  }
+  return all;
+}
+
+TEST(LearningWatch, WarnsOnceOfEqualRewards) {
+  const auto warnings =
+      warnings_of({{"groups_zero_advantage_share", 1}, {"grad_norm", 0}, {"accuracy", 0}}, 20);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with("5: up to step 5 the responses of each group"));
+  EXPECT_NE(warnings[0].find("no response is correct"), std::string::npos);
+}
+
+TEST(LearningWatch, WarnsOnceOfCutResponses) {
+  const auto warnings = warnings_of({{"truncation_rate", 1}, {"grad_norm", 0.5}}, 20);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("rollout.max_response_tokens"), std::string::npos);
+}
+
+TEST(LearningWatch, WarnsOfAZeroGradientWithAdvantages) {
+  const auto warnings = warnings_of({{"groups_zero_advantage_share", 0.2}, {"grad_norm", 0}}, 20);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("the gradient has been 0"), std::string::npos);
+}
+
+TEST(LearningWatch, SaysNothingOfARunThatLearns) {
+  const Values learns = {{"groups_zero_advantage_share", 0.9},
+                         {"grad_norm", 1e-6},
+                         {"truncation_rate", 0.99},
+                         {"skipped_updates", 0},
+                         {"updates", 4}};
+  EXPECT_EQ(warnings_of(learns, 20), std::vector<std::string>{});
+}
+
+TEST(LearningWatch, AnInterruptedStreakStartsAgain) {
+  LearningWatch watch;
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    const double rate = step % 5 == 0 ? 0.5 : 1;
+    EXPECT_TRUE(watch.after({.step = step, .values = {{"truncation_rate", rate}}}).empty());
+  }
+}
+
+TEST(LearningWatch, StopsARunWhoseUpdatesAreAllSkipped) {
+  const Values some = {{"skipped_updates", 1}, {"updates", 3}};
+  EXPECT_EQ(warnings_of(some, 20).size(), 1u);
+  const Values all = {{"skipped_updates", 4}, {"updates", 0}};
+  EXPECT_EQ(warnings_of(all, 2).size(), 1u);
+  const std::string error = error_of([&] { warnings_of(all, 3); });
+  EXPECT_NE(error.find("step 3: no gradient was finite for 3 steps"), std::string::npos) << error;
+}
+
+SignalWatch watch_of_length() {
+  return {{{"accuracy", "R_acc"}, {"length", "R_len"}, {"redundancy", "R_red"}}, {"", "it grows"}};
+}
+
+MetricsRow row_of(std::int64_t step, double accuracy, double length, double redundancy = 0) {
+  return {.step = step,
+          .values = {{"advantage_mass_accuracy", accuracy},
+                     {"advantage_mass_length", length},
+                     {"advantage_mass_redundancy", redundancy}}};
+}
+
+// Returns the step after which a run with these shares in every step gets its warning; 0: none.
+std::int64_t warned_after(double accuracy, double length, double redundancy = 0) {
+  SignalWatch watch = watch_of_length();
+  std::int64_t warned = 0;
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    const auto warnings = watch.after(row_of(step, accuracy, length, redundancy));
+    if (warnings.empty()) continue;
+    EXPECT_EQ(warned, 0) << "warned twice";
+    EXPECT_EQ(warnings.size(), 1);
+    EXPECT_EQ(warnings[0],
+              fmt::format("up to step 8 R_acc makes {:.0f} % of the advantages and R_len "
+                          "{:.0f} %: it grows",
+                          100 * accuracy, 100 * length));
+    warned = step;
+  }
+  return warned;
+}
+
+TEST(SignalWatch, WarnsOnceIfLengthDominatesTheAdvantages) {
+  EXPECT_EQ(warned_after(0.03, 0.44, 0.54), 8);
+  EXPECT_EQ(warned_after(0.08, 0.7), 8);
+}
+
+TEST(SignalWatch, DoesNotWarnIfAccuracyHasAFairShare) {
+  EXPECT_EQ(warned_after(0.24, 0.5), 0);
+  EXPECT_EQ(warned_after(0.02, 0.01, 0.97), 0) << "a term without a caution dominates";
+  EXPECT_EQ(warned_after(0.0, 0.0), 0) << "no advantages, or no length reward";
+}
+
+TEST(SignalWatch, IgnoresStepsWithoutAdvantages) {
+  SignalWatch watch = watch_of_length();
+  for (std::int64_t step = 1; step <= 30; ++step) {
+    const auto warnings = watch.after(row_of(step, 0, step % 2 == 0 ? 0.9 : 0.0));
+    EXPECT_EQ(warnings.empty(), step != 16) << step;
+  }
+}
+
+using std::chrono::milliseconds, std::chrono::minutes;
+
+TEST(StallWatch, WarnsOfSilenceAndAgainAtEachDoubling) {
+  BoundedQueue<minutes> warnings(100);
+  StallWatch watch(milliseconds(1), [&](minutes silent) { warnings.send(silent); });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(warnings.receive());
+}
+
+TEST(StallWatch, EndsAtOnceWithoutAWarning) {
+  int warnings = 0;
+  {
+    StallWatch watch(minutes(30), [&](minutes) { ++warnings; });
+    watch.moved();
+  }
+  EXPECT_EQ(warnings, 0);
+}
+
+}  // namespace
+}  // namespace lie
