@@ -1,5 +1,6 @@
 #include "tools/analyze/table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -167,7 +168,11 @@ std::string text_table(const Subject& subject) {
   const bool is_fine_tuning = !start_and_end(subject, "accuracy").known;
   StartAndEnd steps = start_and_end(subject, is_fine_tuning ? "loss" : "accuracy");
   if (!steps.known) steps = start_and_end(subject, "eval_accuracy");
-  if (!steps.known) return out + "  no training step is complete yet\n";
+  if (!steps.known) {
+    const auto has_begun = [](const Run& run) { return run.last_step > 0; };
+    if (std::ranges::any_of(subject.runs, has_begun)) return out;
+    return out + "  no training step is complete yet\n";
+  }
   out += fmt::format(kRow,
                      steps.window == 1 ? "step at each end"
                                        : fmt::format("mean of {} steps at each end", steps.window),

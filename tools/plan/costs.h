@@ -1,12 +1,16 @@
-// Costs of the phases of a step for a rank that does not share its cores.
+// Costs of the phases of a step for a rank that does not share its cores: read from a file, or
+// measured on this machine by timing the generator, scoring and update with the config's model.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/io/json.h"
+#include "common/rollout/rollout.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie::planning {
 
@@ -50,5 +54,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Costs, ranks, scored_response_seconds, step_s
 
 /// Reads costs. Throws Error naming the file and what is wrong.
 Costs read_costs(const std::filesystem::path& path);
+
+struct CalibrationWork {
+  const TrainConfig& config;
+  std::span<const Prompt> prompts;
+  std::int64_t prompt_tokens = 0;    // tokens of a typical prompt
+  std::int64_t response_tokens = 0;  // tokens of a typical response
+};
+
+/// Measures once for each number of threads. Takes seconds with a small model; longer work is timed
+/// over fewer passes. Throws Error as loading the model does.
+Costs measure_costs(const CalibrationWork& work, std::span<const int> threads);
 
 }  // namespace lie::planning

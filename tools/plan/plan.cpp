@@ -13,7 +13,7 @@
 #include "common/process/program.h"
 #include "common/text/counted.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/plan/calibration.h"
+#include "tools/plan/costs.h"
 #include "tools/plan/step_time.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/prompts.h"

@@ -29,7 +29,7 @@ struct ScoreOutcome {
   std::vector<StepScores> steps;  // ascending
 };
 
-struct StepOutcome {
+struct ComparedStep {
   StepScores scores;
   ScoreDifferences differences = {};
 };
@@ -40,7 +40,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_correct, all_incorrec
                                    evaluation_correct)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, reordered)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOutcome, scores, differences)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComparedStep, scores, differences)
 
 namespace {
 
@@ -67,9 +67,9 @@ GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>&
   return after;
 }
 
-StepOutcome compare_step(const LoggedRun& run, const StepRecord& record,
-                         const std::vector<std::vector<Score>>& scores) {
-  StepOutcome step{.scores = {.first_step = record.step, .last_step = record.step}};
+ComparedStep compare_step(const LoggedRun& run, const StepRecord& record,
+                          const std::vector<std::vector<Score>>& scores) {
+  ComparedStep step{.scores = {.first_step = record.step, .last_step = record.step}};
   for (std::size_t i = 0; i < record.groups.size(); ++i) {
     const GroupRecord& group = record.groups[i];
     std::vector<double> advantages;
@@ -102,9 +102,9 @@ std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
 }
 
 /// Scores the steps. Each step is read while the previous one is scored.
-std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
-                                   GroupScorer& scorer) {
-  std::vector<StepOutcome> outcomes;
+std::vector<ComparedStep> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
+                                    GroupScorer& scorer) {
+  std::vector<ComparedStep> outcomes;
   StepRecord next;
   for (std::size_t i = 0; i <= steps.size(); ++i) {
     const StepRecord record = std::move(next);
@@ -117,16 +117,16 @@ std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::
 }
 
 /// Returns the outcomes of all ranks at rank 0, and none at the others. Collective over the world.
-ScoreOutcome gather_outcome(Job& job, const std::vector<StepOutcome>& mine) {
+ScoreOutcome gather_outcome(Job& job, const std::vector<ComparedStep>& mine) {
   const std::vector<std::string> texts = gather_texts(job, Json(mine).dump());
   if (job.rank() != 0) return {};
-  std::vector<StepOutcome> all;
+  std::vector<ComparedStep> all;
   for (const std::string& text : texts) {
-    std::ranges::move(Json::parse(text).get<std::vector<StepOutcome>>(), std::back_inserter(all));
+    std::ranges::move(Json::parse(text).get<std::vector<ComparedStep>>(), std::back_inserter(all));
   }
-  std::ranges::sort(all, {}, [](const StepOutcome& step) { return step.scores.first_step; });
+  std::ranges::sort(all, {}, [](const ComparedStep& step) { return step.scores.first_step; });
   ScoreOutcome outcome;
-  for (StepOutcome& step : all) {
+  for (ComparedStep& step : all) {
     outcome.differences.merge(step.differences);
     outcome.steps.push_back(std::move(step.scores));
   }

@@ -17,7 +17,7 @@
 #include "learner/step.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/replayed_steps.h"
+#include "tools/replay/replay_task.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"

@@ -28,7 +28,6 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
 
 namespace lie {
