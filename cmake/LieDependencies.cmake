@@ -1,7 +1,6 @@
 # Finds third-party packages. Each is used only by the folder in its comment (tests/house/include_rules_test.cpp checks that).
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)            # everywhere
-find_package(spdlog REQUIRED)         # common
 find_package(OpenSSL REQUIRED)        # common
 find_package(yaml-cpp REQUIRED)       # common
 if(NOT TARGET yaml-cpp::yaml-cpp)

@@ -8,7 +8,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "common/text/ngram_keys.h"
+#include "common/text/units.h"
 
 namespace lie {
 
@@ -40,7 +40,7 @@ std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
 bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& metric);
 
 /// Counts the n-grams of one response at a time. N-grams are equal if their keys are
-/// (common/text/ngram_keys.h). Reuses its storage. Not thread-safe.
+/// (common/text/units.h). Reuses its storage. Not thread-safe.
 class ResponseCoverage {
  public:
   explicit ResponseCoverage(const CoverageOptions& options) : options_(options) {}

@@ -20,7 +20,7 @@ cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cu
   nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
 
 debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
-  libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
+  libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libhwy-dev libpcre2-dev libutf8proc-dev librandom123-dev libgmp-dev libflint-dev libflint-arb-dev
   libssl-dev libgtest-dev libgmock-dev python3-h5py python3-yaml)
 if [ "${LIE_SLURM:-0}" = 1 ]; then
@@ -47,9 +47,9 @@ print_package_names() {
   cat <<EOF
 [setup] Packages by distribution:
   apt:   ${debian_packages[*]}
-  dnf:   gcc-c++ cmake ninja-build ccache pkgconf python3-pip openmpi-devel hdf5-devel yaml-cpp-devel fmt-devel spdlog-devel cli11-devel json-devel highway-devel pcre2-devel utf8proc-devel Random123-devel gmp-devel flint-devel arb-devel openssl-devel gtest-devel gmock-devel python3-h5py python3-pyyaml
-  spack: cmake ninja ccache openmpi hdf5~mpi yaml-cpp fmt spdlog cli11 nlohmann-json highway pcre2 utf8proc random123 gmp flint openssl googletest py-h5py py-pyyaml
-  conda: cxx-compiler cmake ninja ccache pkg-config openmpi hdf5 yaml-cpp fmt spdlog cli11 nlohmann_json libhwy pcre2 libutf8proc random123 gmp libflint openssl gtest h5py pyyaml  (channel conda-forge)
+  dnf:   gcc-c++ cmake ninja-build ccache pkgconf python3-pip openmpi-devel hdf5-devel yaml-cpp-devel fmt-devel cli11-devel json-devel highway-devel pcre2-devel utf8proc-devel Random123-devel gmp-devel flint-devel arb-devel openssl-devel gtest-devel gmock-devel python3-h5py python3-pyyaml
+  spack: cmake ninja ccache openmpi hdf5~mpi yaml-cpp fmt cli11 nlohmann-json highway pcre2 utf8proc random123 gmp flint openssl googletest py-h5py py-pyyaml
+  conda: cxx-compiler cmake ninja ccache pkg-config openmpi hdf5 yaml-cpp fmt cli11 nlohmann_json libhwy pcre2 libutf8proc random123 gmp libflint openssl gtest h5py pyyaml  (channel conda-forge)
 EOF
 }
 

@@ -1,7 +1,9 @@
-// Element types of arrays.
+// Element types of arrays, and bfloat16 numbers: the upper half of an fp32 number's bits.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <span>
 
 namespace lie {
 
@@ -21,5 +23,25 @@ struct ComputeDTypes {
   constexpr ComputeDTypes(DType of_activations, DType of_packed)
       : activations(of_activations), packed(of_packed) {}
 };
+
+/// Rounds to nearest, ties to even. Values from halfway beyond the largest finite number on become
+/// infinite. NaN stays NaN.
+constexpr std::uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_nan = (bits & 0x7fff'ffffu) > 0x7f80'0000u;
+  const std::uint32_t nearest = bits + 0x7fffu + ((bits >> 16) & 1u);
+  return static_cast<std::uint16_t>((is_nan ? bits | 0x40'0000u : nearest) >> 16);
+}
+
+/// Returns whether all `values` are representable in bfloat16 without rounding.
+constexpr bool exact_in_bfloat16(std::span<const float> values) {
+  std::uint32_t lower = 0;
+  for (const float value : values) lower |= std::bit_cast<std::uint32_t>(value) & 0xffffu;
+  return lower == 0;
+}
+
+constexpr float from_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 }  // namespace lie

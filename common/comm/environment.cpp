@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "common/base/error.h"
-#include "common/base/host_name.h"
+#include "common/base/identity.h"
 #include "common/comm/launcher.h"
 
 namespace lie {

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "common/comm/traffic.h"
-
 namespace lie {
 
 using Bytes = std::vector<std::byte>;
@@ -37,14 +35,11 @@ class Environment {
   int size() const { return size_; }
   const std::string& host() const { return host_; }
 
-  Traffic& traffic() { return traffic_; }
-
   /// Keeps the buffer of an incomplete message until MPI is finalized. When a job fails, MPI may
   /// still read or write the buffer after the channel that owned it is destroyed.
   void keep(std::shared_ptr<const Bytes> buffer) { kept_.push_back(std::move(buffer)); }
 
  private:
-  Traffic traffic_;  // first member, so that its clock includes MPI's initialization
   bool launched_ = false;
   int rank_ = 0, size_ = 1;
   std::string host_;

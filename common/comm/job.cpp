@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "common/base/clock.h"
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
 #include "common/comm/tree.h"
@@ -17,10 +16,6 @@ namespace {
 constexpr std::chrono::seconds kAbortDelay{5};
 
 }  // namespace
-
-JobEnding::JobEnding(int failed_rank)
-    : Error(fmt::format("rank {} failed; its report says why", failed_rank)),
-      failed_rank_(failed_rank) {}
 
 Job::Job(mpi::Environment& environment)
     : environment_(environment),
@@ -51,9 +46,7 @@ void Job::poll_progress() {
 int Job::run(const std::function<void()>& body) {
   try {
     body();
-    const Stopwatch watch;
     end_complete();
-    print_traffic(watch.seconds());
     return exit_status();
   } catch (const JobEnding&) {
     return end_early(Farewell::kFollows, "");
@@ -76,7 +69,6 @@ void Job::receive_farewells() {
   mpi::check(
       MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
       "receiving a farewell");
-  environment_.traffic().received(tag, status.MPI_SOURCE, sizeof farewell);
   if (farewell > static_cast<int>(Farewell::kSignal)) {
     if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
   } else {
@@ -110,7 +102,6 @@ void Job::send(int other, int value) {
                        MPI_COMM_WORLD, &request),
              "sending a farewell");
   mpi::check(MPI_Request_free(&request), "freeing a request");
-  environment_.traffic().sent(static_cast<int>(Tag::kFarewell), other, sizeof value);
 }
 
 bool Job::all_ended_early() const {
@@ -176,12 +167,6 @@ int Job::end_early(Farewell mine, const std::string& message) {
   const int status = exit_status() != 0 ? exit_status() : 1;
   if (!all_ended_early()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
-}
-
-void Job::print_traffic(double end_seconds) {
-  if (!Traffic::is_wanted()) return;
-  const std::string line = environment_.traffic().line(rank(), state_.role, end_seconds);
-  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace lie

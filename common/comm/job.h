@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/comm/environment.h"
 #include "common/comm/liveness/liveness.h"
-#include "common/comm/liveness/rank_report.h"
+#include "common/comm/liveness/rank_watch.h"
 
 namespace lie {
 
@@ -23,11 +23,8 @@ constexpr int kStoppedStatus = 75;
 /// failed rank prints the report.
 class JobEnding : public Error {
  public:
-  explicit JobEnding(int failed_rank);
-  int failed_rank() const { return failed_rank_; }
-
- private:
-  int failed_rank_;
+  explicit JobEnding(int failed_rank)
+      : Error(fmt::format("rank {} failed; its report says why", failed_rank)) {}
 };
 
 /// Thrown on rank 0 to stop the job before its work is complete, without an error. All results so
@@ -126,7 +123,6 @@ class Job {
   int exit_status() const;
   void throw_if_ended_early() const;
   int end_early(Farewell mine, const std::string& message);
-  void print_traffic(double end_seconds);
 
   mpi::Environment& environment_;
   RankState state_;

@@ -30,7 +30,7 @@ struct Matched {
   int source = 0, bytes = 0;
 };
 
-std::optional<Matched> match(Job& job, int source, Tag tag) {
+std::optional<Matched> match(int source, Tag tag) {
   int found = 0;
   Matched matched;
   MPI_Status status;
@@ -40,8 +40,6 @@ std::optional<Matched> match(Job& job, int source, Tag tag) {
   if (found == 0) return std::nullopt;
   matched.source = status.MPI_SOURCE;
   mpi::check(MPI_Get_count(&status, MPI_BYTE, &matched.bytes), "sizing a message");
-  job.environment().traffic().received(status.MPI_TAG, status.MPI_SOURCE,
-                                       static_cast<std::size_t>(matched.bytes));
   return matched;
 }
 
@@ -63,7 +61,6 @@ void Outbox::post(int destination, Tag tag, std::shared_ptr<const Bytes> bytes) 
   mpi::check(MPI_Isend(send.bytes->data(), mpi_count(send.bytes->size()), MPI_BYTE, destination,
                        static_cast<int>(tag), MPI_COMM_WORLD, &send.request),
              "sending a message");
-  job_.environment().traffic().sent(static_cast<int>(tag), destination, send.bytes->size());
   sends_.push_back(std::move(send));
 }
 
@@ -88,7 +85,7 @@ Inbox::~Inbox() {
 }
 
 bool Inbox::start_receive() {
-  std::optional<Matched> matched = match(job_, MPI_ANY_SOURCE, tag_);
+  std::optional<Matched> matched = match(MPI_ANY_SOURCE, tag_);
   if (!matched) return false;
   incoming_ = Message{matched->source, Bytes(static_cast<std::size_t>(matched->bytes))};
   request_ = begin_receive(*matched, incoming_->bytes.data());
@@ -125,7 +122,7 @@ Message Inbox::receive() {
 void receive_into(Job& job, int source, Tag tag, std::span<std::byte> bytes) {
   Backoff backoff;
   std::optional<Matched> matched;
-  while (!(matched = match(job, source, tag))) {
+  while (!(matched = match(source, tag))) {
     job.poll_progress();
     backoff.pause();
   }

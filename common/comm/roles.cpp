@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/gather.h"
+#include "common/comm/collective/mpi_collective.h"
 
 namespace lie {
 namespace {

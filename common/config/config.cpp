@@ -11,9 +11,8 @@
 #include <system_error>
 
 #include "common/base/error.h"
-#include "common/config/config_keys.h"
-#include "common/config/foreign_keys.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
+#include "common/config/options.h"
 #include "common/io/file.h"
 
 namespace lie {
@@ -129,8 +128,8 @@ class Reader {
     if (!hint.empty()) {
       fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
     }
-    fail("{}: {} is not a section; the sections are {}; --help lists all keys", place(line), key,
-         fmt::join(known, ", "));
+    fail("{}: {} is not a section of this command; its sections are {}; --help lists all keys",
+         place(line), key, fmt::join(known, ", "));
   }
 
   std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {
@@ -352,11 +351,6 @@ std::vector<std::string> as_written_now(const Field& field, std::vector<std::str
 }
 
 }  // namespace
-
-bool is_in(std::span<const std::string> names, std::string_view key) {
-  return std::ranges::any_of(
-      names, [&](const std::string& name) { return key == name || key.starts_with(name + "."); });
-}
 
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,

@@ -1,10 +1,12 @@
 // Reads, writes and explains a config: YAML text that matches a FieldList.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +55,9 @@ std::vector<std::string> config_differences(const FieldList& fields,
                                             std::span<const std::string> ignored);
 
 /// Returns whether `key` is one of `names` or in a section of that name.
-bool is_in(std::span<const std::string> names, std::string_view key);
+bool is_in(const auto& names, std::string_view key) {
+  return std::ranges::any_of(names, [&](const auto& name) { return is_within(key, name); });
+}
 
 /// Returns the fields of a config struct that has a describe(). The struct must outlive them.
 template <typename Config>

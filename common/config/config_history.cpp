@@ -9,17 +9,15 @@
 
 #include "common/config/config.h"
 #include "common/io/file.h"
-#include "common/text/numbered_name.h"
+#include "common/text/scan.h"
 
 namespace lie {
 namespace {
 
 constexpr std::string_view kPrefix = "config.step-", kSuffix = ".yaml";
 
-bool is_of_start(std::string_view key) {
-  constexpr std::array kSections = {"run.", "roles.", "model.", "checkpoint.", "trajectories."};
-  return std::ranges::any_of(kSections, [&](const char* name) { return key.starts_with(name); });
-}
+/// Sections on where and how a start runs, which may change without a word.
+constexpr std::array kOfStart = {"run", "roles", "model", "checkpoint", "trajectories"};
 
 std::vector<std::string> changed_values(const fs::path& before, const fs::path& after) {
   std::map<std::string, std::string> old;
@@ -27,7 +25,7 @@ std::vector<std::string> changed_values(const fs::path& before, const fs::path& 
   std::vector<std::string> changes;
   for (const auto& [key, value] : config_values(after)) {
     const auto found = old.find(key);
-    if (found == old.end() || found->second == value || is_of_start(key)) continue;
+    if (found == old.end() || found->second == value || is_in(kOfStart, key)) continue;
     changes.push_back(fmt::format("{}: {}, now {}", key, found->second, value));
   }
   return changes;

@@ -6,9 +6,8 @@
 #include <span>
 
 #include "common/config/config.h"
-#include "common/config/config_keys.h"
-#include "common/config/foreign_keys.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
+#include "common/config/options.h"
 #include "common/io/json_lines.h"
 #include "common/text/scan.h"
 

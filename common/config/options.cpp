@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "common/base/error.h"
-#include "common/config/config_keys.h"
 #include "common/config/number_text.h"
 #include "common/text/printable.h"
 #include "common/text/scan.h"
 
 namespace lie {
+
 namespace {
 
 /// Parses the booleans of YAML 1.1, in lower, upper or mixed case.
@@ -148,13 +148,9 @@ std::string Field::text() const {
   return prints_as_list(values) ? fmt::format("[{}]", joined(values, ", ")) : values.front();
 }
 
-namespace {
-
-bool is_within(std::string_view key, std::string_view section) {
-  return key.starts_with(section) && (key.size() == section.size() || key[section.size()] == '.');
+bool is_within(std::string_view key, std::string_view name) {
+  return key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '.');
 }
-
-}  // namespace
 
 const Field* FieldList::find(std::string_view key) const {
   const auto field = std::ranges::find(fields_, key, &Field::key);

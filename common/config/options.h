@@ -17,6 +17,21 @@
 
 namespace lie {
 
+/// Returns "samples" for "rollout.samples".
+inline std::string_view last_part(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  return dot == std::string_view::npos ? key : key.substr(dot + 1);
+}
+
+/// Returns "rollout" for "rollout.samples". Empty at the top level.
+inline std::string_view section_of(std::string_view key) {
+  const std::size_t dot = key.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+}
+
+/// Returns whether `key` is `name` or in a section of that name.
+bool is_within(std::string_view key, std::string_view name);
+
 /// The text of an unset optional field in configs and --help.
 inline constexpr const char* kUnset = "auto";
 

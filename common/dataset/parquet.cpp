@@ -2,6 +2,7 @@
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>
+#include <arrow/result.h>
 #include <arrow/util/utf8.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
@@ -10,9 +11,8 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/dataset/arrow_status.h"
-#include "common/io/file_aside.h"
 #include "common/io/json.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 namespace {
@@ -20,6 +20,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kBatchRows = 1024;
+
+/// Converts a failure of Arrow to an Error that names the file.
+void check(const arrow::Status& status, const fs::path& path) {
+  if (status.ok()) return;
+  fail("{}: {}; check that the file is complete and Parquet", path.string(), status.message());
+}
+
+template <typename T>
+T checked(arrow::Result<T> result, const fs::path& path) {
+  check(result.status(), path);
+  return std::move(result).ValueUnsafe();
+}
 
 Json to_json(const arrow::Array& array, std::int64_t i);
 

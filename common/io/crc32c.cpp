@@ -1,11 +1,14 @@
 #include "common/io/crc32c.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
 namespace lie {
+
 namespace {
 
 using Table = std::array<std::uint32_t, 256>;
@@ -47,6 +50,50 @@ std::uint32_t crc32c(std::string_view bytes) {
     crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<unsigned char>(byte)) & 0xff];
   }
   return ~crc;
+}
+
+namespace {
+
+constexpr std::string_view kChecksumComment = "# crc32c: ";
+
+std::size_t place_of_checksum(std::string_view line) {
+  return line.rfind(fmt::format(",\"{}\":", kLineChecksum));
+}
+
+}  // namespace
+
+std::string with_checksum(std::string_view object) {
+  return fmt::format("{},\"{}\":{}}}", object.substr(0, object.size() - 1), kLineChecksum,
+                     crc32c(object));
+}
+
+bool has_checksum(std::string_view line) {
+  return place_of_checksum(line) != std::string_view::npos;
+}
+
+bool is_valid(std::string_view line) {
+  return has_checksum(line) &&
+         with_checksum(std::string(line.substr(0, place_of_checksum(line))) + "}") == line;
+}
+
+std::string with_checksum_comment(std::string_view text) {
+  return fmt::format("{}{}{}\n", text, kChecksumComment, crc32c(text));
+}
+
+std::optional<bool> fits_checksum_comment(std::string_view text) {
+  const std::size_t at = text.rfind(kChecksumComment);
+  if (at == std::string_view::npos) return std::nullopt;
+  return with_checksum_comment(text.substr(0, at)) == text;
+}
+
+std::string_view for_each_whole_line(
+    std::string_view text, const std::function<void(std::string_view, std::size_t)>& visit) {
+  std::size_t begin = 0;
+  for (std::size_t end, number = 1; (end = text.find('\n', begin)) != text.npos; ++number) {
+    visit(text.substr(begin, end - begin), number);
+    begin = end + 1;
+  }
+  return text.substr(begin);
 }
 
 }  // namespace lie

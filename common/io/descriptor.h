@@ -1,5 +1,16 @@
-// An owned file descriptor of a file, pipe, socket or event.
+// An owned file descriptor of a file, pipe, socket or event, and the error of a failed system call
+// on a file.
 #pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/base/error.h"
 
 namespace lie {
 
@@ -8,16 +19,26 @@ class Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   ~Descriptor() { close(); }
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
   /// Closes the descriptor and returns the result of close(2). Returns 0 if nothing is open.
-  int close();
+  int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
 
  private:
   int number_ = -1;
 };
+
+/// Throws Error "PATH: cannot WHAT: the system's message for errno; REMEDY".
+[[noreturn]] inline void fail_on(const std::filesystem::path& path, std::string_view what,
+                                 std::string_view remedy) {
+  const int code = errno;  // formatting the path may change errno
+  fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
+}
 
 }  // namespace lie

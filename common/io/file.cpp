@@ -11,11 +11,10 @@
 #include "common/base/error.h"
 #include "common/base/fault.h"
 #include "common/io/descriptor.h"
-#include "common/io/file_aside.h"
 #include "common/io/output_file.h"
-#include "common/io/system_failure.h"
 
 namespace lie {
+
 namespace {
 
 Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
@@ -144,6 +143,14 @@ std::vector<std::string> list_directory(const std::filesystem::path& path) {
   for (const auto& entry : entries) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+void refuse_lfs_pointer(std::string_view file, std::string_view content) {
+  if (!content.starts_with("version https://git-lfs.github.com/spec/")) return;
+  fail(
+      "{}: this is a Git LFS pointer, not the file itself; run git lfs pull where it was cloned, "
+      "or download it",
+      file);
 }
 
 }  // namespace lie

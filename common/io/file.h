@@ -60,4 +60,7 @@ void make_directories(const fs::path& path);
 /// directory.
 std::vector<std::string> list_directory(const fs::path& path);
 
+/// Throws Error if `content`, the beginning of a file of unexpected format, is a Git LFS pointer.
+void refuse_lfs_pointer(std::string_view file, std::string_view content);
+
 }  // namespace lie

@@ -7,9 +7,8 @@
 #include <limits>
 
 #include "common/base/error.h"
+#include "common/io/file.h"
 #include "common/io/json.h"
-#include "common/io/json_literals.h"
-#include "common/io/lfs_pointer.h"
 
 namespace lie {
 namespace {

@@ -6,8 +6,6 @@
 #include <system_error>
 
 #include "common/base/error.h"
-#include "common/io/file.h"
-#include "common/io/line_checksum.h"
 
 namespace lie {
 namespace {
@@ -45,14 +43,6 @@ void LineInput::require_read() {
 }
 
 std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
-
-void for_each_whole_line(const std::filesystem::path& file,
-                         const std::function<void(std::string_view, std::size_t)>& take) {
-  if (!std::filesystem::exists(file)) return;
-  const std::string text = read_file(file);
-  const std::string_view rest = for_each_whole_line(std::string_view(text), take);
-  if (!rest.empty()) cut_file(file, text.size() - rest.size());
-}
 
 bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t\r") == std::string::npos;

@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
-#include <string_view>
 
 namespace lie {
 
@@ -32,12 +30,6 @@ class LineInput {
   std::ifstream file_;
   std::int64_t number_ = 0;
 };
-
-/// Calls `take` with each complete line of an append-only file, and its number from 1. Then
-/// truncates an incomplete last line that a killed process left. Does nothing if the file is
-/// missing.
-void for_each_whole_line(const std::filesystem::path& file,
-                         const std::function<void(std::string_view, std::size_t)>& take);
 
 /// Returns whether the line is empty or only white space.
 bool is_blank(const std::string& line);

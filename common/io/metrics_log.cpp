@@ -6,8 +6,8 @@
 
 #include "common/base/error.h"
 #include "common/base/fault.h"
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
-#include "common/io/line_checksum.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-// metrics.jsonl: one flat JSON object per step, with a checksum (common/io/line_checksum.h).
+// metrics.jsonl: one flat JSON object per step, with a checksum (common/io/crc32c.h).
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/base/host_name.h"
+#include "common/base/identity.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 
@@ -131,23 +131,14 @@ std::string histogram_record(double wall_time, std::int64_t step, std::string_vi
   return record(wall_time, step, bytes_field(5, bytes_field(1, value)));
 }
 
-EventWriter::EventWriter(const std::filesystem::path& directory) {
+EventWriter::EventWriter(const std::filesystem::path& directory, std::optional<std::int64_t> keep) {
   make_directories(directory);
-  remove_event_files(directory);
-  begin(directory, 0);
-}
-
-EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t step) {
-  make_directories(directory);
-  begin(directory, step);
-}
-
-void EventWriter::begin(const std::filesystem::path& directory, std::int64_t step) {
+  if (!keep) remove_event_files(directory);
   const double now = unix_seconds();
   file_.emplace(directory / fmt::format("{}{:010}.{}.{}", kFilePrefix,
                                         static_cast<std::int64_t>(now), host_name(), ::getpid()),
                 OutputFile::Begin::kAtEnd);
-  file_->write(version_record(now) + restart_record(now, step));
+  file_->write(version_record(now) + restart_record(now, keep.value_or(0)));
 }
 
 void EventWriter::write(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {

@@ -50,10 +50,10 @@ std::string histogram_record(double wall_time, std::int64_t step, std::string_vi
 /// cannot write.
 class EventWriter {
  public:
-  /// Creates `directory` if needed. Keeps files in it that are not event files.
-  explicit EventWriter(const std::filesystem::path& directory);
-  /// Keeps the existing event files, up to the curves' points before `step`.
-  EventWriter(const std::filesystem::path& directory, std::int64_t step);
+  /// Creates `directory` if needed. Keeps files in it that are not event files, and with `keep` the
+  /// existing event files up to the curves' points before that step.
+  explicit EventWriter(const std::filesystem::path& directory,
+                       std::optional<std::int64_t> keep = std::nullopt);
 
   void write_record(std::string_view record) { file_->write(record); }
   void write(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
@@ -61,8 +61,6 @@ class EventWriter {
   const std::filesystem::path& path() const { return file_->path(); }
 
  private:
-  void begin(const std::filesystem::path& directory, std::int64_t step);
-
   std::optional<OutputFile> file_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,9 +14,6 @@ class Log {
  public:
   /// Writes "[learner 0] message" to standard error.
   Log(std::string_view role, int rank);
-  ~Log();
-  Log(Log&&) noexcept;
-  Log& operator=(Log&&) noexcept;
 
   template <typename... Args>
   void info(fmt::format_string<Args...> format, Args&&... args) const {
@@ -31,10 +27,9 @@ class Log {
   }
 
  private:
-  struct Impl;
   void write(bool is_warning, const std::string& message) const;
 
-  std::unique_ptr<Impl> impl_;
+  std::string line_start_;
 };
 
 }  // namespace lie

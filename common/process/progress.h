@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "common/process/live_line.h"
+#include "common/process/terminal.h"
 
 namespace lie {
 

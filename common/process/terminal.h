@@ -1,6 +1,7 @@
-// The terminal that displays the output, and texts fitted to its width.
+// The terminal that displays the output: its width, texts fitted to it, and a line of progress.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -23,5 +24,23 @@ std::string fitted(std::string_view line, std::size_t columns);
 /// Wraps long lines at spaces. The continuation of a line with two columns ("  --option   what it
 /// does") is indented to the second column if enough width remains.
 std::string folded(std::string_view text, std::size_t columns);
+
+/// Prints a line that is rewritten in place on a terminal, shortened to its width by fitted().
+/// Without a terminal each text becomes a line of its own.
+class LiveLine {
+ public:
+  /// Does not own `out`.
+  explicit LiveLine(std::FILE* out);
+
+  bool is_rewritten() const { return columns_.has_value(); }
+  void show(std::string_view text);
+  /// Keeps the last text and starts a new line after it.
+  void finish();
+
+ private:
+  std::FILE* out_;
+  std::optional<std::size_t> columns_;  // width of the terminal; empty: there is no terminal
+  bool is_open_ = false;
+};
 
 }  // namespace lie

@@ -1,92 +1,95 @@
 #include "common/process/writer_lock.h"
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string_view>
-#include <system_error>
-#include <utility>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "common/base/error.h"
+#include "common/base/identity.h"
+#include "common/io/descriptor.h"
 #include "common/io/file.h"
+#include "common/text/scan.h"
 
 namespace lie {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(LockHolder, command, since, host, boot, pid,
+                                                slurm_cluster, slurm_job, slurm_restarts,
+                                                has_kernel_lock)
 namespace {
 
-constexpr mode_t kReadableByAll = 0644;
+using Json = nlohmann::json;
 
-[[noreturn]] void fail_on(const fs::path& path, std::string_view what, int code) {
-  fail(
-      "{}: cannot {}: {}; a writer needs its lock: check that the disk has free space and is "
-      "writable",
-      path.string(), what, std::generic_category().message(code));
+constexpr const char* kRemedy =
+    "a writer needs its lock: check that the disk has free space and is writable";
+
+enum class KernelLock { kHeldByOther, kFree, kUnsupported };
+
+/// Takes the kernel's lock of an open file (F_OFD_SETLK), or looks at it (F_OFD_GETLK).
+KernelLock kernel_lock(int descriptor, int command) {
+  struct flock whole_file = {};
+  whole_file.l_type = F_WRLCK;
+  whole_file.l_whence = SEEK_SET;
+  if (::fcntl(descriptor, command, &whole_file) != 0) {
+    return errno == EAGAIN || errno == EACCES ? KernelLock::kHeldByOther : KernelLock::kUnsupported;
+  }
+  const bool is_held = command == F_OFD_GETLK && whole_file.l_type != F_UNLCK;
+  return is_held ? KernelLock::kHeldByOther : KernelLock::kFree;
 }
 
-struct flock whole_file() {
-  struct flock range = {};
-  range.l_type = F_WRLCK;
-  range.l_whence = SEEK_SET;
-  return range;
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
-/// Takes the kernel's lock. Returns false on file systems without such locks, such as some network
-/// file systems.
-bool lock_in_kernel(int descriptor) {
-  struct flock range = whole_file();
-  return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0;
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
 }
 
-KernelLock kernel_lock_of(int descriptor) {
-  struct flock range = whole_file();
-  if (::fcntl(descriptor, F_OFD_GETLK, &range) != 0) return KernelLock::kUnsupported;
-  return range.l_type == F_UNLCK ? KernelLock::kFree : KernelLock::kHeld;
+/// Returns whether the holder of a lock that is not held has certainly ended.
+bool has_ended(const LockHolder& holder, KernelLock lock, const fs::path& directory) {
+  const LockHolder here = this_process("");
+  const bool is_same_job = !here.slurm_job.empty() && here.slurm_job == holder.slurm_job &&
+                           here.slurm_cluster == holder.slurm_cluster;
+  if (is_same_job && holder.slurm_restarts < here.slurm_restarts) return true;
+  if (lock == KernelLock::kUnsupported || !holder.has_kernel_lock) return false;
+  if (!here.boot.empty() && here.boot == holder.boot) return true;
+  std::ifstream mounts("/proc/self/mountinfo");
+  return locks_reach_all_hosts(mounts, fs::canonical(directory).string());
 }
 
-/// The state of a lock file.
-struct Found {
-  bool is_there = false;
-  std::optional<LockHolder> holder = {};  // empty: the file could not be parsed
-  KernelLock kernel_lock = KernelLock::kUnsupported;
-};
-
-Found look_at(const fs::path& name) {
-  const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!file.is_open() && errno == ENOENT) return {};
-  if (!file.is_open()) fail_on(name, "read the lock", errno);
+/// Throws Error unless the holder named in the open lock file is known to have ended. Returns it.
+LockHolder ended_holder(int descriptor, KernelLock lock, const fs::path& guarded,
+                        const fs::path& file) {
   std::array<char, 8192> text;  // a lock file has some hundred bytes
-  const ssize_t length = ::read(file.number(), text.data(), text.size());
-  Found found{.is_there = true, .kernel_lock = kernel_lock_of(file.number())};
-  if (length > 0) found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
-  return found;
-}
-
-bool is_held_by(const fs::path& name, const std::string& token) {
-  const Found found = look_at(name);
-  return found.holder && found.holder->token == token;
-}
-
-/// Throws Error unless the holder is known to have ended.
-void refuse_unless_gone(const fs::path& guarded, const fs::path& name, const Found& found) {
-  if (!found.holder) {
-    const bool held = found.kernel_lock == KernelLock::kHeld;
-    fail("{}: its lock {} does not name its holder{}", guarded.string(), name.string(),
-         held ? ", but a process holds it: end that process"
-              : "; if no process writes there, remove that file");
-  }
-  const HolderFate fate = fate_of(*found.holder, found.kernel_lock);
-  if (fate == HolderFate::kRuns) {
+  const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
+  if (length < 0) fail_on(file, "read the lock", kRemedy);
+  LockHolder holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
+  if (lock == KernelLock::kHeldByOther) {
     fail("{} is being written by {}: wait until it has ended, or choose another path",
-         guarded.string(), found.holder->name());
+         guarded.string(), holder.name());
   }
-  if (fate == HolderFate::kUnknown) {
+  if (!has_ended(holder, lock, fs::absolute(file).parent_path())) {
     fail(
-        "{} is held by {}, and this host cannot find out whether that process still runs: if it "
-        "has ended, remove {}",
-        guarded.string(), found.holder->name(), name.string());
+        "{} is held by {}, and this host cannot find out whether that process still runs, because "
+        "the file system {}: if it has ended, remove {}",
+        guarded.string(), holder.name(),
+        lock == KernelLock::kUnsupported || !holder.has_kernel_lock
+            ? "has no locks"
+            : "may not show locks of other hosts",
+        file.string());
   }
+  return holder;
 }
 
 fs::path lock_of(const fs::path& guarded) {
@@ -94,109 +97,122 @@ fs::path lock_of(const fs::path& guarded) {
                                    : fs::path(guarded.string() + ".lock");
 }
 
-void write_whole(int descriptor, const fs::path& path, std::string_view text) {
+/// Returns whether `file` is the name of the open file. Otherwise a writer has removed it.
+bool is_at(const fs::path& file, int descriptor) {
+  struct stat named = {}, open = {};
+  return ::stat(file.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+         named.st_ino == open.st_ino && named.st_dev == open.st_dev;
+}
+
+bool write_whole(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) fail_on(path, "write it", errno);
+    if (written < 0 && errno != EINTR) return false;
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
-  if (::fsync(descriptor) != 0) fail_on(path, "sync it to the disk", errno);
+  return true;
+}
+
+/// Replaces the text of the open lock file. On failure the file is removed and Error is thrown.
+void replace_text(int descriptor, const fs::path& file, std::string_view text) {
+  if (::ftruncate(descriptor, 0) == 0 && write_whole(descriptor, text) &&
+      ::fsync(descriptor) == 0) {
+    return;
+  }
+  const int code = errno;
+  ::unlink(file.c_str());
+  errno = code;
+  fail_on(file, "write it", kRemedy);
 }
 
 }  // namespace
 
+std::string LockHolder::name() const {
+  if (command.empty()) return "a process that has not written its name there";
+  const std::string job = slurm_job.empty() ? "" : fmt::format(", Slurm job {}", slurm_job);
+  return fmt::format("\"{}\" on host {}, process {}{}, since {}", command, host, pid, job, since);
+}
+
+LockHolder this_process(std::string_view command) {
+  return {.command = std::string(command),
+          .since = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr))),
+          .host = host_name(),
+          .boot = boot_id(),
+          .pid = ::getpid(),
+          .slurm_cluster = variable("SLURM_CLUSTER_NAME"),
+          .slurm_job = variable("SLURM_JOB_ID"),
+          .slurm_restarts = number_in_name(variable("SLURM_RESTART_COUNT"), "").value_or(0)};
+}
+
+std::string to_text(const LockHolder& holder) {
+  return Json(holder).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+LockHolder parse_lock_holder(std::string_view text) {
+  try {
+    return Json::parse(text).get<LockHolder>();
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
+
+bool locks_reach_all_hosts(std::istream& mounts, std::string_view directory) {
+  constexpr std::array kTypes = {"ext2",    "ext3", "ext4", "xfs",    "btrfs", "zfs", "tmpfs",
+                                 "overlay", "nfs",  "nfs4", "lustre", "gpfs",  "ceph"};
+  const std::string path = fmt::format("{}/", directory);
+  std::size_t longest = 0;
+  bool reach = false;
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    std::string point, type, options, skipped;
+    for (int field = 0; field < 4; ++field) fields >> skipped;
+    fields >> point;
+    while (fields >> skipped && skipped != "-") continue;
+    fields >> type >> skipped >> options;
+    if (point.size() < longest || !path.starts_with(point == "/" ? point : point + "/")) continue;
+    longest = point.size();
+    const auto is_set = [&](const char* option) { return options.find(option) != options.npos; };
+    reach = std::ranges::find(kTypes, type) != kTypes.end() && !is_set("localflock") &&
+            !is_set("local_lock=all") && !is_set("local_lock=posix");
+  }
+  return reach;
+}
+
 void check_unlocked(const fs::path& guarded) {
-  const fs::path name = lock_of(guarded);
-  const Found found = look_at(name);
-  if (found.is_there) refuse_unless_gone(guarded, name, found);
+  const fs::path file = lock_of(guarded);
+  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!lock.is_open() && errno == ENOENT) return;
+  if (!lock.is_open()) fail_on(file, "read the lock", kRemedy);
+  ended_holder(lock.number(), kernel_lock(lock.number(), F_OFD_GETLK), guarded, file);
 }
 
 WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
-    : guarded_(guarded), file_(lock_of(guarded)), self_(this_process(command)) {
-  const fs::path aside = beside("new", self_.token);
-  try {
-    create(aside);
-    acquire(file_);
-  } catch (...) {
-    ::unlink(aside.c_str());
-    throw;
+    : file_(lock_of(guarded)) {
+  while (!acquire(guarded, this_process(command))) continue;
+}
+
+/// Returns false if another writer removed the file after it was opened here.
+bool WriterLock::acquire(const fs::path& guarded, LockHolder self) {
+  descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  const bool is_new = descriptor_.is_open();
+  if (!is_new) {
+    if (errno != EEXIST) fail_on(file_, "create it", kRemedy);
+    descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (!descriptor_.is_open() && errno == ENOENT) return false;
+    if (!descriptor_.is_open()) fail_on(file_, "open it", kRemedy);
   }
-  ::unlink(aside.c_str());
-  try {
-    remove_leftovers();
-  } catch (const std::exception&) {  // leftover files are harmless
+  const KernelLock lock = kernel_lock(descriptor_.number(), F_OFD_SETLK);
+  if (lock == KernelLock::kFree && !is_at(file_, descriptor_.number())) return false;
+  if (!is_new || lock == KernelLock::kHeldByOther) {
+    taken_from_ = ended_holder(descriptor_.number(), lock, guarded, file_);
   }
+  self.has_kernel_lock = lock == KernelLock::kFree;
+  replace_text(descriptor_.number(), file_, to_text(self));
+  return true;
 }
 
 WriterLock::~WriterLock() {
-  try {
-    if (is_held_by(file_, self_.token)) ::unlink(file_.c_str());
-  } catch (const Error&) {  // unreadable: the next writer replaces it, as after a crash
-  }
-}
-
-fs::path WriterLock::beside(std::string_view what, const std::string& token) const {
-  return fmt::format("{}.{}-{}", file_.string(), what, token);
-}
-
-/// Creates the file with this process as holder and keeps it open. Returns false if it exists.
-bool WriterLock::create(const fs::path& name) {
-  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll));
-  if (!file.is_open() && errno == EEXIST) return false;
-  if (!file.is_open()) fail_on(name, "create it", errno);
-  descriptor_ = std::move(file);
-  self_.has_kernel_lock = lock_in_kernel(descriptor_.number());
-  try {
-    write_whole(descriptor_.number(), name, to_text(self_));
-  } catch (...) {
-    ::unlink(name.c_str());
-    throw;
-  }
-  return true;
-}
-
-/// Links this process's lock file to `name`. Returns false if another process has that name.
-bool WriterLock::take(const fs::path& name) {
-  if (::link(beside("new", self_.token).c_str(), name.c_str()) == 0) return true;
-  if (errno == EEXIST) return is_held_by(name, self_.token);  // the link exists, its reply was lost
-  const bool knows_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS;
-  if (!knows_no_links) fail_on(name, "create it", errno);
-  return create(name);
-}
-
-void WriterLock::acquire(const fs::path& name) {
-  while (!take(name)) {
-    const Found found = look_at(name);
-    if (!found.is_there) continue;  // released meanwhile
-    refuse_unless_gone(guarded_, name, found);
-    if (replace(name, *found.holder)) return;
-  }
-}
-
-/// Replaces the lock of a process that has ended. Returns false if another process already did.
-bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
-  const fs::path right = beside("after", gone.token);
-  acquire(right);
-  // Only the holder of this right may replace that lock, so the lock can no longer change.
-  if (!is_held_by(name, gone.token)) {
-    ::unlink(right.c_str());
-    return false;
-  }
-  rename_durably(right, name);
-  taken_from_ = gone;
-  return true;
-}
-
-/// Removes the lock files of killed starters. Starters that still run are refused in any case.
-void WriterLock::remove_leftovers() const {
-  const std::string own = file_.filename().string() + ".";
-  for (const auto& entry : fs::directory_iterator(fs::absolute(file_).parent_path())) {
-    if (!entry.path().filename().string().starts_with(own)) continue;
-    const Found found = look_at(entry.path());
-    if (found.holder && fate_of(*found.holder, found.kernel_lock) == HolderFate::kGone) {
-      ::unlink(entry.path().c_str());
-    }
-  }
+  if (is_at(file_, descriptor_.number())) ::unlink(file_.c_str());
 }
 
 }  // namespace lie

@@ -3,6 +3,7 @@
 // common/trajectory/schema.h.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -12,6 +13,14 @@
 #include "common/rollout/verdict.h"
 
 namespace lie {
+
+/// Identifies a training group by the place where the prompt stream drew it. Random keys are
+/// derived from this identity, whichever step trains on the group.
+struct DrawnGroup {
+  std::int64_t step = -1;   // step that drew the prompt
+  std::int64_t group = -1;  // position within that step
+  auto operator<=>(const DrawnGroup&) const = default;
+};
 
 /// One row of a dataset.
 struct Prompt {

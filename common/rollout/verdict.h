@@ -25,6 +25,18 @@ inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(kLastVerdi
 /// Returns "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold",
 /// "out_of_budget", "undecided" or "copied". These names appear in the output of lie_verify and in
 /// the metrics verdict_<name>_share.
-std::string_view name(VerdictCode code);
+constexpr std::string_view name(VerdictCode code) {
+  switch (code) {
+    case VerdictCode::kEqual: return "equal";
+    case VerdictCode::kUnequal: return "unequal";
+    case VerdictCode::kNoAnswer: return "no_answer";
+    case VerdictCode::kUnparsableAnswer: return "unparsable_answer";
+    case VerdictCode::kUnparsableGold: return "unparsable_gold";
+    case VerdictCode::kOutOfBudget: return "out_of_budget";
+    case VerdictCode::kUndecided: return "undecided";
+    case VerdictCode::kCopied: return "copied";
+  }
+  return "unknown";
+}
 
 }  // namespace lie

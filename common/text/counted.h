@@ -20,4 +20,9 @@ inline std::string numbered(std::string_view thing, std::int64_t first, std::int
   return fmt::format("{}s {} to {}", thing, first, last);
 }
 
+/// Returns "step 3 is" or "steps 3 to 5 are".
+inline std::string numbered_are(std::string_view thing, std::int64_t first, std::int64_t last) {
+  return numbered(thing, first, last) + (first == last ? " is" : " are");
+}
+
 }  // namespace lie

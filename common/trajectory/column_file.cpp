@@ -64,7 +64,7 @@ void write_info(hid_t file, const TrajectoryInfo& info) {
   h5::write_attribute(file, name::kNumbers, std::string_view(numbers));
   if (info.token_versions) h5::write_attribute(file, name::kTokenVersions, std::int64_t{1});
   if (info.drawn_groups) h5::write_attribute(file, name::kDrawnGroups, std::int64_t{1});
-  h5::write_attribute(file, name::kChecksum, info_checksum(info));
+  h5::write_attribute(file, name::kChecksum, schema::info_checksum(info));
 }
 
 }  // namespace

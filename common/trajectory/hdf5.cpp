@@ -1,8 +1,13 @@
 #include "common/trajectory/hdf5.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+
 #include "common/base/error.h"
 
 namespace lie::h5 {
+
 namespace {
 
 herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* out) {
@@ -208,6 +213,66 @@ std::uint64_t row_count(hid_t dataset) {
   if (H5Sget_simple_extent_ndims(space.id()) != 1) fail("HDF5: a column must have one dimension");
   H5Sget_simple_extent_dims(space.id(), &rows, nullptr);
   return rows;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using schema::ColumnInfo;
+
+Handle open_file(const fs::path& path) {
+  if (!fs::is_regular_file(path)) fail("{}: no such file", path.string());
+  const Handle access = file_access();
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()), H5Fclose);
+  if (!file) {
+    fail(
+        "{}: cannot be read as a trajectory file: {}; it is damaged or from another program: "
+        "remove it or restore it",
+        path.string(), last_reason());
+  }
+  return file;
+}
+
+Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
+  const Handle access = column_access();
+  Handle dataset(H5Dopen2(file, column.path, access.id()), H5Dclose);
+  if (!dataset) {
+    fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
+         last_reason());
+  }
+  const Handle type(checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
+  if (H5Tequal(type.id(), file_type(column.type)) <= 0) {
+    fail("{}: column {} has another element type than schema version {} defines", path, column.path,
+         schema::kVersion);
+  }
+  return dataset;
+}
+
+}  // namespace
+
+std::size_t OpenFiles::default_limit() {
+  rlimit files = {};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 16;
+  return std::clamp<std::size_t>(files.rlim_cur / 4, 1, 64);
+}
+
+OpenFiles::File& OpenFiles::open(const fs::path& path) {
+  const auto found = std::ranges::find_if(
+      files_, [&](const File& file) { return file.path.native() == path.native(); });
+  if (found != files_.end()) {
+    files_.splice(files_.begin(), files_, found);
+    return files_.front();
+  }
+  if (files_.size() == limit_) files_.pop_back();
+  files_.push_front({path, open_file(path), {}});
+  return files_.front();
+}
+
+hid_t OpenFiles::column(const fs::path& path, const ColumnInfo& column) {
+  File& file = open(path);
+  Handle& dataset = file.columns[column.path];
+  if (!dataset) dataset = open_column(file.file.id(), column, path.string());
+  return dataset.id();
 }
 
 }  // namespace lie::h5

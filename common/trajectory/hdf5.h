@@ -1,11 +1,16 @@
-// HDF5 handles that close automatically, and HDF5 return codes as lie::Error. Only .cpp files of
-// this folder include this header. Only one thread of a process uses the library.
+// HDF5 handles that close automatically, HDF5 return codes as lie::Error, and a limited number of
+// trajectory files that are open for reading. Only .cpp files of this folder include this header.
+// Only one thread of a process uses the library.
 #pragma once
 
 #include <hdf5.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,5 +77,33 @@ std::int64_t read_int_attribute(hid_t object, const char* name, std::string_view
 std::uint64_t read_uint_attribute(hid_t object, const char* name, std::string_view file);
 
 std::uint64_t row_count(hid_t dataset);
+
+/// Opens files and columns on demand. A long run has more segments than a process may have open
+/// files. Not thread-safe.
+class OpenFiles {
+ public:
+  /// Keeps at most `limit` files open, the most recently used.
+  explicit OpenFiles(std::size_t limit = default_limit()) : limit_(limit) {}
+
+  /// Return identifiers that are valid until the next call. Throw Error naming what cannot be
+  /// opened.
+  hid_t file(const std::filesystem::path& path) { return open(path).file.id(); }
+  hid_t column(const std::filesystem::path& path, const schema::ColumnInfo& column);
+
+  /// Returns a quarter of the number of files that the process may open, at most 64. Each open file
+  /// takes about a megabyte of memory.
+  static std::size_t default_limit();
+
+ private:
+  struct File {
+    std::filesystem::path path;
+    Handle file;
+    std::map<std::string, Handle, std::less<>> columns;  // opened so far, by path
+  };
+  File& open(const std::filesystem::path& path);
+
+  std::size_t limit_;
+  std::list<File> files_;  // most recently used first
+};
 
 }  // namespace lie::h5

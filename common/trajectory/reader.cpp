@@ -1,7 +1,6 @@
 #include "common/trajectory/reader.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <sstream>
 #include <string_view>
@@ -9,23 +8,11 @@
 
 #include "common/base/error.h"
 #include "common/trajectory/hdf5.h"
-#include "common/trajectory/open_files.h"
 
 namespace lie {
 
 namespace fs = std::filesystem;
 using schema::ColumnInfo, schema::Table;
-
-struct SegmentReader::State {
-  fs::path path;
-  std::shared_ptr<OpenFiles> files;
-  TrajectoryInfo info;
-  std::vector<std::int64_t> steps;
-  /// By table: number of rows up to the end of each step.
-  std::array<std::vector<std::int64_t>, schema::kTableCount> ends;
-
-  hid_t column(const ColumnInfo& column) const { return files->column(path, column); }
-};
 
 namespace {
 
@@ -36,7 +23,7 @@ std::vector<std::string> read_names(hid_t file, const char* attribute, const std
   return names;
 }
 
-RewardNames read_reward_names(OpenFiles& files, const fs::path& path) {
+RewardNames read_reward_names(h5::OpenFiles& files, const fs::path& path) {
   RewardNames rewards;
   for (const std::string& name :
        read_names(files.file(path), schema::attribute::kRewardTerms, path.string())) {
@@ -47,7 +34,7 @@ RewardNames read_reward_names(OpenFiles& files, const fs::path& path) {
   return rewards;
 }
 
-TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
+TrajectoryInfo read_info(h5::OpenFiles& files, const fs::path& of) {
   const std::string path = of.string();
   const hid_t file = files.file(of);
   namespace name = schema::attribute;
@@ -70,15 +57,10 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
   info.token_versions = H5Aexists(file, name::kTokenVersions) > 0;
   info.drawn_groups = H5Aexists(file, name::kDrawnGroups) > 0;
   if (H5Aexists(file, name::kChecksum) > 0 &&
-      h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
+      h5::read_uint_attribute(file, name::kChecksum, path) != schema::info_checksum(info)) {
     fail("{}: its attributes do not match {}; the file is damaged", path, name::kChecksum);
   }
   return info;
-}
-
-template <typename State>
-auto& ends_of(State& state, Table table) {
-  return state.ends[static_cast<std::size_t>(table)];
 }
 
 void check_ascend(const std::vector<std::int64_t>& values, const ColumnInfo& column,
@@ -90,39 +72,30 @@ void check_ascend(const std::vector<std::int64_t>& values, const ColumnInfo& col
 
 }  // namespace
 
-SegmentReader::SegmentReader(const fs::path& path, std::shared_ptr<OpenFiles> files)
-    : state_(new State) {
-  state_->path = path;
-  state_->files = files ? std::move(files) : std::make_shared<OpenFiles>(1);
-  state_->info = read_info(*state_->files, path);
+SegmentReader::SegmentReader(const fs::path& path, std::shared_ptr<h5::OpenFiles> files)
+    : path_(path),
+      files_(files ? std::move(files) : std::make_shared<h5::OpenFiles>(1)),
+      info_(read_info(*files_, path)) {
   // Open this column first, so that columns opened later contain the rows that it refers to.
-  auto& step_rows = ends_of(*state_, Table::kStep);
-  step_rows.resize(h5::row_count(state_->column(schema::step::kStep)));
+  Ends& step_rows = ends_of(Table::kStep);
+  step_rows.resize(h5::row_count(files_->column(path_, schema::step::kStep)));
   std::iota(step_rows.begin(), step_rows.end(), 1);
-  state_->steps = read(schema::step::kStep);
+  steps_ = read(schema::step::kStep);
   read_ends();
 }
 
-SegmentReader::~SegmentReader() = default;
-SegmentReader::SegmentReader(SegmentReader&&) noexcept = default;
-SegmentReader& SegmentReader::operator=(SegmentReader&&) noexcept = default;
-
-const fs::path& SegmentReader::path() const { return state_->path; }
-const TrajectoryInfo& SegmentReader::info() const { return state_->info; }
-const std::vector<std::int64_t>& SegmentReader::steps() const { return state_->steps; }
-
 void SegmentReader::keep_steps_up_to(std::int64_t last) {
-  std::erase_if(state_->steps, [last](std::int64_t step) { return step > last; });
-  for (auto& ends : state_->ends) ends.resize(state_->steps.size());
+  std::erase_if(steps_, [last](std::int64_t step) { return step > last; });
+  for (auto& ends : ends_) ends.resize(steps_.size());
 }
 
 std::int64_t SegmentReader::rows(Table table) const {
-  const auto& ends = ends_of(*state_, table);
+  const auto& ends = ends_of(table);
   return ends.empty() ? 0 : ends.back();
 }
 
 RowRange SegmentReader::rows_of_step(Table table, std::size_t index) const {
-  const auto& ends = ends_of(*state_, table);
+  const auto& ends = ends_of(table);
   const std::int64_t first = index == 0 ? 0 : ends.at(index - 1);
   return {first, ends.at(index) - first};
 }
@@ -136,15 +109,15 @@ bool SegmentReader::has(const ColumnInfo& column) const {
 }
 
 void SegmentReader::read_ends() {
-  check_ascend(state_->steps, schema::step::kStep, state_->path);
+  check_ascend(steps_, schema::step::kStep, path_);
   for (const auto& [table, column] : schema::kStepEnds) {
-    auto& ends = ends_of(*state_, table);
+    auto& ends = ends_of(table);
     if (!has(*column)) {
-      ends.assign(state_->steps.size(), 0);
+      ends.assign(steps_.size(), 0);
       continue;
     }
     ends = read(*column);
-    check_ascend(ends, *column, state_->path);
+    check_ascend(ends, *column, path_);
   }
 }
 
@@ -152,14 +125,14 @@ void SegmentReader::check_range(const ColumnInfo& column, RowRange range) const 
   const auto [first, count] = range;
   if (first < 0 || count < 0 || first + count > rows(column.table)) {
     fail("{}: {} has {} rows, but rows {} to {} were requested; the file is damaged",
-         state_->path.string(), column.path, rows(column.table), first, first + count);
+         path_.string(), column.path, rows(column.table), first, first + count);
   }
 }
 
 void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* values) const {
   const auto [first, count] = range;
   if (count == 0) return;
-  const hid_t dataset = state_->column(column);
+  const hid_t dataset = files_->column(path_, column);
   const auto start = static_cast<hsize_t>(first);
   const auto size = static_cast<hsize_t>(count);
   const h5::Handle source(h5::checked_id(H5Dget_space(dataset), column.path), H5Sclose);
@@ -169,8 +142,8 @@ void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* val
             column.path);
   if (H5Dread(dataset, h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
               values) < 0) {
-    fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", state_->path.string(),
-         first, first + count, column.path, h5::last_reason());
+    fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", path_.string(), first,
+         first + count, column.path, h5::last_reason());
   }
 }
 
@@ -185,7 +158,7 @@ std::vector<std::byte> SegmentReader::read_bytes(const ColumnInfo& column, RowRa
 bool SegmentReader::ends_with_a_step() const {
   bool ends = true;
   schema::for_each_column(info(), [&](const ColumnInfo& column) {
-    const auto rows_there = static_cast<std::int64_t>(h5::row_count(state_->column(column)));
+    const auto rows_there = static_cast<std::int64_t>(h5::row_count(files_->column(path_, column)));
     ends = ends && rows_there == rows(column.table);
   });
   return ends;
@@ -197,11 +170,27 @@ std::string SegmentReader::text(std::int64_t offset, std::int32_t count) const {
 }
 
 bool is_of_another_version(const fs::path& path) try {
-  OpenFiles files(1);
+  h5::OpenFiles files(1);
   const char* name = schema::attribute::kSchemaVersion;
   return h5::read_int_attribute(files.file(path), name, path.string()) != schema::kVersion;
 } catch (const Error&) {
   return false;
+}
+
+SegmentDamage damage_of(const SegmentReader& file) {
+  SegmentDamage damage;
+  schema::for_each_column(file.info(), [&](const schema::ColumnInfo& column) {
+    for (std::size_t i = 0; i < file.steps().size(); ++i) {
+      try {
+        file.read_bytes(column, file.rows_of_step(column.table, i));
+      } catch (const Error& error) {
+        if (damage.fault.empty()) damage.fault = error.what();
+        damage.columns.insert(column.path);
+        damage.steps.insert(file.steps()[i]);
+      }
+    }
+  });
+  return damage;
 }
 
 }  // namespace lie

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/rollout/drawn_group.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {
@@ -58,8 +57,5 @@ struct TrajectoryInfo {
   bool token_versions = false;  // weights may change in flight; /version_run exists
   bool drawn_groups = false;  // steps may use groups drawn for other steps; /problem/drawn_* exist
 };
-
-/// Returns the first 8 bytes of the SHA-256 of all its fields.
-std::uint64_t info_checksum(const TrajectoryInfo& info);
 
 }  // namespace lie

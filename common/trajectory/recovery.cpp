@@ -9,8 +9,6 @@
 #include "common/text/counted.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
-#include "common/trajectory/segment_damage.h"
-#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 
@@ -22,10 +20,7 @@ using schema::ColumnInfo;
 void rename_damaged(const Segment& segment, std::int64_t step, const char* fault, const Log& log) {
   const fs::path aside = set_aside(segment.path, ".damaged");
   const std::int64_t start = segment.starts_after_step;
-  const std::string lost = start < step
-                               ? fmt::format("{} {} lost, ", numbered("step", start + 1, step),
-                                             start + 1 == step ? "is" : "are")
-                               : "";
+  const std::string lost = start < step ? numbered_are("step", start + 1, step) + " lost, " : "";
   log.warn(
       "TRAJECTORIES ARE DAMAGED: {}; renamed to {}: {}its steps after step {} are generated again",
       fault, aside.filename().string(), lost, std::max(start, step));

@@ -12,7 +12,7 @@ namespace lie {
 /// such that the log holds all steps from step + 1 to L, or `step`. All learners must have
 /// completed them in readable files.
 ///
-/// Afterward the files hold no later steps, all are closed, the index (segment_index.h) lists them,
+/// Afterward the files hold no later steps, all are closed, the index (segments.h) lists them,
 /// and the next segment may start after L. Segments before the checkpoint's are opened only if the
 /// index lacks them. Damaged segments are renamed to ....h5.damaged. Segments with complete steps
 /// that do not directly follow L are renamed to ....h5.gap. Each renaming logs a warning.

@@ -7,8 +7,7 @@
 
 #include "common/base/error.h"
 #include "common/text/counted.h"
-#include "common/trajectory/open_files.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/hdf5.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
@@ -47,7 +46,7 @@ void RunReader::note_missing(const fs::path& directory) {
 }
 
 void RunReader::open(const fs::path& directory) {
-  const auto files = std::make_shared<OpenFiles>();
+  const auto files = std::make_shared<h5::OpenFiles>();
   for (const Segment& segment : lie::segments(directory)) {
     segments_.emplace_back(segment.path, files);
     index_samples(segments_.size() - 1);  // while the file is open

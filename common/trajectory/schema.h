@@ -233,6 +233,9 @@ void for_each_column(const TrajectoryInfo& info,
 /// Returns the number of elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
 
+/// Returns the first 8 bytes of the SHA-256 of all fields.
+std::uint64_t info_checksum(const TrajectoryInfo& info);
+
 /// Attributes of the file's root. Texts are UTF-8 of fixed size, which h5py returns as bytes.
 /// (Texts of variable size are in HDF5's heap, which has no checksum: a flipped bit there can crash
 /// HDF5.)

@@ -1,18 +1,20 @@
 #include "common/trajectory/segments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <optional>
-#include <system_error>
 #include <tuple>
 
 #include "common/base/error.h"
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
+#include "common/io/json_lines.h"
 #include "common/text/scan.h"
 #include "common/trajectory/hdf5.h"
+#include "common/trajectory/reader.h"
 
 namespace lie {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,22 +22,13 @@ constexpr std::string_view kPrefix = "learner-";
 constexpr std::string_view kMiddle = "-segment-";
 constexpr std::string_view kUnfinished = ".h5.new";
 
-std::optional<std::int64_t> take_number(std::string_view& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
 std::optional<Segment> parse_name(const fs::path& path, std::string_view extension) {
-  const std::string name = path.filename().string();
-  std::string_view rest = name;
-  if (!take(rest, kPrefix)) return std::nullopt;
-  const auto learner = take_number(rest);
-  if (!learner || !take(rest, kMiddle)) return std::nullopt;
-  const auto start = take_number(rest);
-  if (!start || rest != extension) return std::nullopt;
+  const std::string file = path.filename().string();
+  const std::string_view name = file;
+  const std::size_t middle = std::min(name.find(kMiddle), name.size());
+  const auto learner = number_in_name(name.substr(0, middle), kPrefix);
+  const auto start = number_in_name(name.substr(middle), kMiddle, extension);
+  if (!learner || !start || *learner < 0 || *start < 0) return std::nullopt;
   return Segment{path, *learner, *start};
 }
 
@@ -102,6 +95,123 @@ void clear_after_crash(const fs::path& path) {
   // Data written after the last flush of the file's superblock are beyond the end that it records.
   if (H5Fincrement_filesize(file.id(), 0) < 0) h5::fail_to_write(path, "its end");
   file.close(path);
+}
+
+namespace {
+
+fs::path index_path(const fs::path& directory) { return directory / "index.jsonl"; }
+
+std::string line_of(const IndexedSegment& segment) {
+  return with_checksum(fmt::format(
+             "{{\"file\":{},\"learner\":{},\"learners\":{},\"first_step\":{},\"last_step\":{},"
+             "\"bytes\":{},\"removed\":{}}}",
+             json_quoted(segment.file), segment.learner, segment.learners, segment.first_step,
+             segment.last_step, segment.bytes, segment.removed)) +
+         "\n";
+}
+
+std::int64_t required_integer(const JsonRow& row, std::string_view field) {
+  const auto value = row.integer(field);
+  if (!value) fail("{}: {} is missing; the file is damaged", row.place(), field);
+  return *value;
+}
+
+IndexedSegment segment_of(const JsonRow& row) {
+  return {.file = row.required_text("file"),
+          .learner = required_integer(row, "learner"),
+          .learners = required_integer(row, "learners"),
+          .first_step = required_integer(row, "first_step"),
+          .last_step = required_integer(row, "last_step"),
+          .bytes = required_integer(row, "bytes"),
+          .removed = row.boolean("removed").value_or(false)};
+}
+
+void write_index(const fs::path& directory, const SegmentIndex& index) {
+  std::string lines;
+  for (const IndexedSegment& segment : index) lines += line_of(segment);
+  write_file_atomically(index_path(directory), lines);
+}
+
+std::int64_t size_of(const fs::path& file) {
+  return static_cast<std::int64_t>(fs::file_size(file));
+}
+
+/// Removes steps after `step` from the index. A missing file stays listed with its steps up to
+/// `step`.
+void forget_after(SegmentIndex& index, const fs::path& directory, std::int64_t step) {
+  std::erase_if(index, [&](const IndexedSegment& segment) {
+    return segment.last_step > step &&
+           (segment.first_step > step || fs::exists(directory / segment.file));
+  });
+  for (IndexedSegment& segment : index) segment.last_step = std::min(segment.last_step, step);
+}
+
+void add_to(SegmentIndex& index, const fs::path& path) {
+  const SegmentReader file(path);
+  if (file.steps().empty() || !is_closed(path)) return;
+  index.push_back({.file = path.filename().string(),
+                   .learner = file.info().learner_rank,
+                   .learners = file.info().learner_count,
+                   .first_step = file.steps().front(),
+                   .last_step = file.steps().back(),
+                   .bytes = size_of(path)});
+}
+
+}  // namespace
+
+SegmentIndex read_index(const fs::path& directory) {
+  const fs::path path = index_path(directory);
+  SegmentIndex index;
+  if (!fs::exists(path)) return index;
+  const std::string text = read_file(path);
+  const bool checked = has_checksum(text);
+  const auto add_line = [&](std::string_view line, std::size_t number) {
+    const std::string place = fmt::format("{}:{}", path.string(), number);
+    index.push_back(segment_of(parse_json_row(line, place)));
+    if (checked && !is_valid(line)) fail("{}: does not match its checksum; it is damaged", place);
+  };
+  // The file is written atomically, so an incomplete last line is damage.
+  if (!for_each_whole_line(text, add_line).empty()) fail("{}: its end is damaged", path.string());
+  return index;
+}
+
+SegmentIndex usable_index(const fs::path& directory, const Log& log) {
+  try {
+    return read_index(directory);
+  } catch (const Error& error) {
+    set_aside(index_path(directory), ".damaged");
+    log.warn("{}; renamed, and rebuilt from the files", error.what());
+  }
+  return {};
+}
+
+bool is_there(const fs::path& directory, const IndexedSegment& segment) {
+  const fs::path path = directory / segment.file;
+  return fs::exists(path) && size_of(path) == segment.bytes;
+}
+
+void update_index(const fs::path& directory, std::int64_t step) {
+  SegmentIndex index = read_index(directory);
+  forget_after(index, directory, step);
+  for (const Segment& segment : segments(directory)) {
+    const std::string name = segment.path.filename().string();
+    const auto known = std::ranges::find(index, name, &IndexedSegment::file);
+    if (known == index.end()) add_to(index, segment.path);
+  }
+  std::ranges::sort(index, {},
+                    [](const IndexedSegment& s) { return std::tuple(s.first_step, s.file); });
+  write_index(directory, index);
+}
+
+void remove_segments_up_to(const fs::path& directory, std::int64_t last) {
+  SegmentIndex index = read_index(directory);
+  for (IndexedSegment& segment : index) {
+    if (segment.last_step <= last) segment.removed = true;
+  }
+  write_index(directory, index);
+  for (const IndexedSegment& segment : index) {
+    if (segment.removed) remove_file(directory / segment.file);
+  }
 }
 
 }  // namespace lie

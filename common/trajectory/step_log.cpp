@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/trajectory/open_files.h"
+#include "common/trajectory/hdf5.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_columns.h"
 
@@ -122,7 +122,7 @@ std::vector<GroupRecord> groups_of(const SegmentReader& file, std::size_t index)
 }  // namespace
 
 StepLog::StepLog(const fs::path& directory, std::int64_t after) : directory_(directory) {
-  const auto files = std::make_shared<OpenFiles>();
+  const auto files = std::make_shared<h5::OpenFiles>();
   for (const Segment& segment : segments_after(directory, after)) {
     segments_.emplace_back(segment.path, files);
   }

@@ -7,9 +7,10 @@
 
 #include "common/base/error.h"
 #include "common/base/fault.h"
-#include "common/io/checksums.h"
 #include "common/io/file.h"
-#include "common/text/numbered_name.h"
+#include "common/io/sha256.h"
+#include "common/text/scan.h"
+#include "learner/checkpoint/checkpoint_files.h"
 
 namespace lie {
 namespace {

@@ -11,7 +11,7 @@
 //                                        optimizer-00001-of-00004.safetensors, ...
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     coverage.bin                       the run's distinct n-grams: learner/record/run_coverage.h
-//     SHA256SUMS                         of all of these (common/io/checksums.h), checked on resume
+//     SHA256SUMS                         of all of these (common/io/sha256.h), checked on resume
 //                                        (learner/checkpoint/saved_checkpoints.h)
 #pragma once
 

@@ -10,9 +10,9 @@
 
 #include "common/base/error.h"
 #include "common/base/fault.h"
-#include "common/io/checksums.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/io/sha256.h"
 
 namespace lie {
 namespace {

@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/process/log.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 
 namespace lie {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/config/nearest.h"
-#include "common/io/checksums.h"
+#include "common/config/name_hints.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
+#include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint_files.h"
 
 namespace lie {

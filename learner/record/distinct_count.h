@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "common/text/ngram_keys.h"
+#include "common/text/units.h"
 
 namespace lie {
 

@@ -12,7 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/process/log.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 #include "learner/record/step_metrics.h"
 #include "learner/schedule/open_groups.h"
 

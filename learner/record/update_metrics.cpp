@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/larger.h"
+#include "common/base/arithmetic.h"
 
 namespace lie {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/comm/wire.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
-#include "common/text/numbered_name.h"
+#include "common/text/scan.h"
 #include "learner/schedule/tickets.h"
 
 namespace lie {

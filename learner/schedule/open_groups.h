@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "common/rollout/drawn_group.h"
 #include "common/rollout/rollout.h"
 #include "learner/schedule/tickets.h"
 

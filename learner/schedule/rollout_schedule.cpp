@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
-#include "common/io/line_checksum.h"
 
 namespace lie {
 namespace {

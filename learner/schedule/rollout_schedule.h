@@ -1,7 +1,7 @@
 // The policy version with which each group of a run was generated. From it, and from config, seed
 // and data, the run can be repeated bit for bit, whatever the timing of the actors.
 //
-//   schedule.jsonl   a line per training step, with a checksum (common/io/line_checksum.h):
+//   schedule.jsonl   a line per training step, with a checksum (common/io/crc32c.h):
 //                    {"step":7,"problems":[12,3],"versions":[6,5],"crc32c":...}
 //                    by group: its row in the dataset, and its policy version;
 //                    where weights change in flight, also
@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "common/io/output_file.h"
-#include "common/rollout/drawn_group.h"
 #include "common/rollout/rollout.h"
 #include "learner/step.h"
 

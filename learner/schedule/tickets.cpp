@@ -6,7 +6,7 @@
 #include <ranges>
 #include <utility>
 
-#include "common/base/divided_up.h"
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/base/fault.h"
 

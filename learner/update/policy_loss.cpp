@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
-#include "common/base/larger.h"
 
 namespace lie {
 namespace {

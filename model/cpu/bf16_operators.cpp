@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
 
 namespace lie::cpu {

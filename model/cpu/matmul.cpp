@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "model/cpu/operators.h"
 

@@ -142,7 +142,7 @@ class Operators {
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
-  /// Copies between tensors of one shape. fp32 is rounded to bf16 as in common/base/bfloat16.h, and
+  /// Copies between tensors of one shape. fp32 is rounded to bf16 as in common/base/dtype.h, and
   /// bf16 is widened to fp32.
   virtual void copy(Tensor from, Tensor to) = 0;
   /// Copies to contiguous rows on the host and waits for the device.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/collective/collective.h"
 #include "common/comm/collective/thread_collective.h"
 #include "common/comm/job.h"

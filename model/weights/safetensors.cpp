@@ -13,10 +13,10 @@
 #include <limits>
 #include <utility>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
+#include "common/io/file.h"
 #include "common/io/json.h"
-#include "common/io/lfs_pointer.h"
 
 namespace lie {
 namespace {

@@ -30,7 +30,7 @@ def _naming(path, what):
 
 
 def _open(path):
-    """Opens a file as open_file() in common/trajectory/open_files.cpp does: by SWMR, whether a writer has it open, was
+    """Opens a file as open_file() in common/trajectory/hdf5.cpp does: by SWMR, whether a writer has it open, was
     killed, or has closed it."""
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)

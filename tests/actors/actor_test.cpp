@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/collective/thread_collective.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/actors/letters.h"

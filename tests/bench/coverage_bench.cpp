@@ -15,7 +15,6 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
-#include "common/text/ngram_keys.h"
 #include "common/text/units.h"
 #include "learner/record/distinct_count.h"
 #include "rewards/coverage.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "tests/model/operator_side.h"
 
 namespace lie::bench {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/operators/thread_team.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"

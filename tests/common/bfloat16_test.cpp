@@ -1,4 +1,4 @@
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/io/json.h"
 
 #include <gtest/gtest.h>

@@ -242,8 +242,8 @@ TEST_F(Config, InvalidShapesAreNamed) {
   EXPECT_EQ(load("- a\n- b\n"), "c.yaml:1: expected \"key: value\" lines, as in configs/");
   EXPECT_EQ(load("[a, b]: 1\n"), "c.yaml:1: a key must be a plain name; write \"name: value\"");
   EXPECT_EQ(load("seed: {a: 1}\n"),
-            "c.yaml:1: seed is not a section; the sections are policy_loss, policy_loss.inner; "
-            "--help lists all keys");
+            "c.yaml:1: seed is not a section of this command; its sections are policy_loss, "
+            "policy_loss.inner; --help lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
   EXPECT_EQ(load("seed: 1\n", {"=3"}), "--set =3: expected key=value");
 }

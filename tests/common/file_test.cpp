@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "common/io/checksums.h"
-#include "common/io/file_aside.h"
+#include "common/io/output_file.h"
+#include "common/io/sha256.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/io/line_checksum.h"
+#include "common/io/crc32c.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/text/ngram_keys.h"
+#include "common/text/units.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

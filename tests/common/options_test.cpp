@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,4 +1,4 @@
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 
 #include <gtest/gtest.h>
 

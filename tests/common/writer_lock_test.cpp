@@ -17,6 +17,7 @@
 #include <functional>
 #include <new>
 #include <random>
+#include <sstream>
 
 #include "common/io/file.h"
 #include "tests/temporary_directory.h"
@@ -95,12 +96,12 @@ class WriterLockTest : public ::testing::Test {
   fs::path file_ = directory_ / kWriterLockName;
 };
 
-/// Returns a holder that ran on another machine.
+/// Returns a holder that ran on another host, whose file system has no locks there.
 LockHolder elsewhere() {
   LockHolder holder = this_process("first");
   holder.host = "n17";
-  holder.machine = "another";
   holder.boot = "another";
+  holder.has_kernel_lock = false;
   return holder;
 }
 
@@ -121,7 +122,7 @@ TEST_F(WriterLockTest, LocksAFileByAnotherFileNextToIt) {
 
 TEST_F(WriterLockTest, RefusalNamesTheRunningHolder) {
   const pid_t pid = holder_of(directory_);
-  const LockHolder holder = *parse_lock_holder(read_file(file_));
+  const LockHolder holder = parse_lock_holder(read_file(file_));
   EXPECT_EQ(holder.pid, pid);
   expect_in_error(directory_.string() + " is being written by \"first\" on host " + holder.host +
                   ", process " + std::to_string(pid) + ", since 2");
@@ -148,58 +149,53 @@ TEST_F(WriterLockTest, ZombieHoldersCountAsGone) {
   end(pid);
 }
 
-TEST_F(WriterLockTest, AReusedPidIsNotTheHolder) {
-  LockHolder holder = this_process("first");
-  leave(holder);
-  expect_in_error("is being written by \"first\"");
-  ++holder.start_ticks;
-  leave(holder);
+TEST_F(WriterLockTest, UnderThisKernelAFreeLockHasNoHolder) {
+  leave(this_process("first"));
+  check_unlocked(directory_);
   EXPECT_EQ(taken_from(), "first");
 }
 
 TEST_F(WriterLockTest, LocksOfOtherHostsAreRefusedWithARemedy) {
   leave(elsewhere());
   expect_in_error("held by \"first\" on host n17, process ");
-  expect_in_error("if it has ended, remove " + file_.string());
+  expect_in_error("the file system has no locks: if it has ended, remove " + file_.string());
+  EXPECT_EQ(error_of([&] { check_unlocked(directory_); }), error());
 }
 
-TEST_F(WriterLockTest, HoldersBeforeARebootAreGone) {
-  LockHolder holder = this_process("first");
-  if (holder.machine.empty()) GTEST_SKIP() << "this machine has no /etc/machine-id";
-  holder.boot = "the boot before";
-  leave(holder);
-  EXPECT_EQ(taken_from(), "first");
+TEST(LocksReachAllHosts, DependsOnTheFileSystemAndItsOptions) {
+  const auto reach = [](const std::string& type, const std::string& options) {
+    std::istringstream mounts(
+        "22 1 254:0 / / rw - ext4 /dev/vda rw\n"
+        "40 22 0:40 / /runs rw,relatime shared:7 master:1 - " +
+        type + " server:/runs " + options +
+        "\n"
+        "41 22 0:41 / /run rw - sysfs sysfs rw\n");
+    return locks_reach_all_hosts(mounts, "/runs/mine");
+  };
+  EXPECT_TRUE(reach("nfs4", "rw,vers=4.2,local_lock=none"));
+  EXPECT_FALSE(reach("nfs", "rw,vers=3,nolock,local_lock=all"));
+  EXPECT_FALSE(reach("nfs", "rw,vers=3,local_lock=posix"));
+  EXPECT_TRUE(reach("lustre", "rw,flock,lazystatfs"));
+  EXPECT_FALSE(reach("lustre", "rw,localflock"));
+  EXPECT_TRUE(reach("ext4", "rw"));
+  EXPECT_FALSE(reach("beegfs", "rw"));
+  EXPECT_FALSE(reach("fuse.sshfs", "rw"));
 }
 
-TEST_F(WriterLockTest, HoldersInOtherContainersAreGoneIfTheKernelLockIsFree) {
-  LockHolder holder = this_process("first");
-  holder.pid_namespace = "pid:[1]";
-  leave(holder);
-  expect_in_error("remove " + file_.string());
-  holder.has_kernel_lock = true;
-  leave(holder);
-  EXPECT_EQ(taken_from(), "first");
-}
-
-TEST_F(WriterLockTest, LocksWithoutAHolderAreRefused) {
-  for (const char* text : {"", "{\"token\": ", "[1, 2]", "{\"token\": 7}\n"}) {
+/// A starter that is killed before it has written its text leaves the file so.
+TEST_F(WriterLockTest, TakesOverFilesThatNameNoHolder) {
+  for (const char* text : {"", "{\"command\": ", "[1, 2]", "{\"command\": 7}\n"}) {
     scratch_.write(kWriterLockName, text);
-    expect_in_error("its lock " + file_.string() + " does not name its holder; if no process");
+    EXPECT_EQ(taken_from(), "") << text;
   }
 }
 
-TEST_F(WriterLockTest, IgnoresTheFilesOfKilledStarters) {
-  LockHolder gone = this_process("first");
-  ++gone.start_ticks;
-  LockHolder starter = gone;
-  starter.token = "00000000000000aa";
-  leave(gone);
-  scratch_.write("writer.lock.after-" + gone.token, to_text(starter));
-  scratch_.write("writer.lock.new-00000000000000aa", to_text(starter));
-  scratch_.write("writer.lock.new-00000000000000bb", "");  // its process may still run: kept
-  EXPECT_EQ(taken_from(), "first");
-  EXPECT_EQ(list_directory(directory_),
-            std::vector<std::string>{"writer.lock.new-00000000000000bb"});
+TEST_F(WriterLockTest, RefusesALockedFileThatNamesNoHolder) {
+  const Descriptor file(::open(scratch_.write(kWriterLockName, "").c_str(), O_RDWR | O_CLOEXEC));
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(file.number(), F_OFD_SETLK, &whole), 0);
+  expect_in_error("is being written by a process that has not written its name there: wait");
 }
 
 TEST_F(WriterLockTest, DoesNotRemoveAnotherHoldersLock) {
@@ -227,8 +223,9 @@ TEST_F(WriterLockTest, ExactlyOneOfManyStartersWins) {
           results.put('w');
           stay.get();
         } catch (const Error& error) {
-          results.put(std::string(error.what()).find("\"second\"") != std::string::npos ? 'r'
-                                                                                        : '?');
+          results.put(std::string(error.what()).find(" is being written by ") != std::string::npos
+                          ? 'r'
+                          : '?');
         }
       }));
     }
@@ -308,91 +305,48 @@ TEST_F(WriterLockTest, FullDisksAreReportedAndLeaveNoFiles) {
 }
 
 TEST_F(WriterLockTest, UnwritableDirectoriesAreNamed) {
-  EXPECT_TRUE(
-      error_of([&] { WriterLock("/proc", "second"); }).starts_with("/proc/writer.lock.new-"));
+  EXPECT_TRUE(error_of([&] {
+                WriterLock("/proc", "second");
+              }).starts_with("/proc/writer.lock: cannot create it"));
   EXPECT_TRUE(error_of([&] {
                 WriterLock(directory_ / "none" / "out.jsonl", "second");
               }).find("cannot create it: No such file") != std::string::npos);
 }
 
-/// Runs within a simulated Slurm job, whose squeue prints the answers of a test.
+/// Runs within a requeued Slurm job.
 class UnderSlurm : public WriterLockTest {
  protected:
-  UnderSlurm() : path_(std::getenv("PATH")) {
-    fs::create_directory(directory_ / "bin");
-    set("PATH", (directory_ / "bin").string() + ":" + path_);
-    set("SLURM_CLUSTER_NAME", "east");
-    set("SLURM_JOB_ID", "40");
-    set("SLURM_RESTART_COUNT", "1");
+  UnderSlurm() {
+    ::setenv("SLURM_CLUSTER_NAME", "east", 1);
+    ::setenv("SLURM_JOB_ID", "40", 1);
+    ::setenv("SLURM_RESTART_COUNT", "1", 1);
   }
   ~UnderSlurm() override {
-    set("PATH", path_);
     for (const char* name : {"SLURM_CLUSTER_NAME", "SLURM_JOB_ID", "SLURM_RESTART_COUNT"}) {
       ::unsetenv(name);
     }
   }
-  static void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
-  void squeue(const std::string& script) {
-    fs::permissions(scratch_.write("bin/squeue", "#!/bin/sh\n" + script + "\n"), fs::perms::all);
-  }
-  void leave_job(const std::string& id, const std::string& cluster = "east",
-                 const std::string& step = "") {
+  void leave_job(const std::string& id, const std::string& cluster, std::int64_t restarts) {
     LockHolder holder = elsewhere();
     holder.slurm_job = id;
     holder.slurm_cluster = cluster;
-    holder.slurm_step = step;
-    holder.slurm_restarts = 0;
+    holder.slurm_restarts = restarts;
     leave(holder);
   }
-
-  std::string path_;
 };
 
-TEST_F(UnderSlurm, EndedJobsAreGone) {
-  for (const char* answer : {"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
-                             "exit 0", "echo TIMEOUT", "echo PENDING"}) {
-    squeue(answer);
-    leave_job("39");
-    EXPECT_EQ(taken_from(), "first") << answer;
-  }
-}
-
-TEST_F(UnderSlurm, RunningAndUnknownJobsAreRefused) {
-  for (const char* answer : {"echo RUNNING", "echo COMPLETING", "printf 'FAILED\\nRUNNING\\n'",
-                             "echo 'Unable to contact slurm controller' >&2; exit 1"}) {
-    squeue(answer);
-    leave_job("39");
-    expect_in_error("Slurm job 39, since ");
-  }
-}
-
-TEST_F(UnderSlurm, JobsOfOtherClustersAreUnknown) {
-  squeue("exit 0");
-  leave_job("39", "west");
-  expect_in_error("Slurm job 39");
-}
-
-TEST_F(UnderSlurm, InvalidJobIdsAreNotPassedToSqueue) {
-  squeue("touch " + (directory_ / "asked").string());
-  leave_job("39; touch " + (directory_ / "run").string());
-  expect_in_error("on host n17");
-  EXPECT_FALSE(fs::exists(directory_ / "asked"));
-  EXPECT_FALSE(fs::exists(directory_ / "run"));
-}
-
 TEST_F(UnderSlurm, RequeuedJobsTakeOverTheirOwnLock) {
-  squeue("echo RUNNING");
-  leave_job("40");
+  leave_job("40", "east", 0);
   EXPECT_EQ(taken_from(), "first");
 }
 
-TEST_F(UnderSlurm, EndedStepsOfRunningJobsAreGone) {
-  set("SLURM_RESTART_COUNT", "0");
-  squeue("case \"$*\" in *--steps=40.3) ;; *) echo RUNNING ;; esac");
-  leave_job("40", "east", "2");
-  expect_in_error("Slurm job 40");
-  leave_job("40", "east", "3");
-  EXPECT_EQ(taken_from(), "first");
+TEST_F(UnderSlurm, LocksOfOtherJobsAndOfThisStartAreRefused) {
+  leave_job("39", "east", 0);
+  expect_in_error("Slurm job 39, since ");
+  leave_job("40", "west", 0);
+  expect_in_error("Slurm job 40, since ");
+  leave_job("40", "east", 1);
+  expect_in_error("Slurm job 40, since ");
 }
 
 }  // namespace

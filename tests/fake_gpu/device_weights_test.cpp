@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "model/aten/aten_operators.h"
 #include "model/collective/device_collective.h"

@@ -27,7 +27,7 @@ constexpr std::size_t kMaxUnits = 16;
 // Third-party libraries besides fmt, which every folder may include. The longest matching folder
 // decides.
 const std::map<std::string, std::set<std::string>> kLibrariesOfFolder = {
-    {"common", {"openssl", "spdlog", "yaml-cpp", "nlohmann", "Random123", "posix"}},
+    {"common", {"openssl", "yaml-cpp", "nlohmann", "Random123", "posix"}},
     {"common/comm", {"mpi", "nccl", "cuda", "posix"}},
     {"common/trajectory", {"hdf5", "posix"}},
     {"common/dataset", {"nlohmann", "arrow", "parquet"}},
@@ -41,8 +41,7 @@ const std::map<std::string, std::set<std::string>> kLibrariesOfFolder = {
 };
 
 // Maps the first component of an include path, or the full name, to its library.
-const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
-                                                       {"yaml-cpp", "yaml-cpp"},
+const std::map<std::string, std::string> kLibraries = {{"yaml-cpp", "yaml-cpp"},
                                                        {"nlohmann", "nlohmann"},
                                                        {"Random123", "Random123"},
                                                        {"arrow", "arrow"},

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 
 namespace lie::test {
 

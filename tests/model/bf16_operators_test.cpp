@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/cpu/kernels/bf16_tiles.h"
 #include "tests/instruction_sets.h"
 #include "tests/model/bf16_numbers.h"

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/kernels/philox.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/cpu/kernels/attention_kernels.h"
 #include "model/cpu/kernels/kernels.h"
 #include "tests/instruction_sets.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 
 namespace lie::test {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "hwy/targets.h"
 #include "model/cpu/bf16_operators.h"

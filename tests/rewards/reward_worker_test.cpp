@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 
 namespace lie {
 namespace {

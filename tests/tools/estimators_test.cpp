@@ -1,5 +1,5 @@
 // Compares with golden/estimators.json, which golden/make_estimators.py computes independently.
-#include "tools/eval/estimators.h"
+#include "tools/eval/eval_table.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/io/checksums.h"
 #include "common/io/file.h"
-#include "common/trajectory/segment_index.h"
+#include "common/io/sha256.h"
+#include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "tests/write_safetensors.h"
 

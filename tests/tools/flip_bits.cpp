@@ -37,7 +37,7 @@ std::vector<fs::path> files_of(const fs::path& run) {
 std::string values_of(const fs::path& path) try {
   const lie::SegmentReader file(path);
   lie::Sha256 hash;
-  hash.update(fmt::format("{}", lie::info_checksum(file.info())));
+  hash.update(fmt::format("{}", lie::schema::info_checksum(file.info())));
   lie::schema::for_each_column(file.info(), [&](const lie::schema::ColumnInfo& column) {
     hash.update(file.read_bytes(column, {0, file.rows(column.table)}));
   });

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/eval/choice.h"
-
 namespace lie::evaluation {
 namespace {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/config/number_range.h"
-#include "tools/replay/group_selection.h"
+#include "common/config/number_text.h"
+#include "tools/replay/replay_task.h"
 
 namespace lie::replay {
 namespace {

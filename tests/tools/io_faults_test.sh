@@ -24,7 +24,7 @@ strike() {  # expected status and words, fault as in LIE_IO_FAULT without the ra
 }
 
 reason="Input/output error" full="No space left on device"
-strike 1 "/writer.lock: .*$full" link:1:28 writer.lock
+strike 1 "/writer.lock: .*$full" write:1:28 writer.lock
 strike 1 "/config.yaml.*: .*$reason" fsync:1:5 config.yaml.partial
 strike 1 "/journal: .*$full" mkdir:1:28 journal
 strike 1 "/journal/step-000000.groups: .*$reason" write:2:5 journal/step-000000.groups

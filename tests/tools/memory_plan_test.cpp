@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
@@ -20,7 +20,7 @@
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/start/run_summary.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {

@@ -9,9 +9,7 @@
 #include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/cluster/generate.h"
-#include "tools/cluster/score.h"
-#include "tools/cluster/tokenize.h"
+#include "tools/cluster/commands.h"
 
 namespace lie {
 namespace {

@@ -1,5 +1,5 @@
 // The step-time formula against times worked out by hand, and the command around it.
-#include "tools/plan/plan_command.h"
+#include "tools/plan/plan.h"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
-#include "tools/plan/plan_text.h"
+#include "tools/plan/step_time.h"
 
 namespace lie::planning {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "tools/replay/score_differences.h"
 #include "tools/replay/score_summary.h"
 
 namespace lie::replay {

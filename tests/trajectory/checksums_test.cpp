@@ -25,7 +25,7 @@ fs::path write_segment(const char* name, const ExampleShape& shape) {
 std::string everything(const fs::path& path) {
   const SegmentReader file(path);
   Sha256 hash;
-  hash.update(fmt::format("{}", info_checksum(file.info())));
+  hash.update(fmt::format("{}", schema::info_checksum(file.info())));
   schema::for_each_column(file.info(), [&](const schema::ColumnInfo& column) {
     hash.update(file.read_bytes(column, {0, file.rows(column.table)}));
   });

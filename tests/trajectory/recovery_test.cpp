@@ -8,7 +8,6 @@
 #include "common/trajectory/digest.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/run_reader.h"
-#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 #include "common/trajectory/writer.h"

@@ -1,4 +1,4 @@
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -7,7 +7,6 @@
 
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
-#include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 #include "common/trajectory/writer.h"
 #include "tests/trajectory/example_steps.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
 #include "model/weight_sync/weight_sync.h"

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/collective/thread_collective.h"

@@ -4,6 +4,23 @@
 #include <ranges>
 
 namespace lie::analyze {
+
+std::vector<VerdictLine> verdict_lines() {
+  std::vector<VerdictLine> lines;
+  for (std::uint8_t code = 0; code < kVerdictCount; ++code) {
+    std::string words = verdict_word(code);
+    const std::string metric = "verdict_" + words + "_share";
+    std::ranges::replace(words, '_', ' ');
+    lines.push_back({metric, std::move(words)});
+  }
+  return lines;
+}
+
+std::string verdict_word(std::uint8_t code) {
+  if (code > static_cast<std::uint8_t>(kLastVerdict)) return "unknown";
+  return std::string(name(static_cast<VerdictCode>(code)));
+}
+
 namespace {
 
 bool is_accuracy(const std::string& metric) {

@@ -1,6 +1,7 @@
 // Curves of a subject with intervals: over seeds, or over prompts for the accuracy of one run.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,17 @@
 #include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
+
+/// The metric of one verdict's share of responses, and its words: "no answer".
+struct VerdictLine {
+  std::string metric, words;
+};
+
+/// Returns a line for every VerdictCode, in the order of the codes.
+std::vector<VerdictLine> verdict_lines();
+
+/// Returns "equal", "unequal", ... for a number of VerdictCode in common/rollout/verdict.h.
+std::string verdict_word(std::uint8_t code);
 
 struct CurvePoint {
   std::int64_t step = 0;

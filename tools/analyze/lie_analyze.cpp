@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "common/base/build_id.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/io/file.h"
 #include "common/process/program.h"
 #include "common/process/writer_lock.h"
@@ -16,7 +16,6 @@
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "tools/analyze/check.h"
-#include "tools/analyze/decoder.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"

@@ -1,13 +1,21 @@
-// A few responses of the start and the end of a run.
+// A few responses of the start and the end of a run, as text.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tools/analyze/decoder.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {
+
+using Decoder = std::function<std::string(std::span<const std::int32_t> ids)>;
+
+/// Returns a decoder with the tokenizer of the last checkpoint, or else of the start model that the
+/// settings name. It shows special tokens. Without a tokenizer the text is the ids themselves.
+Decoder decoder_of(const Run& run);
 
 /// Returns indices into run.samples of at most `count` training responses: a third from the first
 /// step, the rest from the last. They belong to different groups and alternate between correct and

@@ -1,21 +1,22 @@
 #include "tools/analyze/run.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
+#include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
-#include "tools/analyze/coverage_metrics.h"
-#include "tools/analyze/derived_curves.h"
 
 namespace lie::analyze {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,19 +34,12 @@ void load_settings(Run& run) {
 void load_samples(const RunReader& run, SampleColumns& s) {
   namespace c = schema::sample;
   std::vector<RunReader::Reading> readings = {
-      run.into(s.purpose, c::kPurpose),
-      run.into(s.finish_reason, c::kFinishReason),
-      run.into(s.verdict, c::kVerdict),
-      run.into(s.step, c::kStep),
-      run.into(s.problem, c::kProblem),
-      run.into(s.distinct_ngrams, c::kDistinctNgrams),
-      run.into(s.ngrams, c::kNgrams),
-      run.into(s.tokens, c::kTokenCount),
-      run.into(s.largest_repeat, c::kLargestRepeat),
-      run.into(s.mini_batch, c::kMiniBatch),
-      run.into(s.reward, c::kReward),
-      run.into(s.advantage, c::kAdvantage),
-      run.into(s.target_length, c::kTargetLength),
+      run.into(s.purpose, c::kPurpose),      run.into(s.finish_reason, c::kFinishReason),
+      run.into(s.verdict, c::kVerdict),      run.into(s.step, c::kStep),
+      run.into(s.problem, c::kProblem),      run.into(s.distinct_ngrams, c::kDistinctNgrams),
+      run.into(s.tokens, c::kTokenCount),    run.into(s.largest_repeat, c::kLargestRepeat),
+      run.into(s.mini_batch, c::kMiniBatch), run.into(s.reward, c::kReward),
+      run.into(s.advantage, c::kAdvantage),  run.into(s.target_length, c::kTargetLength),
   };
   for (const RewardName& term : run.rewards()) s.rewards.push_back({term, {}});
   for (const std::string& name : run.numbers()) s.numbers.push_back({name, {}});
@@ -85,17 +79,14 @@ void load_curves(Run& run) {
     }
   }
   if (!run.curves.empty()) return;
-  run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
-  run.curves = derived_curves(run.samples);
+  run.notes.push_back(
+      "metrics.jsonl is missing or empty: no curves; a resume makes them from the trajectories");
   if (run.samples.size() > 0) run.last_step = run.samples.step.back();
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {
-  const std::string text = setting_of(run, "run.steps", "sft.steps");
-  std::int64_t steps = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-  if (error != std::errc() || end == text.data() || steps == 0) return std::nullopt;
-  return steps;
+  const auto steps = number_in_name(setting_of(run, "run.steps", "sft.steps"), "");
+  return steps && *steps > 0 ? steps : std::nullopt;
 }
 
 std::string describe_state(const Run& run) {
@@ -167,6 +158,16 @@ Run load_run(const fs::path& directory) {
   return run;
 }
 
+std::set<std::string> metric_names(std::span<const Subject> subjects) {
+  std::set<std::string> names;
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const auto& [metric, curve] : run.curves) names.insert(metric);
+    }
+  }
+  return names;
+}
+
 RewardNames reward_names(std::span<const Subject> subjects) {
   RewardNames names;
   for (const Subject& subject : subjects) {
@@ -174,13 +175,9 @@ RewardNames reward_names(std::span<const Subject> subjects) {
       for (const RewardColumn& term : run.samples.rewards) add_if_new(names, term);
     }
   }
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) {
-      for (const auto& [metric, curve] : run.curves) {
-        const std::string term = term_of(metric);
-        if (!term.empty()) add_if_new(names, {term, term});
-      }
-    }
+  for (const std::string& metric : metric_names(subjects)) {
+    const std::string term = term_of(metric);
+    if (!term.empty()) add_if_new(names, {term, term});
   }
   return names;
 }
@@ -200,12 +197,8 @@ std::set<std::string> number_names(std::span<const Subject> subjects) {
 std::set<std::string> evaluation_sources(std::span<const Subject> subjects) {
   const std::string begin = source_accuracy("");
   std::set<std::string> sources;
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) {
-      for (const auto& [metric, curve] : run.curves) {
-        if (metric.starts_with(begin)) sources.insert(metric.substr(begin.size()));
-      }
-    }
+  for (const std::string& metric : metric_names(subjects)) {
+    if (metric.starts_with(begin)) sources.insert(metric.substr(begin.size()));
   }
   return sources;
 }
@@ -224,6 +217,30 @@ std::string setting_of(const Run& run, const std::string& key, const std::string
     if (name == key) return value;
   }
   return former_key.empty() ? "" : setting_of(run, former_key);
+}
+
+std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects) {
+  std::set<std::int64_t> all;
+  for (const std::string& metric : metric_names(subjects)) {
+    if (const auto n = number_in_name(metric, "c_context_", "_mean")) all.insert(*n);
+  }
+  return all;
+}
+
+bool is_coverage_number(std::string_view name) {
+  return number_in_name(name, "c_context_") || number_in_name(name, "r_context_");
+}
+
+std::vector<std::string> estimate_notes(const std::map<std::string, Curve>& curves) {
+  std::vector<std::string> notes;
+  for (const auto& [metric, curve] : curves) {
+    constexpr std::string_view kError = "_error";
+    if (!metric.starts_with("c_global") || !metric.ends_with(kError) || curve.empty()) continue;
+    notes.push_back(fmt::format("{} is an estimate from step {} on (standard error {:.2f} %)",
+                                metric.substr(0, metric.size() - kError.size()),
+                                curve.begin()->first, 100 * curve.begin()->second));
+  }
+  return notes;
 }
 
 }  // namespace lie::analyze

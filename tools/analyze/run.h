@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct NumberColumn {
 /// The columns of /sample that the report uses, [N] in canonical order.
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
-  std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
+  std::vector<std::int64_t> step, problem, distinct_ngrams;
   std::vector<std::int32_t> mini_batch;  // -1: no update used the response
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
@@ -73,6 +74,9 @@ struct Subject {
   std::vector<Run> runs;
 };
 
+/// Returns the names of the metrics of all runs, ascending.
+std::set<std::string> metric_names(std::span<const Subject> subjects);
+
 /// Returns the reward terms of all runs: first the terms of their trajectories, then terms that
 /// only their metrics have.
 RewardNames reward_names(std::span<const Subject> subjects);
@@ -93,5 +97,16 @@ Curve curve_of(const Run& run, const std::string& metric);
 /// Returns the value of a setting, or "" if it is unknown. Runs of earlier versions may have it by
 /// `former_key`.
 std::string setting_of(const Run& run, const std::string& key, const std::string& former_key = "");
+
+/// Returns the n of coverage.metric_ngrams of all runs, ascending.
+std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects);
+
+/// Returns whether `name`, a further number of responses, is one of coverage.metric_ngrams, such as
+/// "c_context_10".
+bool is_coverage_number(std::string_view name);
+
+/// Returns for each estimated metric "c_global_run is an estimate from step 120 on (standard error
+/// 0.20 %)".
+std::vector<std::string> estimate_notes(const std::map<std::string, Curve>& curves);
 
 }  // namespace lie::analyze

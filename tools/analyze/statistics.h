@@ -1,10 +1,14 @@
-// Statistics of the report other than intervals: correlation and response lengths.
+// Statistics of the report other than intervals: correlation, response lengths, and those of the
+// shallow exploration trap (arXiv:2602.11748, Lemma): where responses end, how rare long ones are,
+// and how coverage grows with length.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "tools/analyze/run.h"
 
 namespace lie::analyze {
 
@@ -46,5 +50,21 @@ std::vector<T> evenly_chosen(const std::vector<T>& all, std::size_t most) {
   for (std::size_t i = 0; i < most; ++i) chosen.push_back(all[i * all.size() / most]);
   return chosen;
 }
+
+struct TrapStatistics {
+  /// Of training responses in the first and in the last tenth of the steps.
+  LengthStatistics start, end;
+  /// Pearson's correlation of length and C_context within a step, mean over the steps where it is
+  /// defined. It is near 1 by construction where R_context is: a response of L units without a
+  /// repetition has L - n + 1 distinct n-grams. NaN without such a step.
+  double correlation = 0;
+};
+
+/// Computes the statistics over all runs of the subject together.
+TrapStatistics trap_statistics(const Subject& subject);
+
+/// Returns length and C_context of at most `at_most` evenly spaced training responses.
+std::vector<std::pair<double, double>> length_and_coverage(const Subject& subject,
+                                                           std::size_t at_most);
 
 }  // namespace lie::analyze

@@ -6,10 +6,9 @@
 #include "common/base/error.h"
 #include "common/io/file.h"
 #include "learner/record/evaluation_metrics.h"
-#include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
-#include "tools/analyze/derived_curves.h"
-#include "tools/analyze/trap.h"
+#include "tools/analyze/run.h"
+#include "tools/analyze/statistics.h"
 
 namespace lie::analyze {
 namespace {
@@ -39,7 +38,7 @@ constexpr Line kLines[] = {
     {"reward_mean", "reward"},
     {"truncation_rate", "truncated at the limit"},
     {"groups_mixed_share", "groups of right and wrong responses"},
-    {"wrong_beyond_right_share", "wrong beyond right, below L_target"},
+    {"wrong_beyond_right_share", "wrong and longest, below L_target"},
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
     {"grad_norm", "gradient norm"},
@@ -118,8 +117,8 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format(kRow, "end-of-sequence hazard, lowest bin",
-                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
+      fmt::format(kRow, "lowest end-of-sequence hazard", short_number(trap.start.smallest_hazard),
+                  short_number(trap.end.smallest_hazard));
   out += fmt::format("  {:<35} {:>20}\n", "L and C_context, correlation in a step",
                      short_number(trap.correlation));
 }
@@ -187,12 +186,7 @@ std::string text_table(const Subject& subject) {
 }
 
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path) {
-  std::set<std::string> metrics;
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) {
-      for (const auto& [metric, curve] : run.curves) metrics.insert(metric);
-    }
-  }
+  const std::set<std::string> metrics = metric_names(subjects);
   std::string out = "run,step";
   for (const std::string& metric : metrics) {
     const bool is_plain = metric.find_first_of(",\"\n\r") == std::string::npos;

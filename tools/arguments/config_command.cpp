@@ -1,7 +1,6 @@
 #include "tools/arguments/config_command.h"
 
-#include <fmt/format.h>
-
+#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 

@@ -1,7 +1,6 @@
 // The commands whose arguments are a config: train, sft and eval.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string>

@@ -1,12 +1,13 @@
 #include "tools/arguments/job_program.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/config/nearest.h"
+#include "common/config/name_hints.h"
 
 namespace lie {
 

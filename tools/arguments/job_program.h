@@ -1,10 +1,13 @@
 // Shared by the main functions of programs whose commands run under MPI.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "common/comm/job.h"
+
+namespace CLI {
+class App;  // CLI11 takes seconds to compile: only sources that declare arguments include it
+}
 
 namespace lie {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/io/file_aside.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 

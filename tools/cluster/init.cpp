@@ -1,8 +1,9 @@
-#include "tools/cluster/init.h"
+#include "tools/cluster/commands.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -10,7 +11,7 @@
 #include <optional>
 
 #include "actors/rollout_options.h"
-#include "common/base/divided_up.h"
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
@@ -21,13 +22,12 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights/weights.h"
 #include "tools/arguments/number_arguments.h"
-#include "tools/cluster/commands.h"
 #include "tools/cluster/init_probe.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/run_summary.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
-#include "common/io/line_input.h"
 
 namespace lie {
 namespace {
@@ -30,12 +30,14 @@ double MeasuredLength::mean() const {
 
 LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
     : path_(std::move(path)) {
-  bool is_new = true;
-  for_each_whole_line(path_, [&](std::string_view line, std::size_t number) {
-    take_line(line, number == 1 ? measurement : "");
-    is_new = false;
-  });
+  const std::string text = fs::exists(path_) ? read_file(path_) : "";
+  const std::string_view rest =
+      for_each_whole_line(text, [&](std::string_view line, std::size_t number) {
+        take_line(line, number == 1 ? measurement : "");
+      });
+  const bool is_new = rest.size() == text.size();
   file_.emplace(path_, OutputFile::Begin::kAtEnd);
+  cut_file(path_, text.size() - rest.size());  // an incomplete last line of a killed process
   if (is_new) file_->write(Json{{"measurement", measurement}}.dump() + "\n");
 }
 

@@ -1,5 +1,6 @@
 // lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, for
 // each prompt.
+#include <CLI/CLI.hpp>
 #include <deque>
 #include <limits>
 #include <map>
@@ -12,7 +13,7 @@
 #include "common/dataset/parquet.h"
 #include "common/dataset/rows.h"
 #include "common/io/file.h"
-#include "common/io/file_aside.h"
+#include "common/io/output_file.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "tools/arguments/config_command.h"
@@ -24,8 +25,8 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
-#include "tools/run/start/run_summary.h"
-#include "tools/run/start/writer.h"
+#include "tools/run/start/resume.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/cluster/sft.h"
+#include "tools/cluster/commands.h"
 
 #include <fmt/ranges.h>
 
@@ -7,18 +7,18 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/build_id.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
-#include "common/process/live_line.h"
 #include "common/process/log.h"
 #include "common/process/progress.h"
 #include "common/process/stop_signals.h"
+#include "common/process/terminal.h"
 #include "common/process/writer_lock.h"
 #include "common/text/counted.h"
 #include "learner/checkpoint/saved_checkpoints.h"
@@ -27,14 +27,12 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
-#include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/start_messages.h"
-#include "tools/run/start/writer.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/cluster/tokenize.h"
+#include "tools/cluster/commands.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 
 namespace lie {

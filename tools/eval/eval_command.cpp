@@ -22,9 +22,9 @@
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
-#include "tools/eval/choice.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
+#include "tools/eval/grader.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/input/end_tokens.h"
@@ -33,7 +33,6 @@
 #include "tools/run/roles/group_progress.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/start_messages.h"
-#include "tools/run/start/writer.h"
 
 namespace lie {
 namespace {

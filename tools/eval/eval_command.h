@@ -8,8 +8,6 @@
 //   trajectories/, metrics.jsonl      the same as a run's evaluation at step 0, for lie_analyze
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "tools/arguments/job_program.h"
 
 namespace lie {

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/json.h"

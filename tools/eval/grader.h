@@ -1,10 +1,13 @@
-// Grades the responses of an evaluation: complete responses, responses cut at a budget, and choice
-// letters. Also finds which responses of a problem gave the same answer.
+// Grades the responses of an evaluation: complete responses, responses cut at a budget, and the
+// letters of choices in answers and responses. Also finds which responses of a problem gave the
+// same answer.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/rollout/rollout.h"
@@ -12,6 +15,24 @@
 #include "rewards/score.h"
 
 namespace lie::evaluation {
+
+/// Returns the letter A to J of the choice in an answer such as "B", "(b)", "\text{B}", "B. 42",
+/// "\textbf{(B)}\ 42".
+std::optional<char> choice_letter(std::string_view answer);
+
+/// Returns whether a gold answer is the letter of a choice.
+bool is_choice(std::string_view gold);
+
+/// Counts the gold answers that are one digit in data sources where other golds are choice letters.
+/// A response with a letter is never correct for them.
+std::int64_t count_digit_keys(std::span<const Prompt> prompts);
+
+/// Returns the choice named by a response that has no letter in its box, by the published cascade
+/// of patterns: "answer: B", "answer is B", "option B is correct", "choose B", a line "B) ...". The
+/// first pattern that occurs counts, at its last place. It differs from the release
+/// (eval_scripts/generate_vllm.py): choices go up to J instead of E, and a letter must stand alone,
+/// a lower-case one in brackets. "The answer is a prime" thus names no choice.
+std::optional<char> choice_by_pattern(std::string_view response);
 
 struct GradedSample {
   bool right = false;
@@ -38,7 +59,7 @@ class Grader {
          const ProgramHost& host = {}, bool choice_patterns = false);
 
   /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
-  /// letter is also correct, with `choice_patterns` even outside the box (choice.h).
+  /// letter is also correct, with `choice_patterns` even outside the box.
   ScoredGroup score(RolloutGroup group);
   /// Returns the group's samples, each with a verdict for each budget.
   std::vector<GradedSample> grade(const ScoredGroup& group);

@@ -29,7 +29,7 @@ void check_answers_are_logged(const LoggedRun& run) {
   if (!reward.empty() && reward != run.logged.reward.command) require_programs("reward.command");
   if (reward.empty()) return;
   for (const std::string& key : changed_keys(run)) {
-    if (!is_under(key, {"verifier"})) continue;
+    if (!is_within(key, "verifier")) continue;
     fail(
         "{}: reward.command may overrule verdicts, so it must run again; it does so only with "
         "--programs",

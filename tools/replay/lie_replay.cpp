@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "common/base/build_id.h"
+#include "common/base/identity.h"
 #include "common/comm/launcher.h"
 #include "common/process/program.h"
 #include "tools/arguments/help.h"

@@ -62,12 +62,6 @@ std::vector<std::string> changed_keys(const LoggedRun& run) {
   return keys;
 }
 
-bool is_under(std::string_view key, std::initializer_list<const char*> names) {
-  return std::ranges::any_of(names, [&](std::string_view name) {
-    return key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '.');
-  });
-}
-
 DecodeText logged_decoder(const LoggedRun& run) {
   return text_decoder({.model_directory = tokenizer_directory(run)});
 }

@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/trajectory/step_log.h"
@@ -31,9 +29,6 @@ LoggedRun load_logged_run(const std::filesystem::path& directory,
 
 /// Returns the keys whose values the overrides change.
 std::vector<std::string> changed_keys(const LoggedRun& run);
-
-/// Whether `key` is one of `names` or in a section of that name.
-bool is_under(std::string_view key, std::initializer_list<const char*> names);
 
 /// Returns a decoder with the run's tokenizer: that of its start model, or that of a checkpoint if
 /// those files are missing or changed. Throws Error naming the tokenizer's hash if neither has it.

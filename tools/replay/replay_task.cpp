@@ -3,13 +3,39 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "common/base/error.h"
-#include "common/config/number_range.h"
+#include "common/config/config.h"
+#include "common/config/name_hints.h"
+#include "common/config/number_text.h"
+#include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/checkpoint/saved_checkpoints.h"
+#include "learner/schedule/open_groups.h"
 
 namespace lie::replay {
+
+GroupSelection parse_group_selection(const std::string& text) {
+  if (text == "all") return {};
+  if (text == "mixed") return {.only_mixed = true, .numbers = {}};
+  const std::vector<std::string> names = {"all", "mixed"};
+  const bool is_name = !text.empty() && is_letter(text[0]);
+  if (is_name) fail("--groups {}: give all, mixed or a range{}", text, did_you_mean(text, names));
+  return {.numbers = parse_number_range("--groups", text)};
+}
+
+bool keep_selected(std::vector<ScoredGroup>& groups, const GroupSelection& selection) {
+  const auto is_left_out = [&](const ScoredGroup& group) {
+    return !selection.numbers.contains(group.rollout.ticket.group) ||
+           (selection.only_mixed && !has_signal(group));
+  };
+  if (std::ranges::all_of(groups, is_left_out)) return false;
+  std::erase_if(groups, is_left_out);
+  return true;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +50,7 @@ const auto kShared = {"rollout.temperature", "rollout.top_p", "rollout.top_k",
 
 void check_keys(const LoggedRun& run) {
   for (const std::string& key : changed_keys(run)) {
-    if (is_under(key, kScoring) || is_under(key, kLearning) || is_under(key, kElse)) continue;
+    if (is_in(kScoring, key) || is_in(kLearning, key) || is_in(kElse, key)) continue;
     fail(
         "--set {}: the logged responses were made with the run's value; lie_replay train changes "
         "reward.*, verifier.*, coverage.*, advantage.*, policy_loss.*, update.*, optimizer.*, {}",
@@ -44,7 +70,7 @@ void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
          here.tokenizer_sha256, there.tokenizer_sha256);
   }
   for (const std::string& key : changed_keys(run)) {
-    if (is_under(key, kShared)) fail("{} differ in {}: no one policy sampled both", both, key);
+    if (is_in(kShared, key)) fail("{} differ in {}: no one policy sampled both", both, key);
   }
 }
 
@@ -173,7 +199,7 @@ bool is_whole(const ReplayTask& task, const TrainArguments& arguments) {
 
 bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sections) {
   return std::ranges::any_of(changed_keys(run),
-                             [&](const std::string& key) { return is_under(key, sections); });
+                             [&](const std::string& key) { return is_in(sections, key); });
 }
 
 ReplayTask load_task(const TrainArguments& arguments) {

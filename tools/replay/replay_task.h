@@ -7,10 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "tools/replay/group_selection.h"
+#include "common/config/number_text.h"
+#include "common/rollout/rollout.h"
 #include "tools/replay/logged_run.h"
 
 namespace lie::replay {
+
+struct GroupSelection {
+  bool only_mixed = false;  // only groups with correct and incorrect responses
+  NumberRange numbers;      // positions in the step, from 0
+};
+
+/// Parses "all", "mixed", or positions such as "0-7". Throws Error for any other text.
+GroupSelection parse_group_selection(const std::string& text);
+
+/// Removes the groups that are not selected, by their current verdicts. Returns false and keeps all
+/// groups if none is selected, because a step needs a group.
+bool keep_selected(std::vector<ScoredGroup>& groups, const GroupSelection& selection);
 
 struct TrainArguments {
   std::vector<std::filesystem::path> runs;  // one or more

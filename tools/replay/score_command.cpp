@@ -1,4 +1,3 @@
-#include "common/text/counted.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -7,18 +6,19 @@
 #include <future>
 #include <utility>
 
-#include "common/base/build_id.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/comm/gather.h"
+#include "common/base/identity.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/text/counted.h"
 #include "learner/update/advantage.h"
 #include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/score_differences.h"
 #include "tools/replay/score_summary.h"
 #include "tools/run/config/devices.h"
 
@@ -44,12 +44,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOutcome, scores, differences)
 
 namespace {
 
+const auto kScoreKeys = {"reward", "verifier", "coverage.metric_ngrams", "coverage.metric_unit",
+                         "advantage"};
+
 void require_scoring_keys(const LoggedRun& run) {
   for (const std::string& key : changed_keys(run)) {
-    if (is_under(key, {"reward", "verifier", "coverage.metric_ngrams", "coverage.metric_unit",
-                       "advantage"})) {
-      continue;
-    }
+    if (is_in(kScoreKeys, key)) continue;
     fail(
         "--set {}: no score depends on it; lie_replay score changes reward.*, verifier.*, "
         "advantage.*, coverage.metric_ngrams and coverage.metric_unit",

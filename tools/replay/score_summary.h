@@ -1,4 +1,5 @@
-// A run's rewards and groups by step, as logged and as scored now.
+// A run's scores as logged and as scored now: the values that differ, and rewards and groups by
+// step.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,26 @@
 
 #include "common/io/json.h"
 #include "common/rollout/rollout.h"
+#include "common/trajectory/record.h"
 #include "learner/update/advantage.h"
 
 namespace lie::replay {
+
+/// Counts of values that are not bit-identical: verdict, extracted answer, reward terms, coverage,
+/// target length, further numbers, advantage. Seconds of a verdict are not compared.
+struct ScoreDifferences {
+  std::int64_t compared = 0;   // responses
+  std::int64_t responses = 0;  // responses with a value that differs
+  std::int64_t values = 0;
+  std::string first = {};  // "step 3, training group 4, response 2: verdict: logged ..."; or empty
+
+  void merge(const ScoreDifferences& next);
+};
+
+/// Compares one group. `advantages` [G] are of `scores`, and empty if the group was not trained on.
+/// `terms` are the reward terms of both scores.
+ScoreDifferences differences(const GroupRecord& logged, std::span<const Score> scores,
+                             std::span<const double> advantages, const RewardNames& terms);
 
 /// Returns the number of responses whose answer is correct.
 std::int64_t count_correct(std::span<const Score> scores);

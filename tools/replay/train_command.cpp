@@ -19,7 +19,7 @@
 #include "tools/replay/logged_run.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/roles/learner_0.h"
+#include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/start.h"
 #include "tools/run/start/start_messages.h"
@@ -44,7 +44,18 @@ class WrittenLog : public StepRecorder {
 class OffPolicyWarning : public StepRecorder {
  public:
   explicit OffPolicyWarning(double bound) : bound_(bound) {}
-  void record(StepOutcome& step) override;
+  void record(StepOutcome& step) override {
+    const double share = effective_sample_share(step.groups, step.update);
+    if (share < least_) least_ = share, least_step_ = step.step;
+    if (!(share < bound_) || warned_) return;
+    warned_ = true;
+    Log("learner", 0)
+        .warn(
+            "FAR OFF POLICY FROM STEP {} ON: the effective sample size is {:.3f} of the responses, "
+            "below {}; the policy is far from the one that wrote the log, so further steps say "
+            "little about a run that generates (effective_sample_share in metrics.jsonl)",
+            step.step, share, bound_);
+  }
 
   /// The least effective sample share of the steps so far, and the step that had it; 1 and 0 if all
   /// steps are on policy.
@@ -56,19 +67,6 @@ class OffPolicyWarning : public StepRecorder {
   std::int64_t least_step_ = 0;
   bool warned_ = false;
 };
-
-void OffPolicyWarning::record(StepOutcome& step) {
-  const double share = effective_sample_share(step.groups, step.update);
-  if (share < least_) least_ = share, least_step_ = step.step;
-  if (!(share < bound_) || warned_) return;
-  warned_ = true;
-  Log("learner", 0)
-      .warn(
-          "FAR OFF POLICY FROM STEP {} ON: the effective sample size is {:.3f} of the responses, "
-          "below {}; the policy is far from the one that wrote the log, so further steps say "
-          "little about a run that generates (effective_sample_share in metrics.jsonl)",
-          step.step, share, bound_);
-}
 
 void check_start_model(const LoggedRun& run, int threads) {
   const std::string& sha256 = run.log.info().model_sha256;

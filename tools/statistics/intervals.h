@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace lie {
 struct Estimate {
   double value = 0, low = 0, high = 0;
 };
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, value, low, high)  // {"value": 0.5, ...}
 
 double mean(std::span<const double> values);
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/io/json.h"
-#include "common/io/json_literals.h"
 #include "common/process/program.h"
 
 namespace lie {

@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "common/base/build_id.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"

@@ -26,7 +26,7 @@ class Collective {
   /// Copies the root's bytes, in host memory, to all members: headers, sizes, packed messages.
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
   virtual void broadcast(DeviceSpan values, int root) = 0;
-  /// Copies the root's fp32 values to the other members, rounded to bf16 (common/base/bfloat16.h),
+  /// Copies the root's fp32 values to the other members, rounded to bf16 (common/base/dtype.h),
   /// which halves the bytes. The root's values are unchanged. Spans must be in host memory unless
   /// the implementation documents more.
   virtual void broadcast_as_bfloat16(DeviceSpan values, int root);

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "common/comm/environment.h"
-#include "common/comm/liveness/rank_report.h"
+#include "common/comm/liveness/rank_watch.h"
 
 namespace lie {
 

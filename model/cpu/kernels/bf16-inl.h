@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/cpu/kernels/bf16_tiles.h"
 #include "model/cpu/kernels/vec16-inl.h"
 

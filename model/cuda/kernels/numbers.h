@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/base/bfloat16.h"
+#include "common/base/dtype.h"
 #include "model/cuda/kernels/lanes.h"
 
 namespace lie::cuda {

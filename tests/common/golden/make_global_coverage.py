@@ -3,7 +3,7 @@
     python3 tests/common/golden/make_global_coverage.py > tests/common/golden/global_coverage.jsonl
 
 Only the standard library is used. The sets are the definition of C_global that learner/record/run_coverage must equal; the
-keys are what common/text/units and common/text/ngram_keys must give on every machine, since checkpoints hold them.
+keys are what common/text/units must give on every machine, since checkpoints hold them.
 """
 
 import json

@@ -1,6 +1,6 @@
 #include "learner/checkpoint/checkpoint_files.h"
 #include "common/base/error.h"
-#include "common/io/checksums.h"
+#include "common/io/sha256.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "common/io/checksums.h"
 #include "common/io/file.h"
+#include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "tests/temporary_directory.h"

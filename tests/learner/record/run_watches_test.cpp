@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

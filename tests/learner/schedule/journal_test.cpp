@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/io/file.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/comm/example_groups.h"

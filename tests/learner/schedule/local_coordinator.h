@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/ticket_queue.h"
 #include "learner/schedule/coordinator.h"
 

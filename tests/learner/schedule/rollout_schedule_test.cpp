@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
-#include "common/io/line_checksum.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

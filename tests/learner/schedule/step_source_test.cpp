@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/ticket_queue.h"
 #include "learner/schedule/step_source.h"
 #include "tests/temporary_directory.h"

@@ -11,11 +11,11 @@
 
 #include "actors/actor.h"
 #include "common/base/error.h"
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/rollout/group_assembler.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
-#include "tools/run/roles/scoring_source.h"
+#include "tools/run/roles/transport.h"
 
 namespace lie {
 namespace {

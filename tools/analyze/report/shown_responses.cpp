@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/tokenizer/unicode.h"
-#include "tools/analyze/derived_curves.h"
+#include "tools/analyze/curves.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/statistics.h"
 #include "tools/analyze/table.h"

@@ -10,7 +10,7 @@
 
 #include "common/io/json.h"
 #include "common/rollout/rollout.h"
-#include "tools/analyze/decoder.h"
+#include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/actor.h"
-#include "common/base/queue.h"
+#include "common/base/stream.h"
 #include "common/comm/backoff.h"
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
@@ -19,8 +18,8 @@
 #include "common/process/stop_signals.h"
 #include "common/rollout/group_assembler.h"
 #include "learner/schedule/coordinator.h"
-#include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"
 #include "tools/run/roles/transport.h"
 
@@ -38,22 +37,13 @@ std::int64_t shared_count(Collective& world, std::int64_t count) {
 /// Runs an actor whose weights never change.
 void run_fixed_actor(const GenerationOptions& options, int threads,
                      const ActorTransport& transport) {
-  const Tokenizer tokenizer = Tokenizer::load(options.model.path);
   const auto operators = make_operators(options.model, threads);
   WeightReceiver weights(Transformer::fixed(options.model.path, *operators));
   if (transport.rank == 0) {
     const PackedSize size = weights.policy().packed_size();
     Log("actor", 0).info("{}", describe_held(options.model, size));
   }
-  Generator generator(weights.policy(), *operators, load_model_config(options.model.path),
-                      options.rollout, options.seed,
-                      [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights,
-             .generator = generator,
-             .tickets = transport.tickets,
-             .rollouts = transport.rollouts,
-             .rank = transport.rank,
-             .poll_progress = transport.poll_progress});
+  run_actor_on(options.model.path, options.rollout, options.seed, *operators, weights, transport);
 }
 
 /// Joins two ticket queues: the actor of this process is number 0, those of the other ranks follow.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "common/process/live_line.h"
+#include "common/process/terminal.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {

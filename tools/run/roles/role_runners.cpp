@@ -18,8 +18,7 @@
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/run/roles/learner_0.h"
-#include "tools/run/roles/learner_state.h"
+#include "tools/run/roles/learners.h"
 
 namespace lie {
 namespace {
@@ -121,11 +120,9 @@ struct GeneratingLearner0 : Learner0 {
       generated.order_first_steps(logged_steps * config.tickets.prompts_per_step);
     }
     if (start.logged_step > start.step) {
-      const std::int64_t first = start.step + 1,
-                         last = std::min(start.logged_step, start.last_step);
       Log("learner", 0)
-          .info("{} {} learned again from the log", numbered("step", first, last),
-                first == last ? "is" : "are");
+          .info("{} learned again from the log",
+                numbered_are("step", start.step + 1, std::min(start.logged_step, start.last_step)));
     }
     start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }
@@ -163,13 +160,10 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
   return text_decoder(start);
 }
 
-void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
-                    WeightReceiver& weights, const ActorTransport& transport) {
-  const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  RolloutOptions rollout = config.rollout;
-  rollout.end_of_sequence_ids = start.end_of_sequence_ids;
-  Generator generator(weights.policy(), operators, load_model_config(start.model_directory),
-                      rollout, static_cast<std::uint64_t>(config.run.seed),
+void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uint64_t seed,
+                  Operators& operators, WeightReceiver& weights, const ActorTransport& transport) {
+  const Tokenizer tokenizer = Tokenizer::load(model);
+  Generator generator(weights.policy(), operators, load_model_config(model), rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
   run_actor({.weights = weights,
              .generator = generator,
@@ -177,6 +171,14 @@ void run_actor_role(const TrainConfig& config, const RunStart& start, Operators&
              .rollouts = transport.rollouts,
              .rank = transport.rank,
              .poll_progress = transport.poll_progress});
+}
+
+void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
+                    WeightReceiver& weights, const ActorTransport& transport) {
+  RolloutOptions rollout = config.rollout;
+  rollout.end_of_sequence_ids = start.end_of_sequence_ids;
+  run_actor_on(start.model_directory, rollout, static_cast<std::uint64_t>(config.run.seed),
+               operators, weights, transport);
 }
 
 void run_reward_worker_role(const TrainConfig& config, const RunStart& start,

@@ -1,6 +1,9 @@
 // One function per role: makes its parts from the config and runs its loop to the end of the run.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
 #include "rewards/reward_worker.h"
@@ -11,6 +14,11 @@
 namespace lie {
 
 /// Runs an actor that generates with the policy of `weights`, which computes with `operators`.
+/// `model` is the directory of its config and tokenizer.
+void run_actor_on(const std::filesystem::path& model, const RolloutOptions& rollout,
+                  std::uint64_t seed, Operators& operators, WeightReceiver& weights,
+                  const ActorTransport& transport);
+/// Runs an actor of a training run likewise.
 void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
                     WeightReceiver& weights, const ActorTransport& transport);
 

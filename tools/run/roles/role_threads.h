@@ -22,16 +22,36 @@ class RoleThreads {
   }
 
   /// Runs a role on a thread of its own.
-  void start(std::function<void()> role);
+  void start(std::function<void()> role) {
+    threads_.emplace_back([this, role = std::move(role)] { guard(role); });
+  }
   /// Runs a role on this thread, then waits for all. Throws the first failure.
-  void run(const std::function<void()>& role);
+  void run(const std::function<void()>& role) {
+    guard(role);
+    threads_.clear();
+    check();
+  }
 
   /// Throws the first failure, if any. For roles that compute for long without a stream.
-  void check();
+  void check() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
 
  private:
-  void guard(const std::function<void()>& role);
-  void fail_all(std::exception_ptr cause);
+  void guard(const std::function<void()>& role) {
+    try {
+      role();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+  }
+  void fail_all(std::exception_ptr cause) {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = cause;
+    for (const auto& poison : poisons_) poison(cause);
+  }
 
   std::mutex mutex_;
   std::exception_ptr failure_;

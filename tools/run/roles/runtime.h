@@ -1,5 +1,4 @@
-// Runs the roles of a run: on threads of one process (in_process_runtime.cpp), or on ranks over MPI
-// (mpi_runtime.cpp).
+// Runs the roles of a run: on threads of one process, or on ranks over MPI.
 #pragma once
 
 #include "common/comm/job.h"

@@ -6,7 +6,7 @@
 #include "common/base/error.h"
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
-#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
 
 namespace lie {
 namespace {

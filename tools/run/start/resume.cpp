@@ -3,15 +3,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/io/crc32c.h"
 #include "common/io/file.h"
-#include "common/io/line_checksum.h"
+#include "common/process/log.h"
 #include "common/process/writer_lock.h"
 
 namespace lie {
+
 namespace {
 
 /// Keys and sections of all commands that change no result.
@@ -94,6 +97,16 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
   write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
+}
+
+void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command) {
+  const auto lock = std::make_shared<const WriterLock>(guarded, command);
+  if (lock->taken_from()) {
+    Log("lock", job.rank())
+        .info("{} was locked by {}, which no longer runs", guarded.string(),
+              lock->taken_from()->name());
+  }
+  job.keep(lock);
 }
 
 }  // namespace lie

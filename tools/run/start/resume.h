@@ -1,5 +1,5 @@
-// Decides whether a start may continue the run in its directory. The policy is shared by train, sft
-// and eval.
+// Decides whether a start may continue the run in its directory, and makes its job the only writer
+// there (invariant E9). The policy is shared by train, sft and eval.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/comm/job.h"
 #include "common/config/options.h"
 
 namespace lie {
@@ -41,5 +42,10 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 /// Creates the directory if it is missing and writes the resolved config.yaml. A directory with
 /// this file counts as a run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
+
+/// Locks a directory or output file until the whole job has ended, whether it succeeds or fails;
+/// see common/process/writer_lock.h. Rank 0 calls it before writing anything there. Logs if the
+/// lock belonged to a process that died. Throws Error naming the holder if another process has it.
+void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command);
 
 }  // namespace lie

@@ -1,6 +1,7 @@
 #include "tools/run/start/start.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "actors/generator.h"
@@ -29,9 +30,12 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
-#include "tools/run/start/writer.h"
 
 namespace lie {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunStart, step, model_directory, from_checkpoint, logged_step,
+                                   last_step, settings, end_of_sequence_ids)
+
 namespace {
 
 /// Returns the keys and sections that run.resume changed allows to differ from the run's. Where
@@ -399,22 +403,9 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t header[5] = {start.step, start.from_checkpoint, start.logged_step, start.last_step,
-                            std::ssize(start.end_of_sequence_ids)};
-  broadcast_value(world, header);
-  std::string directory = start.model_directory.string(), settings = start.settings.string();
-  broadcast_values(world, directory);
-  broadcast_values(world, settings);
-  std::vector<std::int64_t> ends = start.end_of_sequence_ids;
-  ends.resize(static_cast<std::size_t>(header[4]));
-  world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
-  return {.step = header[0],
-          .model_directory = directory,
-          .from_checkpoint = header[1] != 0,
-          .logged_step = header[2],
-          .last_step = header[3],
-          .settings = settings,
-          .end_of_sequence_ids = std::move(ends)};
+  std::vector<std::uint8_t> bytes = nlohmann::json::to_msgpack(start);
+  broadcast_values(world, bytes);
+  return nlohmann::json::from_msgpack(bytes).get<RunStart>();
 }
 
 }  // namespace lie

@@ -1,8 +1,11 @@
 #include "tools/run/start/start_messages.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>  // program_invocation_name
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <set>
@@ -15,12 +18,79 @@
 #include "common/process/program.h"
 #include "common/process/progress.h"
 #include "common/text/counted.h"
+#include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "model/aten/operators.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {
+
+namespace {
+
+constexpr std::size_t kColumns = 80;
+
+/// Returns the position of the space at which to break a line that is too wide. It is the space
+/// after the last comma that fits, else the last space that fits, else the first space (after a
+/// long path).
+std::size_t break_of(const std::string& line, std::size_t columns) {
+  const std::size_t comma = line.rfind(", ", columns - 1);
+  if (comma != std::string::npos) return comma + 1;
+  const std::size_t space = line.rfind(' ', columns);
+  return space != std::string::npos ? space : line.find(' ');
+}
+
+/// Wraps one line of a value; continuation lines are indented by `name_columns`.
+std::string wrapped(std::string line, std::size_t name_columns) {
+  std::string text;
+  while (line.size() > kColumns - name_columns) {
+    const std::size_t space = break_of(line, kColumns - name_columns);
+    if (space == std::string::npos) break;
+    text += line.substr(0, space) + fmt::format("\n{:{}}", "", name_columns);
+    line.erase(0, space + 1);
+  }
+  return text + line;
+}
+
+/// Returns `text` as one word of a shell command, quoted if it has characters that are special
+/// there.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(text, is_plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace
+
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries) {
+  std::string text(headline);
+  std::size_t wide = 0;
+  for (const SummaryEntry& entry : entries) wide = std::max(wide, entry.name.size());
+  for (const SummaryEntry& entry : entries) {
+    std::istringstream lines(entry.value);
+    std::string name = entry.name;
+    for (std::string line; std::getline(lines, line); name.clear()) {
+      text += fmt::format("\n  {:<{}}  ", name, wide);
+      text += entry.is_command ? line : wrapped(line, wide + 4);
+    }
+  }
+  return text;
+}
+
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
+                                std::initializer_list<std::string> more) {
+  const std::string path =
+      std::filesystem::path(program_invocation_name).replace_filename(program).string();
+  std::string command = shell_word(path) + " " + shell_word(argument);
+  for (const std::string& word : more) command += " " + shell_word(word);
+  return {.name = "next", .value = std::move(command), .is_command = true};
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,8 +1,10 @@
-// Texts that a training run logs at its start and at its end.
+// Texts that commands log at their start and end: a run summary of a headline and lines of name and
+// value, and what a training run says with it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,10 +15,25 @@
 #include "common/comm/roles.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
-#include "tools/run/start/run_summary.h"
 #include "tools/run/start/start.h"
 
 namespace lie {
+
+struct SummaryEntry {
+  std::string name;
+  std::string value;        // may have several lines
+  bool is_command = false;  // for commands to copy: lines are not wrapped
+};
+
+/// Returns the headline, followed by each entry on lines of its own. Lines are wrapped after commas
+/// or at spaces to fit 80 columns.
+std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries);
+
+/// Returns the entry "next" with the command to type next, quoted for a shell:
+/// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
+/// program.
+SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
+                                std::initializer_list<std::string> more = {});
 
 /// Returns the text logged at the start of a run: its directory and first step, its model and data,
 /// the memory of its roles, and the ranks of `layout`. If the run has all its steps, returns the

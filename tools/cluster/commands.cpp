@@ -1,0 +1,54 @@
+#include "tools/cluster/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/base/identity.h"
+#include "common/comm/launcher.h"
+#include "tools/arguments/help.h"
+#include "tools/arguments/job_program.h"
+#include "tools/eval/eval_command.h"
+
+namespace lie {
+namespace {
+
+void add_commands(CLI::App& program, JobCommand& in_job, ProcessCommand& without_job) {
+  add_train(program, in_job);
+  add_sft(program, in_job);
+  add_eval(program, in_job);
+  add_reference_lengths(program, in_job);
+  add_data(program, without_job);
+  add_init(program, without_job);
+  add_tokenize(program, without_job);
+  add_score(program, without_job);
+  add_generate(program, without_job);
+  add_plan(program, without_job);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
+                   "lie_cluster");
+  set_help_format(program);
+  program.set_version_flag("--version", std::string(build_id()));
+  program.require_subcommand(1);
+  JobCommand in_job;
+  ProcessCommand without_job;
+  add_commands(program, in_job, without_job);
+  try {
+    require_command(program, argc, argv);
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return launcher::rank() == 0 ? program.exit(error) : error.get_exit_code();
+  }
+  if (!without_job) return run_job(in_job);
+  if (launcher::ranks() > 1) {
+    fail("lie_cluster {} runs in one process: start it without mpirun or srun", argv[1]);
+  }
+  without_job();
+  return 0;
+}
+
+}  // namespace lie

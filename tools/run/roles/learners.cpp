@@ -1,0 +1,157 @@
+#include "tools/run/roles/learners.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/identity.h"
+#include "common/config/config.h"
+#include "common/config/config_history.h"
+#include "common/io/file.h"
+#include "common/io/sha256.h"
+#include "common/process/log.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/update/optimizer.h"
+#include "tools/run/config/devices.h"
+
+namespace lie {
+
+LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
+                           const LearnerTransport& transport)
+    : operators(make_operators(config.model, transport.threads, {}, transport.local_gpu)),
+      learners(transport.device_collective(transport.learners, *operators)),
+      weights(load_weights(config.model.path, *operators,
+                           held_range(parameter_layout(load_model_config(config.model.path)),
+                                      learners->rank(), learners->size()))),
+      optimizer(config.optimizer, weights, own_shard(weights, *learners)),
+      policy(weights) {
+  weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
+  if (config.policy_loss.kl_coefficient > 0) {
+    reference.emplace(Transformer::fixed(config.model.path, *operators));
+    if (transport.learners.rank() == 0) {
+      Log("learner", 0)
+          .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
+    }
+  }
+  updater = std::make_unique<PolicyUpdater>(
+      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
+      UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
+  if (learners->size() > 1) updater->share_weights();
+  start_sha256 = weights_sha256(*operators, updater->weights());
+  if (!start.from_checkpoint) return;
+  saved = load_checkpoint(start.model_directory, weights, optimizer);
+  updater->share_weights();
+}
+
+std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
+                                                 const std::shared_ptr<LearnerState>& state) {
+  auto sender =
+      transport.weight_sender({.policy = {state, &state->policy},
+                               .operators = *state->operators,
+                               .weights = state->operators->span(state->updater->weights()),
+                               .learners = *state->learners});
+  if (sender->shares_memory()) state->updater->share_with_actors();
+  return sender;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path trajectory_directory(const TrainConfig& config) {
+  return fs::path(config.run.directory) / "trajectories";
+}
+
+TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
+                               std::string model_sha256, const Collective& learners) {
+  return {.build_id = std::string(build_id()),
+          .config = dump_config_of(config),
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .model_sha256 = std::move(model_sha256),
+          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .learner_rank = learners.rank(),
+          .learner_count = learners.size(),
+          .starts_after_step = start.logged_step,
+          .rewards = reward_names(config.reward),
+          .token_versions = config.rollout.weights_change_in_flight(),
+          .drawn_groups = config.tickets.takes_first_groups()};
+}
+
+/// The prompt stream of the run, restored from the checkpoint.
+PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+                           const TrainerState& saved) {
+  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
+                      config.data.shuffle);
+  stream.restore(saved.prompt_stream);
+  return stream;
+}
+
+/// Counts the n-grams of the reward and those of further metrics, restored from the checkpoint.
+RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
+  const CoverageOptions& reward = config.reward.coverage;
+  std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};
+  for (const auto& [unit, n] : metric_states(reward, config.metric_coverage)) {
+    states.push_back({n, unit == CoverageUnit::kWords, fmt::format("_{}", n)});
+  }
+  RunCoverage coverage(states, config.global_coverage);
+  if (start.from_checkpoint && !coverage.restore(start.model_directory)) {
+    Log("learner", 0)
+        .warn(
+            "{}: without {}, written by an earlier version: c_global_run counts the n-grams of the "
+            "steps after {} only",
+            start.model_directory.string(), kCoverageFile, start.step);
+  }
+  return coverage;
+}
+
+}  // namespace
+
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const LearnerState& state, Collective& learners) {
+  return {trajectory_directory(config),
+          trajectory_info(config, start, state.start_sha256, learners),
+          {config.checkpoint.every, start.last_step},
+          learners};
+}
+
+CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& start) {
+  return {.directory = config.run.directory,
+          .model = config.model.path,
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .first_step = start.step,
+          .last_step = start.last_step,
+          .checkpoint = config.checkpoint,
+          .best = config.best_checkpoint,
+          .keep_log_steps = config.trajectories.keep_last_steps};
+}
+
+Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
+                   std::vector<Prompt> training_prompts, const LearnerTransport& transport,
+                   EarlyStop& stop)
+    : config(run_config),
+      start(run_start),
+      state(std::make_shared<LearnerState>(config, start, transport)),
+      weights(make_weight_sender(transport, state)),
+      prompts(prompt_stream(std::move(training_prompts), config, state->saved)),
+      log(trajectory_directory(config), start.step),
+      trajectories(trajectory_recorder(config, start, *state, transport.learners)),
+      coverage(run_coverage(config, start)),
+      curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
+             reward_names(config.reward), reward_cautions(config.reward), coverage),
+      samples(config.run.directory, start),
+      recorders({&trajectories, &comparison, &curves, &samples}),
+      checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
+                  *state->learners, CoordinatorState{prompts, coverage, stop}) {
+  if (const auto goal = parse_metric_condition(config.run.stop_when)) curves.stop_when(*goal, stop);
+  curves.note_settings_changes(std::ranges::count_if(
+      config_changes(config.run.directory),
+      [&](const ConfigChange& change) { return change.after_step <= start.step; }));
+}
+
+LearnerParts Learner0::parts(Source<StepGroups>& groups) {
+  return {groups, config.advantage, *state->updater, recorders, checkpoints};
+}
+
+}  // namespace lie
