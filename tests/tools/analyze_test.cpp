@@ -266,16 +266,16 @@ TEST(LieAnalyze, ReportsARunThatHasOnlyAConfig) {
   EXPECT_TRUE(holds(outcome.output, "no training step is complete yet")) << outcome.output;
 }
 
-TEST(LieAnalyze, ReportsResponsesButNoCurvesWithoutMetricsFile) {
-  const fs::path run = example("without", {.steps = 12, .planned = 12, .metrics = false});
-  const analyze::Run loaded = load_run(run);
-  EXPECT_TRUE(loaded.curves.empty());
-  EXPECT_EQ(loaded.samples.step.back(), 12);
-  const Outcome outcome = lie_analyze(run.string());
-  EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_TRUE(holds(outcome.output, "finished: 12 steps")) << outcome.output;
-  EXPECT_TRUE(holds(outcome.output, "no curves; a resume makes them")) << outcome.output;
-  EXPECT_FALSE(holds(outcome.output, "no training step")) << outcome.output;
+TEST(LieAnalyze, ComputesCurvesFromTrajectoriesWithoutMetricsFile) {
+  const fs::path with = example("with"),
+                 without = example("without", {.steps = 12, .planned = 12, .metrics = false});
+  const analyze::Run a = load_run(with), b = load_run(without);
+  for (const char* metric : {"accuracy", "response_length_mean", "c_context_mean", "r_context_mean",
+                             "eval_accuracy", "reward_length_mean", "truncation_rate"}) {
+    const Curve expected = curve_of(a, metric), derived = curve_of(b, metric);
+    ASSERT_EQ(expected.size(), derived.size()) << metric;
+    for (const auto& [step, value] : expected) EXPECT_NEAR(derived.at(step), value, 1e-4) << metric;
+  }
 }
 
 TEST(LieAnalyze, NamesTheDamagedLineOfAMetricsFileAndReportsTheOthers) {

@@ -14,6 +14,7 @@
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
+#include "tools/analyze/derived_curves.h"
 
 namespace lie::analyze {
 
@@ -34,12 +35,19 @@ void load_settings(Run& run) {
 void load_samples(const RunReader& run, SampleColumns& s) {
   namespace c = schema::sample;
   std::vector<RunReader::Reading> readings = {
-      run.into(s.purpose, c::kPurpose),      run.into(s.finish_reason, c::kFinishReason),
-      run.into(s.verdict, c::kVerdict),      run.into(s.step, c::kStep),
-      run.into(s.problem, c::kProblem),      run.into(s.distinct_ngrams, c::kDistinctNgrams),
-      run.into(s.tokens, c::kTokenCount),    run.into(s.largest_repeat, c::kLargestRepeat),
-      run.into(s.mini_batch, c::kMiniBatch), run.into(s.reward, c::kReward),
-      run.into(s.advantage, c::kAdvantage),  run.into(s.target_length, c::kTargetLength),
+      run.into(s.purpose, c::kPurpose),
+      run.into(s.finish_reason, c::kFinishReason),
+      run.into(s.verdict, c::kVerdict),
+      run.into(s.step, c::kStep),
+      run.into(s.problem, c::kProblem),
+      run.into(s.distinct_ngrams, c::kDistinctNgrams),
+      run.into(s.ngrams, c::kNgrams),
+      run.into(s.tokens, c::kTokenCount),
+      run.into(s.largest_repeat, c::kLargestRepeat),
+      run.into(s.mini_batch, c::kMiniBatch),
+      run.into(s.reward, c::kReward),
+      run.into(s.advantage, c::kAdvantage),
+      run.into(s.target_length, c::kTargetLength),
   };
   for (const RewardName& term : run.rewards()) s.rewards.push_back({term, {}});
   for (const std::string& name : run.numbers()) s.numbers.push_back({name, {}});
@@ -79,8 +87,8 @@ void load_curves(Run& run) {
     }
   }
   if (!run.curves.empty()) return;
-  run.notes.push_back(
-      "metrics.jsonl is missing or empty: no curves; a resume makes them from the trajectories");
+  run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
+  run.curves = derived_curves(run.samples);
   if (run.samples.size() > 0) run.last_step = run.samples.step.back();
 }
 
