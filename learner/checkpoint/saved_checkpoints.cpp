@@ -12,7 +12,6 @@
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
 #include "common/io/sha256.h"
-#include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_files.h"
 
 namespace lie {

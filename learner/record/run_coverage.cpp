@@ -107,20 +107,17 @@ void RunCoverage::count(Counter& counter, std::span<const UnitHash> units) {
   counter.run_ngrams += std::ssize(keys_);
 }
 
-RunCoverage RunCoverage::of_run() const {
-  RunCoverage copy({}, {});
+std::unique_ptr<CheckpointExtra> RunCoverage::copy() const {
+  auto copy =
+      std::make_unique<RunCoverage>(std::span<const CoverageStates>(), GlobalCoverageOptions());
   for (const Counter& counter : counters_) {
-    copy.counters_.push_back({.ngram = counter.ngram,
-                              .words = counter.words,
-                              .step = DistinctCount(1 << 20),
-                              .run = counter.run,
-                              .run_ngrams = counter.run_ngrams});
+    copy->counters_.push_back({.ngram = counter.ngram,
+                               .words = counter.words,
+                               .step = DistinctCount(1 << 20),
+                               .run = counter.run,
+                               .run_ngrams = counter.run_ngrams});
   }
   return copy;
-}
-
-std::unique_ptr<CheckpointExtra> RunCoverage::copy() const {
-  return std::make_unique<RunCoverage>(of_run());
 }
 
 void RunCoverage::save(const fs::path& checkpoint) const {
