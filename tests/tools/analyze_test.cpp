@@ -270,6 +270,7 @@ TEST(LieAnalyze, ComputesCurvesFromTrajectoriesWithoutMetricsFile) {
   const fs::path with = example("with"),
                  without = example("without", {.steps = 12, .planned = 12, .metrics = false});
   const analyze::Run a = load_run(with), b = load_run(without);
+  EXPECT_EQ(b.last_step, 12);
   for (const char* metric : {"accuracy", "response_length_mean", "c_context_mean", "r_context_mean",
                              "eval_accuracy", "reward_length_mean", "truncation_rate"}) {
     const Curve expected = curve_of(a, metric), derived = curve_of(b, metric);

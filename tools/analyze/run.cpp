@@ -89,7 +89,7 @@ void load_curves(Run& run) {
   if (!run.curves.empty()) return;
   run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
   run.curves = derived_curves(run.samples);
-  if (run.samples.size() > 0) run.last_step = run.samples.step.back();
+  if (run.samples.size() > 0) run.last_step = std::ranges::max(run.samples.step);
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {
