@@ -63,8 +63,8 @@ sed 's/"vocab_size": *[0-9]*/"vocab_size": 260/' "$model/config.json" >"$WORK/mo
 names "its largest token id is" dry --set "model.path=$WORK/model"
 
 # --set takes several values, before and after the config.
-names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 configs/demo.yaml
-names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 rollout.samples_per_prompt=8
+names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 "run.directory=$WORK/dry" configs/demo.yaml
+names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 "run.directory=$WORK/dry" rollout.samples_per_prompt=8
 # A start that failed before its first step does not block its directory, and nothing of it is deleted.
 broken() { train 1 "$WORK/again" --set run.steps=1 --set reward.command=false; }
 broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is no error"
