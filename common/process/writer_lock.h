@@ -1,7 +1,7 @@
 // One writer per directory (invariant E9): a file that its writer keeps locked in the kernel.
 //
 //   DIRECTORY/writer.lock   locked as an open file description (fcntl(2)); its JSON names the
-//   holder
+//                           holder
 //
 // The kernel releases the lock when its holder dies, and the next writer takes the file over. A
 // free lock proves that a holder under this kernel has ended. It proves the same of other hosts on

@@ -67,8 +67,8 @@ void describe(FieldList& fields, TrajectoryOptions& options) {
   fields.add(
       "keep_last_steps", options.keep_last_steps,
       {"After a checkpoint, delete the trajectory files whose steps are all at least this many "
-       "steps "
-       "before it. They cannot be recovered. 0: keep all. Leave alone unless disk space is short.",
+       "steps before it. They cannot be recovered. 0: keep all. Leave alone unless disk space is "
+       "short.",
        "steps", 0});
 }
 

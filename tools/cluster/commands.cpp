@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/base/identity.h"
 #include "common/comm/launcher.h"
+#include "common/process/program.h"
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
 #include "tools/eval/eval_command.h"
@@ -26,9 +27,9 @@ void add_commands(CLI::App& program, JobCommand& in_job, ProcessCommand& without
   add_plan(program, without_job);
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
+/// `reports_errors`: whether this process reports errors of the command line for the job. Returns
+/// the exit status.
+int run(int argc, char** argv, bool reports_errors) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
                    "lie_cluster");
   set_help_format(program);
@@ -41,7 +42,7 @@ int run_command_line(int argc, char** argv) {
     require_command(program, argc, argv);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return launcher::rank() == 0 ? program.exit(error) : error.get_exit_code();
+    return reports_errors ? program.exit(error) : error.get_exit_code();
   }
   if (!without_job) return run_job(in_job);
   if (launcher::ranks() > 1) {
@@ -49,6 +50,14 @@ int run_command_line(int argc, char** argv) {
   }
   without_job();
   return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  const bool is_first = launcher::rank() == 0;
+  return run_program("error", [&] { return run(argc, argv, is_first); },
+                     {.reports_errors = is_first});
 }
 
 }  // namespace lie
