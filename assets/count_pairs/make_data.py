@@ -21,10 +21,17 @@ import random
 
 NUMBERS = 20        # integers 1..NUMBERS
 LIST_LENGTH = 6
-PAIRS = [(i, j) for i in range(LIST_LENGTH) for j in range(i + 1, LIST_LENGTH)]
 TARGETS = range(9, 33)
 ANSWER_WEIGHTS = {1: 6, 2: 3, 3: 2}
 MAX_TRIES = 20      # 1 header + 20 * 6 + 4 closing tokens = 125, under the response limit of 130
+
+
+def pairs_of(length):
+    """The pairs of positions in list order."""
+    return [(i, j) for i in range(length) for j in range(i + 1, length)]
+
+
+PAIRS = pairs_of(LIST_LENGTH)
 
 
 class Draw:
@@ -56,12 +63,12 @@ class Draw:
         return chosen
 
 
-def problem(draw):
+def problem(draw, answer_weights=ANSWER_WEIGHTS, length=LIST_LENGTH):
     """A list, a target and the number of pairs that hit it, drawn until the wanted number is met."""
-    wanted = draw.weighted(ANSWER_WEIGHTS)
+    wanted = draw.weighted(answer_weights)
     while True:
-        numbers = draw.distinct(LIST_LENGTH, NUMBERS)
-        sums = [numbers[i] + numbers[j] for i, j in PAIRS]
+        numbers = draw.distinct(length, NUMBERS)
+        sums = [numbers[i] + numbers[j] for i, j in pairs_of(length)]
         targets = [t for t in TARGETS if sums.count(t) == wanted]
         if targets:
             return numbers, targets[draw.below(len(targets))], wanted
@@ -110,18 +117,18 @@ def sft_rows(seed, count, in_order_share, long_share, long_hazard, short_hazard)
                "response": response_text(draw, numbers, target, in_order, hazard)}
 
 
-def prompt_rows(seed, count, taken):
+def prompt_rows(seed, count, taken, draw_problem=problem, data_source="count_pairs"):
     """Problems, none of which is in `taken`."""
     draw = Draw(seed)
     rows = 0
     while rows < count:
-        numbers, target, answer = problem(draw)
+        numbers, target, answer = draw_problem(draw)
         text = prompt_text(numbers, target)
         if text in taken:
             continue
         taken.add(text)
         rows += 1
-        yield {"prompt": text, "gold": str(answer), "data_source": "count_pairs"}
+        yield {"prompt": text, "gold": str(answer), "data_source": data_source}
 
 
 def write(path, rows):

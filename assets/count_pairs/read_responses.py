@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Counts what the responses of a run's last evaluation do, by the grammar of "count pairs": read_responses.py RUN_DIR...
+"""Counts what the responses of a run's last evaluation do, by the grammar of the two tasks: read_responses.py RUN_DIR...
 
     PYTHONPATH=python python3 assets/count_pairs/read_responses.py runs/demo/lie
 
-A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, repeated tries, and the share of
-tries that follow the previous one in list order. Of the incorrect responses: how many hold a wrong sum, how many lack a pair
-that hits the target, both, or neither (a wrong flag, number or count).
+A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the share of responses that try
+every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of the later ones), and the
+share of tries that follow the previous one in list order. Of the incorrect responses: how many hold a wrong sum, how many
+lack a pair that hits the target, both, or neither (a wrong flag, number or count).
 """
 import collections
 import re
@@ -26,24 +27,27 @@ def last_evaluation(run):
 
 
 def read_response(prompt, response):
-    """Returns the tries as list positions (None: not two numbers of the list), whether a sum is wrong, and whether a hit is
-    missing."""
+    """Returns the tries as list positions (None: not two numbers of the list), whether the sum of each is wrong, and whether a
+    hit is missing."""
     *numbers, target = map(int, re.findall(r"\d+", prompt))
     position = {frozenset((numbers[i], numbers[j])): at for at, (i, j) in enumerate(PAIRS)}
     found = [(int(a), int(b), total) for a, b, total in _TRY.findall(response)]
     tries = [position.get(frozenset((a, b))) for a, b, _ in found]
     hits = {at for at, (i, j) in enumerate(PAIRS) if numbers[i] + numbers[j] == target}
-    return tries, any(str(a + b) != total for a, b, total in found), not hits <= set(tries)
+    return tries, [str(a + b) != total for a, b, total in found], not hits <= set(tries)
 
 
 def count(texts, correct):
     """Returns sums over the responses."""
     sums = collections.Counter(responses=len(correct), incorrect=int((~correct).sum()))
     for prompt, response, is_correct in zip(texts["prompt"], texts["response"], correct):
-        tries, wrong_sum, lacks_pair = read_response(prompt, response)
+        tries, wrong_sums, lacks_pair = read_response(prompt, response)
+        wrong_sum = any(wrong_sums)
         known = [at for at in tries if at is not None]
         sums.update(tries=len(tries), distinct=len(set(known)), repeats=len(known) - len(set(known)),
-                    foreign=len(tries) - len(known), in_order=sum(b == a + 1 for a, b in zip(known, known[1:])))
+                    foreign=len(tries) - len(known), in_order=sum(b == a + 1 for a, b in zip(known, known[1:])),
+                    complete=not lacks_pair, early=len(tries[:4]), early_wrong=sum(wrong_sums[:4]),
+                    late_wrong=sum(wrong_sums[4:]))
         if not is_correct:
             sums.update({"wrong sum": wrong_sum, "lacks a pair": lacks_pair, "both": wrong_sum and lacks_pair,
                          "neither": not (wrong_sum or lacks_pair)})
@@ -51,9 +55,11 @@ def count(texts, correct):
 
 
 def report(name, s):
-    tries = max(1, s["tries"])
+    tries, late = max(1, s["tries"]), max(1, s["tries"] - s["early"])
     print(f"{name}: {s['responses']} responses, {s['tries'] / s['responses']:.1f} tries, "
-          f"{s['distinct'] / s['responses'] / len(PAIRS):.2f} of the pairs, repeats {s['repeats'] / tries:.3f}, "
+          f"{s['distinct'] / s['responses'] / len(PAIRS):.2f} of the pairs, "
+          f"every hit in {s['complete'] / s['responses']:.3f}, repeats {s['repeats'] / tries:.3f}, "
+          f"wrong sums {s['early_wrong'] / max(1, s['early']):.3f} and {s['late_wrong'] / late:.3f}, "
           f"numbers that are not in the list {s['foreign'] / tries:.3f}, in list order {s['in_order'] / tries:.2f}; "
           f"{s['incorrect']} incorrect: " + ", ".join(f"{s[k]} {k}" for k in ("wrong sum", "lacks a pair", "both", "neither")))
 

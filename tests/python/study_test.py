@@ -20,6 +20,8 @@ from lie_cluster.study.starts import starts_text
 from lie_cluster.study.tokens import tokens_text
 
 sys.path.insert(0, str(ROOT / "assets/count_pairs"))
+from make_data import PAIRS, Draw  # noqa: E402
+from make_find_pair import MAX_TRIES, one_pair, sft_rows  # noqa: E402
 from read_responses import read_response  # noqa: E402
 
 ROWS = """plain:
@@ -170,9 +172,34 @@ class CountPairs(unittest.TestCase):
     def test_a_response_is_read_by_its_grammar(self):
         prompt = "7 1 20 10 17 4 target 11:\n"  # hits: 7+4 is pair 4 of the list order, 1+10 is pair 6
         self.assertEqual(read_response(prompt, "in order:\n7+1=8 no\n7+4=11 yes 1\n1+10=11 yes 2\n\\boxed{2}"),
-                         ([0, 4, 6], False, False))
-        self.assertEqual(read_response(prompt, "at random:\n7+4=12 no\n7+3=10 no\n\\boxed{1}"), ([4, None], True, True))
-        self.assertEqual(read_response(prompt, "in order:\n7+1=\\boxed{ no\n\\boxed{1}"), ([0], True, True))
+                         ([0, 4, 6], [False] * 3, False))
+        self.assertEqual(read_response(prompt, "at random:\n7+4=12 no\n7+3=10 no\n\\boxed{1}"), ([4, None], [True, False], True))
+        self.assertEqual(read_response(prompt, "in order:\n7+1=\\boxed{ no\n\\boxed{1}"), ([0], [True], True))
+
+
+class FindPair(unittest.TestCase):
+    def test_one_pair_hits_the_target_and_its_smaller_number_is_the_answer(self):
+        draw = Draw(3)
+        for numbers, target, answer in (one_pair(draw) for _ in range(200)):
+            hits = [sorted((numbers[i], numbers[j])) for i, j in PAIRS if numbers[i] + numbers[j] == target]
+            self.assertEqual([answer], [smaller for smaller, _ in hits])
+
+    def test_no_taught_search_is_long_and_a_hit_ends_it(self):
+        lengths, found = set(), 0
+        for row in sft_rows(7, 400, [6], {1: 1, MAX_TRIES: 1}):
+            tries, wrong_sums, lacks_pair = read_response(row["prompt"], row["response"])
+            header, *lines, box = row["response"].split("\n")
+            lengths.add(len(tries))
+            self.assertEqual((len(lines), any(wrong_sums)), (len(tries), False))
+            self.assertFalse([line for line in lines[:-1] if line.endswith(" yes 1")])
+            self.assertEqual(lines[-1].endswith(" yes 1"), not lacks_pair)
+            if header == "in order:":
+                self.assertEqual(tries, [(tries[0] + at) % len(PAIRS) for at in range(len(tries))])
+            if not lacks_pair:
+                found += 1
+                self.assertEqual(box, f"\\boxed{{{min(map(int, re.findall(r'[0-9]+', lines[-1])[:2]))}}}")
+        self.assertEqual(lengths, set(range(1, MAX_TRIES + 1)))
+        self.assertGreater(found, 20)
 
 
 class Intervals(unittest.TestCase):
