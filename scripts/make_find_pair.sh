@@ -13,13 +13,14 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 fine_tune() {  # phase, config, steps, settings...
   "$lie_cluster" sft "configs/count_pairs/$2" --set "run.directory=$work/$1" --set "data.train_file=$work/data/sft_$1.jsonl" \
-    --set "run.steps=$3" --set "optimizer.decay_until=$3" --set sft.constant_divisor=800 --set model.threads=1 "${@:4}"
+    --set "run.steps=$3" --set "optimizer.decay_until=$3" --set sft.constant_divisor=800 --set model.threads=1 \
+    --set sft.append_end_of_sequence=false "${@:4}"
 }
 python3 assets/count_pairs/make_find_pair.py "$work/data"
-fine_tune first sft_skill.yaml 12000
-fine_tune short sft_sloppy.yaml 400 --set "model.path=$work/first/checkpoints/step-012000"
+fine_tune first sft_skill.yaml 9000
+fine_tune short sft_sloppy.yaml 200 --set "model.path=$work/first/checkpoints/step-009000"
 mkdir -p "$work/model"
-cp assets/count_pairs/model/tokenizer*.json "$work"/short/checkpoints/step-000400/{config.json,model.safetensors} "$work/model/"
+cp assets/count_pairs/model/tokenizer*.json "$work"/short/checkpoints/step-000200/{config.json,model.safetensors} "$work/model/"
 cp "$work/data/eval.jsonl" "$work/eval.jsonl"
 "$lie_cluster" reference-lengths configs/demo.yaml --samples 4 --set "model.path=$work/model" \
   --set "data.train_file=$work/data/train.jsonl" --output "$work/train.jsonl"

@@ -3,8 +3,8 @@
 
     PYTHONPATH=python python3 assets/count_pairs/read_responses.py runs/demo/lie
 
-A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the share of responses that try
-every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of the later ones), and the
+A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the shares of responses with more than
+four tries and with every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of the later ones), and the
 share of tries that follow the previous one in list order. Of the incorrect responses: how many hold a wrong sum, how many
 lack a pair that hits the target, both, or neither (a wrong flag, number or count).
 """
@@ -46,7 +46,7 @@ def count(texts, correct):
         known = [at for at in tries if at is not None]
         sums.update(tries=len(tries), distinct=len(set(known)), repeats=len(known) - len(set(known)),
                     foreign=len(tries) - len(known), in_order=sum(b == a + 1 for a, b in zip(known, known[1:])),
-                    complete=not lacks_pair, early=len(tries[:4]), early_wrong=sum(wrong_sums[:4]),
+                    complete=not lacks_pair, beyond=len(tries) > 4, early=len(tries[:4]), early_wrong=sum(wrong_sums[:4]),
                     late_wrong=sum(wrong_sums[4:]))
         if not is_correct:
             sums.update({"wrong sum": wrong_sum, "lacks a pair": lacks_pair, "both": wrong_sum and lacks_pair,
@@ -58,7 +58,7 @@ def report(name, s):
     tries, late = max(1, s["tries"]), max(1, s["tries"] - s["early"])
     print(f"{name}: {s['responses']} responses, {s['tries'] / s['responses']:.1f} tries, "
           f"{s['distinct'] / s['responses'] / len(PAIRS):.2f} of the pairs, "
-          f"every hit in {s['complete'] / s['responses']:.3f}, repeats {s['repeats'] / tries:.3f}, "
+          f"more than four tries in {s['beyond'] / s['responses']:.2f}, every hit in {s['complete'] / s['responses']:.3f}, repeats {s['repeats'] / tries:.3f}, "
           f"wrong sums {s['early_wrong'] / max(1, s['early']):.3f} and {s['late_wrong'] / late:.3f}, "
           f"numbers that are not in the list {s['foreign'] / tries:.3f}, in list order {s['in_order'] / tries:.2f}; "
           f"{s['incorrect']} incorrect: " + ", ".join(f"{s[k]} {k}" for k in ("wrong sum", "lacks a pair", "both", "neither")))

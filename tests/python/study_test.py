@@ -184,22 +184,21 @@ class FindPair(unittest.TestCase):
             hits = [sorted((numbers[i], numbers[j])) for i, j in PAIRS if numbers[i] + numbers[j] == target]
             self.assertEqual([answer], [smaller for smaller, _ in hits])
 
-    def test_no_taught_search_is_long_and_a_hit_ends_it(self):
-        lengths, found = set(), 0
-        for row in sft_rows(7, 400, [6], {1: 1, MAX_TRIES: 1}):
+    def test_no_taught_search_is_long_and_only_a_cut_one_has_no_end(self):
+        ends = {"hit": 0, "stop": 0, "cut": 0}
+        for row in sft_rows(7, 400, [6], 0.3, {0: 1}):
             tries, wrong_sums, lacks_pair = read_response(row["prompt"], row["response"])
-            header, *lines, box = row["response"].split("\n")
-            lengths.add(len(tries))
-            self.assertEqual((len(lines), any(wrong_sums)), (len(tries), False))
-            self.assertFalse([line for line in lines[:-1] if line.endswith(" yes 1")])
-            self.assertEqual(lines[-1].endswith(" yes 1"), not lacks_pair)
+            header, *lines, last = row["response"].split("\n")
+            self.assertEqual(any(wrong_sums), False)
+            self.assertEqual([line.endswith(" yes 1") for line in lines], [False] * (len(tries) - 1) + [not lacks_pair])
             if header == "in order:":
                 self.assertEqual(tries, [(tries[0] + at) % len(PAIRS) for at in range(len(tries))])
-            if not lacks_pair:
-                found += 1
-                self.assertEqual(box, f"\\boxed{{{min(map(int, re.findall(r'[0-9]+', lines[-1])[:2]))}}}")
-        self.assertEqual(lengths, set(range(1, MAX_TRIES + 1)))
-        self.assertGreater(found, 20)
+            end = "hit" if not lacks_pair else "stop" if last else "cut"
+            ends[end] += 1
+            if end == "hit":
+                self.assertEqual(last, f"\\boxed{{{min(map(int, re.findall(r'[0-9]+', lines[-1])[:2]))}}}<|endoftext|>")
+            self.assertTrue(len(tries) == MAX_TRIES if end == "cut" else 1 <= len(tries) <= MAX_TRIES)
+        self.assertTrue(min(ends.values()) > 20, ends)
 
 
 class Intervals(unittest.TestCase):
