@@ -3,10 +3,10 @@
 
     PYTHONPATH=python python3 assets/count_pairs/read_responses.py runs/demo/lie
 
-A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the shares of responses with more than
-four tries and with every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of the later ones), and the
-share of tries that follow the previous one in list order. Of the incorrect responses: how many hold a wrong sum, how many
-lack a pair that hits the target, both, or neither (a wrong flag, number or count).
+A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the shares of responses with more
+than four tries and with every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of
+the later ones), and the share of tries that follow the previous one in list order. Of the incorrect responses: how many
+hold a wrong sum, how many lack a pair that hits the target, both, or neither (a wrong flag, number or count).
 """
 import collections
 import re
@@ -27,8 +27,8 @@ def last_evaluation(run):
 
 
 def read_response(prompt, response):
-    """Returns the tries as list positions (None: not two numbers of the list), whether the sum of each is wrong, and whether a
-    hit is missing."""
+    """Returns the tries as list positions (None: not two numbers of the list), whether each sum is wrong, and whether a hit
+    is missing."""
     *numbers, target = map(int, re.findall(r"\d+", prompt))
     position = {frozenset((numbers[i], numbers[j])): at for at, (i, j) in enumerate(PAIRS)}
     found = [(int(a), int(b), total) for a, b, total in _TRY.findall(response)]
@@ -58,7 +58,8 @@ def report(name, s):
     tries, late = max(1, s["tries"]), max(1, s["tries"] - s["early"])
     print(f"{name}: {s['responses']} responses, {s['tries'] / s['responses']:.1f} tries, "
           f"{s['distinct'] / s['responses'] / len(PAIRS):.2f} of the pairs, "
-          f"more than four tries in {s['beyond'] / s['responses']:.2f}, every hit in {s['complete'] / s['responses']:.3f}, repeats {s['repeats'] / tries:.3f}, "
+          f"more than four tries in {s['beyond'] / s['responses']:.2f}, every hit in {s['complete'] / s['responses']:.3f}, "
+          f"repeats {s['repeats'] / tries:.3f}, "
           f"wrong sums {s['early_wrong'] / max(1, s['early']):.3f} and {s['late_wrong'] / late:.3f}, "
           f"numbers that are not in the list {s['foreign'] / tries:.3f}, in list order {s['in_order'] / tries:.2f}; "
           f"{s['incorrect']} incorrect: " + ", ".join(f"{s[k]} {k}" for k in ("wrong sum", "lacks a pair", "both", "neither")))
