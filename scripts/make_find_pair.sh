@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the second task, "find the pair" (docs/studies/find-the-pair.md): data, the start model by two fine-tunings from
+# Makes the second task, "find the pair" (docs/studies/find-the-pair.md): data, the start model by three fine-tunings from
 # random weights, and the reference length of every training prompt. Needs a build (scripts/build.sh).
 #
 #   bash scripts/make_find_pair.sh [DIRECTORY]    [build/find_pair]
@@ -17,8 +17,9 @@ fine_tune() {  # phase, config, steps, settings...
     --set sft.append_end_of_sequence=false "${@:4}"
 }
 python3 assets/count_pairs/make_find_pair.py "$work/data"
-fine_tune first sft_skill.yaml 9000
-fine_tune short sft_sloppy.yaml 200 --set "model.path=$work/first/checkpoints/step-009000"
+fine_tune first sft_skill.yaml 4000 --set optimizer.decay_until=9000
+fine_tune far sft_sloppy.yaml 1500 --set "model.path=$work/first/checkpoints/step-004000"
+fine_tune short sft_sloppy.yaml 200 --set "model.path=$work/far/checkpoints/step-001500"
 mkdir -p "$work/model"
 cp assets/count_pairs/model/tokenizer*.json "$work"/short/checkpoints/step-000200/{config.json,model.safetensors} "$work/model/"
 cp "$work/data/eval.jsonl" "$work/eval.jsonl"

@@ -186,7 +186,7 @@ class FindPair(unittest.TestCase):
 
     def test_no_taught_search_is_long_and_only_a_cut_one_has_no_end(self):
         ends = {"hit": 0, "stop": 0, "cut": 0}
-        for row in sft_rows(7, 400, [6], 0.3, {0: 1}):
+        for row in sft_rows(7, 400, [6], 0, 0.5, 0.3):
             tries, wrong_sums, lacks_pair = read_response(row["prompt"], row["response"])
             header, *lines, last = row["response"].split("\n")
             self.assertEqual(any(wrong_sums), False)
@@ -197,7 +197,7 @@ class FindPair(unittest.TestCase):
             ends[end] += 1
             if end == "hit":
                 self.assertEqual(last, f"\\boxed{{{min(map(int, re.findall(r'[0-9]+', lines[-1])[:2]))}}}<|endoftext|>")
-            self.assertTrue(len(tries) == MAX_TRIES if end == "cut" else 1 <= len(tries) <= MAX_TRIES)
+            self.assertIn(len(tries), {"hit": range(1, MAX_TRIES + 1), "stop": range(1, MAX_TRIES), "cut": [MAX_TRIES]}[end])
         self.assertTrue(min(ends.values()) > 20, ends)
 
 
