@@ -22,6 +22,7 @@ from lie_cluster.study.tokens import tokens_text
 sys.path.insert(0, str(ROOT / "assets/count_pairs"))
 from make_data import PAIRS, Draw  # noqa: E402
 from make_find_pair import MAX_TRIES, one_pair, sft_rows  # noqa: E402
+from probe_find_pair import full_search  # noqa: E402
 from read_responses import read_response  # noqa: E402
 
 ROWS = """plain:
@@ -199,6 +200,11 @@ class FindPair(unittest.TestCase):
                 self.assertEqual(last, f"\\boxed{{{min(map(int, re.findall(r'[0-9]+', lines[-1])[:2]))}}}<|endoftext|>")
             self.assertIn(len(tries), {"hit": range(1, MAX_TRIES + 1), "stop": range(1, MAX_TRIES), "cut": [MAX_TRIES]}[end])
         self.assertTrue(min(ends.values()) > 20, ends)
+
+    def test_the_probe_tries_all_pairs_in_list_order_and_hits_last(self):
+        prompt = "7 1 20 10 17 5 target 12:\n"  # 7+5 is pair 4 of the list order
+        self.assertEqual(read_response(prompt, full_search(prompt)), ([*range(5, 15), *range(5)], [False] * 15, False))
+        self.assertEqual(re.findall(r"(\S+) yes", full_search(prompt)), ["7+5=12"])
 
 
 class Intervals(unittest.TestCase):
