@@ -48,6 +48,8 @@ def count(texts, correct):
                     foreign=len(tries) - len(known), in_order=sum(b == a + 1 for a, b in zip(known, known[1:])),
                     complete=not lacks_pair, beyond=len(tries) > 4, early=len(tries[:4]), early_wrong=sum(wrong_sums[:4]),
                     late_wrong=sum(wrong_sums[4:]))
+        if lacks_pair:
+            sums.update(missed=1, missed_tries=len(tries), missed_distinct=len(set(known)))
         if not is_correct:
             sums.update({"wrong sum": wrong_sum, "lacks a pair": lacks_pair, "both": wrong_sum and lacks_pair,
                          "neither": not (wrong_sum or lacks_pair)})
@@ -55,10 +57,11 @@ def count(texts, correct):
 
 
 def report(name, s):
-    tries, late = max(1, s["tries"]), max(1, s["tries"] - s["early"])
+    tries, late, missed = max(1, s["tries"]), max(1, s["tries"] - s["early"]), max(1, s["missed"])
     print(f"{name}: {s['responses']} responses, {s['tries'] / s['responses']:.1f} tries, "
           f"{s['distinct'] / s['responses'] / len(PAIRS):.2f} of the pairs, "
-          f"more than four tries in {s['beyond'] / s['responses']:.2f}, every hit in {s['complete'] / s['responses']:.3f}, "
+          f"more than four tries in {s['beyond'] / s['responses']:.2f}, every hit in {s['complete'] / s['responses']:.3f} "
+          f"(the others: {s['missed_tries'] / missed:.1f} tries of {s['missed_distinct'] / missed:.1f} pairs), "
           f"repeats {s['repeats'] / tries:.3f}, "
           f"wrong sums {s['early_wrong'] / max(1, s['early']):.3f} and {s['late_wrong'] / late:.3f}, "
           f"numbers that are not in the list {s['foreign'] / tries:.3f}, in list order {s['in_order'] / tries:.2f}; "
