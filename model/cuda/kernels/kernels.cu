@@ -1,6 +1,8 @@
 #include "model/cuda/kernels/kernels.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <type_traits>
 
 #include "model/cuda/kernels/decode_attention.h"
@@ -22,6 +24,22 @@ float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
 template <typename F>
 void by_dtype(DType dtype, const F& f) {
   dtype == DType::kBFloat16 ? f(BFloat16{}) : f(0.0f);
+}
+
+/// Returns whether all rows are aligned to packs of `size` columns, and as wide.
+bool aligned(int size, std::int64_t width, std::initializer_list<Tensor> all) {
+  return width % size == 0 && std::ranges::all_of(all, [](const Tensor& x) {
+           const bool rows_are = x.rows <= 1 || x.stride * dtype_bytes(x.dtype) % 16 == 0;
+           return rows_are && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
+         });
+}
+
+/// Calls body(row, column, Count<N>()) for all columns, a pack at a time if `all` are aligned.
+template <typename Body>
+void for_packs(const Queue& queue, std::int64_t rows, std::int64_t width,
+               std::initializer_list<Tensor> all, const Body& body) {
+  const OverPacks<Body> packs{body, width, aligned(Body::kSize, width, all)};
+  for_elements(queue, rows * packs.packs(), packs);
 }
 
 /// sums [columns] += the terms of all rows.
@@ -64,9 +82,9 @@ void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
               Tensor inverse_rms) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(
-        queue, x.rows,
-        RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y), floats(inverse_rms)});
+    for_blocks(queue, x.rows,
+               RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y),
+                          floats(inverse_rms), aligned(kPack<T>, x.cols, {x, weight, y})});
   });
 }
 
@@ -74,9 +92,10 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
                        Tensor dx, Tensor dweight, float* partial) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(queue, x.rows,
-               RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight),
-                                  floats(inverse_rms), x.cols, rows<T>(dx)});
+    for_blocks(
+        queue, x.rows,
+        RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight), floats(inverse_rms),
+                           x.cols, rows<T>(dx), aligned(kPack<T>, x.cols, {dy, x, weight, dx})});
     add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);
   });
@@ -85,16 +104,19 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
 void swiglu(const Queue& queue, Tensor gate_up, Tensor y) {
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(queue, y.elements(), Swiglu<T>{rows<const T>(gate_up), y.cols, rows<T>(y)});
+    const Tensor up = gate_up.cols_at(y.cols, y.cols);
+    for_packs(queue, y.rows, y.cols, {gate_up, up, y},
+              Swiglu<T>{rows<const T>(gate_up), rows<const T>(up), rows<T>(y)});
   });
 }
 
 void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(queue, dy.elements(),
-                 SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), dy.cols,
-                                   rows<T>(d_gate_up), rows<T>(y)});
+    const Tensor up = gate_up.cols_at(dy.cols, dy.cols), d_up = d_gate_up.cols_at(dy.cols, dy.cols);
+    for_packs(queue, dy.rows, dy.cols, {dy, gate_up, up, d_gate_up, d_up, y},
+              SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), rows<const T>(up),
+                                rows<T>(d_gate_up), rows<T>(d_up), rows<T>(y)});
   });
 }
 
@@ -130,12 +152,15 @@ void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
 void store_kv(const Queue& queue, Tensor rotated, Tensor qkv, const AttentionShape& shape,
               const DecodeBatch& batch, KvPages pages) {
   const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  const Tensor keys = rotated.cols_at(q, kv), values = qkv.cols_at(q + kv, kv);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(
-        queue, rotated.rows * kv,
-        StoreKv<T>{rows<const T>(rotated.cols_at(q, kv)), rows<const T>(qkv.cols_at(q + kv, kv)),
-                   places_of<T>(shape, batch, pages)});
+    const bool whole = shape.head_width % kPack<T> == 0;  // no pack spans two heads
+    const OverPacks<StoreKv<T>> packs{
+        {rows<const T>(keys), rows<const T>(values), places_of<T>(shape, batch, pages)},
+        kv,
+        whole && aligned(kPack<T>, kv, {keys, values, pages.pool})};
+    for_elements(queue, rotated.rows * packs.packs(), packs);
   });
 }
 
@@ -199,8 +224,8 @@ void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
     by_dtype(y.dtype, [&](auto to) {
       using From = decltype(from);
       using T = decltype(to);
-      for_elements(queue, y.elements(),
-                   Embed<From, T>{rows<const From>(table), tokens.data, y.cols, rows<T>(y)});
+      for_packs(queue, y.rows, y.cols, {table, y},
+                Embed<From, T>{rows<const From>(table), tokens.data, rows<T>(y)});
     });
   });
 }
@@ -230,10 +255,10 @@ void log_probs(const Queue& queue, Tensor logits, Indices targets, float tempera
 
 void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) {
-  for_elements(queue, logits.elements(),
-               LogProbsBackward{rows<float>(logits), logits.cols, targets.data, 1.0f / temperature,
-                                floats(entropies), floats(log_sum), floats(d_log_probs),
-                                floats(d_entropies)});
+  for_packs(
+      queue, logits.rows, logits.cols, {logits},
+      LogProbsBackward{rows<float>(logits), targets.data, 1.0f / temperature, floats(entropies),
+                       floats(log_sum), floats(d_log_probs), floats(d_entropies)});
 }
 
 std::int64_t sample_scratch(std::int64_t vocabulary) {

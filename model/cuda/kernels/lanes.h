@@ -15,6 +15,15 @@
 
 namespace lie::cuda {
 
+/// Sixteen bytes that one instruction moves.
+#ifdef __CUDACC__
+using Bytes16 = uint4;
+#else
+struct alignas(16) [[gnu::may_alias]] Bytes16 {
+  std::uint32_t x, y, z, w;
+};
+#endif
+
 constexpr int kLanes = 16;
 
 /// A value per lane.

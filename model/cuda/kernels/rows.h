@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "model/cuda/kernels/numbers.h"
+#include "model/cuda/kernels/packs.h"
 
 namespace lie::cuda {
 
@@ -25,13 +26,15 @@ struct RmsNorm {
   float eps;
   Rows<T> y;
   float* kept;  // inverse_rms, or null
+  bool wide;
 
   std::int64_t shared_bytes() const { return (width + 1) * 4; }
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t row) const {
     float* const in = static_cast<float*>(block.memory);
     float* const inverse = in + width;
-    block.each(width, [&](std::int64_t i) { in[i] = widen(x[row][i]); });
+    each_pack<kPack<T>>(block, width, wide,
+                        [&](std::int64_t i, auto n) { store(load<n>(x[row] + i), in + i); });
     block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
       const float sum = sum_row(
@@ -42,7 +45,12 @@ struct RmsNorm {
       });
     });
     block.sync();
-    block.each(width, [&](std::int64_t i) { put(in[i] * *inverse * weight[i], y[row][i]); });
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> out = load<n>(in + i);
+      const Floats<n> w = load<n>(weight + i);
+      for (int c = 0; c < n; ++c) out[c] = out[c] * *inverse * w[c];
+      store(out, y[row] + i);
+    });
   }
 };
 
@@ -59,6 +67,7 @@ struct RmsNormBackward {
   const float *weight, *inverse_rms;
   std::int64_t width;
   Rows<T> dx;
+  bool wide;
 
   std::int64_t shared_bytes() const { return (2 * width + 1) * 4; }
   template <typename Block>
@@ -66,9 +75,12 @@ struct RmsNormBackward {
     float* const in = static_cast<float*>(block.memory);
     float *const g = in + width, *const mean = g + width;
     const float r = inverse_rms[row];
-    block.each(width, [&](std::int64_t i) {
-      in[i] = widen(x[row][i]);
-      g[i] = widen(dy[row][i]) * weight[i];
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> d = load<n>(dy[row] + i);
+      const Floats<n> w = load<n>(weight + i);
+      for (int c = 0; c < n; ++c) d[c] = d[c] * w[c];
+      store(load<n>(x[row] + i), in + i);
+      store(d, g + i);
     });
     block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
@@ -77,8 +89,11 @@ struct RmsNormBackward {
       lanes.once([&] { *mean = norm_mean(sum, r, width); });
     });
     block.sync();
-    block.each(width, [&](std::int64_t i) {
-      put(widen(dx[row][i]) + norm_dx(g[i], in[i], r, *mean), dx[row][i]);
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> d = load<n>(dx[row] + i);
+      const Floats<n> of_g = load<n>(g + i), of_x = load<n>(in + i);
+      for (int c = 0; c < n; ++c) d[c] = d[c] + norm_dx(of_g[c], of_x[c], r, *mean);
+      store(d, dx[row] + i);
     });
   }
 };
@@ -94,7 +109,7 @@ constexpr std::int64_t kRowBlock = 256;
 LIE_ROW std::int64_t row_blocks_of(std::int64_t rows) { return (rows + kRowBlock - 1) / kRowBlock; }
 
 /// Sums one block of rows of one column. Terms is called with (row, column, sum before) and returns
-/// the new sum. `partial` is [blocks - 1, columns].
+/// the new sum. Its Row iterates over rows. `partial` is [blocks - 1, columns].
 template <typename Terms>
 struct RowBlockSums {
   Terms terms;
@@ -102,11 +117,18 @@ struct RowBlockSums {
   float *sums, *partial;
 
   LIE_ROW void operator()(std::int64_t i) const {
+    constexpr int kAtOnce = 8;  // loads in flight
     const std::int64_t block = i / columns, column = i % columns, first = block * kRowBlock;
-    const std::int64_t end = first + kRowBlock < rows ? first + kRowBlock : rows;
+    const std::int64_t left = rows - first;
+    const int count = static_cast<int>(left < kRowBlock ? left : kRowBlock);
     float* const to = block == 0 ? sums + column : partial + (block - 1) * columns + column;
     float sum = block == 0 ? *to : 0.0f;
-    for (std::int64_t row = first; row < end; ++row) sum = terms(row, column, sum);
+    typename Terms::Row row = terms.row(first);
+    int n = 0;
+    for (; n + kAtOnce <= count; n += kAtOnce) {
+      for (int c = 0; c < kAtOnce; ++c, terms.next(row)) sum = terms(row, column, sum);
+    }
+    for (; n < count; ++n, terms.next(row)) sum = terms(row, column, sum);
     *to = sum;
   }
 };
@@ -118,8 +140,13 @@ struct AddRowBlocks {
   const float* partial;
 
   LIE_ROW void operator()(std::int64_t column) const {
+    constexpr int kAtOnce = 32;  // loads in flight
     float sum = sums[column];
-    for (std::int64_t b = 0; b + 1 < blocks; ++b) sum += partial[b * columns + column];
+    std::int64_t b = 0;
+    for (; b + kAtOnce < blocks; b += kAtOnce) {
+      for (int c = 0; c < kAtOnce; ++c) sum += partial[(b + c) * columns + column];
+    }
+    for (; b + 1 < blocks; ++b) sum += partial[b * columns + column];
     sums[column] = sum;
   }
 };
@@ -128,49 +155,72 @@ template <typename T>
 struct NormWeightTerms {
   Rows<const T> dy, x;
   const float* inverse_rms;
-  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
+
+  using Row = std::int64_t;
+  LIE_ROW Row row(std::int64_t first) const { return first; }
+  LIE_ROW void next(Row& row) const { ++row; }
+  LIE_ROW float operator()(Row row, std::int64_t column, float sum) const {
     return fmaf(widen(dy[row][column]), widen(x[row][column]) * inverse_rms[row], sum);
   }
 };
 
 /// The terms of a sum over heads. A row has `heads` adjacent heads from `x` on: head h of row t is
-/// row t * heads + h. Numbers of rows fit into 32 bits, whose division is short.
+/// row t * heads + h.
 template <typename T>
 struct HeadTerms {
   Rows<const T> x;
   std::int64_t heads, head_width;
-  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
-    const auto at = static_cast<std::uint32_t>(row), all = static_cast<std::uint32_t>(heads);
-    return sum + widen(x[at / all][at % all * head_width + column]);
+
+  struct Row {
+    std::int64_t row, head;
+  };
+  LIE_ROW Row row(std::int64_t first) const { return {first / heads, first % heads}; }
+  LIE_ROW void next(Row& at) const {
+    if (++at.head < heads) return;
+    at = {at.row + 1, 0};
+  }
+  LIE_ROW float operator()(const Row& at, std::int64_t column, float sum) const {
+    return sum + widen(x[at.row][at.head * head_width + column]);
   }
 };
 
-// ---- SwiGLU, element by element
+// ---- SwiGLU, pack by pack
 
 template <typename T>
 struct Swiglu {
-  Rows<const T> gate_up;
-  std::int64_t width;
+  static constexpr int kSize = kPack<T>;
+  Rows<const T> gate, up;
   Rows<T> y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    const float g = widen(gate_up[row][i]);
-    put(g * sigmoid(g) * widen(gate_up[row][width + i]), y[row][i]);
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const Floats<N> g = load<N>(gate[row] + i), u = load<N>(up[row] + i);
+    Floats<N> out;
+    for (int c = 0; c < N; ++c) out[c] = g[c] * sigmoid(g[c]) * u[c];
+    store(out, y[row] + i);
   }
 };
 
 template <typename T>
 struct SwigluBackward {
-  Rows<const T> dy, gate_up;
-  std::int64_t width;
-  Rows<T> d_gate_up, y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    const float g = widen(gate_up[row][i]), u = widen(gate_up[row][width + i]);
-    const float d = widen(dy[row][i]), s = sigmoid(g), silu = g * s;
-    put(d * u * (s * fmaf(g, 1.0f - s, 1.0f)), d_gate_up[row][i]);
-    put(d * silu, d_gate_up[row][width + i]);
-    put(silu * u, y[row][i]);
+  static constexpr int kSize = kPack<T>;
+  Rows<const T> dy, gate, up;
+  Rows<T> d_gate, d_up, y;
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const Floats<N> g = load<N>(gate[row] + i), u = load<N>(up[row] + i);
+    const Floats<N> d = load<N>(dy[row] + i);
+    Floats<N> of_gate, of_up, out;
+    for (int c = 0; c < N; ++c) {
+      const float s = sigmoid(g[c]), silu = g[c] * s;
+      of_gate[c] = d[c] * u[c] * (s * fmaf(g[c], 1.0f - s, 1.0f));
+      of_up[c] = d[c] * silu;
+      out[c] = silu * u[c];
+    }
+    store(of_gate, d_gate[row] + i);
+    store(of_up, d_up[row] + i);
+    store(out, y[row] + i);
   }
 };
 
@@ -294,8 +344,10 @@ struct KvPlaces {
 
   /// Returns the address of a row's key of this head.
   LIE_ROW T* key(std::int64_t row, std::int64_t head) const {
-    const std::int64_t page = slots[row] / page_tokens, place = slots[row] % page_tokens;
-    return pool[page] + (2 * layer * kv_heads + head) * page_tokens * width + place * width;
+    const auto slot = static_cast<std::uint32_t>(slots[row]),
+               tokens = static_cast<std::uint32_t>(page_tokens);
+    const std::int64_t place = (2 * layer * kv_heads + head) * page_tokens + slot % tokens;
+    return pool[slot / tokens] + place * width;
   }
   LIE_ROW T* value(std::int64_t row, std::int64_t head) const {
     return key(row, head) + page_tokens * kv_heads * width;
@@ -305,13 +357,15 @@ struct KvPlaces {
 /// Stores keys and values in their slots.
 template <typename T>
 struct StoreKv {
+  static constexpr int kSize = kPack<T>;
   Rows<const T> keys, values;  // [T, K*E]
   KvPlaces<T> to;
 
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t cols = to.kv_heads * to.width, row = element / cols, i = element % cols;
-    to.key(row, i / to.width)[i % to.width] = keys[row][i];
-    to.value(row, i / to.width)[i % to.width] = values[row][i];
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const auto at = static_cast<std::uint32_t>(i), width = static_cast<std::uint32_t>(to.width);
+    store(load<N>(keys[row] + i), to.key(row, at / width) + at % width);
+    store(load<N>(values[row] + i), to.value(row, at / width) + at % width);
   }
 };
 
@@ -343,13 +397,14 @@ struct RotateAndStore {
 
 template <typename From, typename T>
 struct Embed {
+  static constexpr int kSize = kPack<From, T>;
   Rows<const From> table;
   const std::int32_t* tokens;
-  std::int64_t width;
   Rows<T> y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    put(widen(table[tokens[row]][i]), y[row][i]);
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    store(load<N>(table[tokens[row]] + i), y[row] + i);
   }
 };
 
