@@ -48,8 +48,8 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); registers[name, $1] = substr($0, RSTART + 5, RLENGTH - 5); names[name] }
   /\.entry/ { end_of_kernel(); name = kernel($0); entry = 1 }
   /(div|rem)\.[su]64/ { division[++divisions] = NR }
-  /ld\.(global|shared)(\.nc)?\.v4\.[a-z]32/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
-  /st\.global\.v4\.[a-z]32/ { wide["store"] = 1 }
+  /ld\.(global|shared)(\.nc)?\.v(4\.[a-z]32|2\.[a-z]64)/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
+  /st\.global\.v(4\.[a-z]32|2\.[a-z]64)/ { wide["store"] = 1 }
   $2 ~ /^\$L.*:$/ { label[substr($2, 1, length($2) - 1)] = NR }
   /bra/ {  # to a label above: a loop from there to here
     to = $NF; sub(/;/, "", to)

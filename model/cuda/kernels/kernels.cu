@@ -57,6 +57,13 @@ HeadRotation rotation_of(const lie::QkNormRope& how) {
           floats(how.rope),   how.positions.data};
 }
 
+/// Returns whether packs of `size` columns of a half head are aligned, in all tensors that it
+/// takes.
+bool aligned_heads(int size, const lie::QkNormRope& how, std::initializer_list<Tensor> all) {
+  const std::int64_t half = how.shape.head_width / 2;
+  return aligned(size, half, all) && aligned(size, half, {how.q_norm, how.k_norm, how.rope});
+}
+
 template <typename T>
 KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvPages pages) {
   return {shape.kv_heads, shape.head_width, Operators::kPageTokens,
@@ -121,11 +128,12 @@ void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gat
 }
 
 void qk_norm_rope(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated) {
-  const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(queue, qkv.rows * rotation.all(),
-             QkNormRope<T>{rotation, rows<const T>(qkv), rows<T>(rotated)});
+    const QkNormRope<T> all{rotation_of(how), rows<const T>(qkv),
+                            rows<T>(rotated), {},
+                            qkv.rows,         aligned_heads(kPack<T>, how, {qkv, rotated})};
+    for_blocks(queue, all.tiles(), all);
   });
 }
 
@@ -135,9 +143,10 @@ void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
   const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(
-        queue, qkv.rows * rotation.all(),
-        QkNormRopeBackward<T>{rotation, rows<const T>(qkv), rows<T>(d_rotated), rows<T>(d_qkv)});
+    const QkNormRopeBackward<T> all{
+        rotation,       rows<const T>(qkv), rows<T>(d_rotated),
+        rows<T>(d_qkv), qkv.rows,           aligned_heads(kPack<T>, how, {qkv, d_rotated, d_qkv})};
+    for_blocks(queue, all.tiles(), all);
     if (dq_norm.empty()) return;
     const auto add_heads = [&](Tensor shares, std::int64_t heads, Tensor sum) {
       add_rows(queue, HeadTerms<T>{rows<const T>(shares), heads, rotation.width}, qkv.rows * heads,
@@ -168,9 +177,11 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how
                       const DecodeBatch& batch, KvPages pages) {
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const RotateAndStore<T> all{{rotation_of(how), rows<const T>(qkv), rows<T>(rotated)},
-                                places_of<T>(how.shape, batch, pages)};
-    for_rows(queue, qkv.rows * all.heads(), all);
+    const QkNormRope<T> all{
+        rotation_of(how), rows<const T>(qkv),
+        rows<T>(rotated), places_of<T>(how.shape, batch, pages),
+        qkv.rows,         aligned_heads(kPack<T>, how, {qkv, rotated, pages.pool})};
+    for_blocks(queue, all.tiles(), all);
   });
 }
 
@@ -230,12 +241,14 @@ void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
   });
 }
 
-void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable) {
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, std::int32_t* links,
+                    Tensor dtable) {
+  const auto count = static_cast<std::int32_t>(dy.rows);
+  for_rows(queue, dy.rows, LinkRows{tokens.data, count, links});
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, static_cast<std::int32_t>(dy.rows),
-                               dy.cols, rows<float>(dtable)};
-    for_rows(queue, add.items(), add);
+    for_packs(queue, dy.rows, dy.cols, {dy, dtable},
+              EmbedBackward<T>{rows<const T>(dy), tokens.data, links, count, rows<float>(dtable)});
   });
 }
 

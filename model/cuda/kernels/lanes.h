@@ -15,13 +15,11 @@
 
 namespace lie::cuda {
 
-/// Sixteen bytes that one instruction moves.
+/// Sixteen bytes that one instruction moves. nvcc splits structs and vectors of this size.
 #ifdef __CUDACC__
-using Bytes16 = uint4;
+using Bytes16 = unsigned __int128;
 #else
-struct alignas(16) [[gnu::may_alias]] Bytes16 {
-  std::uint32_t x, y, z, w;
-};
+using Bytes16 [[gnu::may_alias]] = unsigned __int128;
 #endif
 
 constexpr int kLanes = 16;

@@ -18,44 +18,47 @@ struct Floats {
   LIE_ROW float& operator[](int i) { return x[i]; }
 };
 
-/// Converts between 32 bits of memory and the elements in them.
-LIE_ROW std::uint32_t word_of(const float* x, float /*type*/) {
-  return std::bit_cast<std::uint32_t>(x[0]);
+/// Converts between 64 bits of memory and the elements in them.
+LIE_ROW std::uint64_t word_of(const float* x, float /*type*/) {
+  return std::bit_cast<std::uint32_t>(x[0]) | std::uint64_t{std::bit_cast<std::uint32_t>(x[1])}
+                                                  << 32;
 }
-LIE_ROW std::uint32_t word_of(const float* x, BFloat16 /*type*/) {
-  return to_bfloat16(x[0]) | std::uint32_t{to_bfloat16(x[1])} << 16;
+LIE_ROW std::uint64_t word_of(const float* x, BFloat16 /*type*/) {
+  const std::uint32_t low = to_bfloat16(x[0]) | std::uint32_t{to_bfloat16(x[1])} << 16,
+                      high = to_bfloat16(x[2]) | std::uint32_t{to_bfloat16(x[3])} << 16;
+  return low | std::uint64_t{high} << 32;
 }
-LIE_ROW void widen_word(std::uint32_t word, float* to, float /*type*/) {
-  to[0] = std::bit_cast<float>(word);
+LIE_ROW void widen_word(std::uint64_t word, float* to, float /*type*/) {
+  to[0] = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+  to[1] = std::bit_cast<float>(static_cast<std::uint32_t>(word >> 32));
 }
-LIE_ROW void widen_word(std::uint32_t word, float* to, BFloat16 /*type*/) {
-  to[0] = std::bit_cast<float>(word << 16);
-  to[1] = std::bit_cast<float>(word & 0xffff'0000u);
+LIE_ROW void widen_word(std::uint64_t word, float* to, BFloat16 /*type*/) {
+  const auto low = static_cast<std::uint32_t>(word), high = static_cast<std::uint32_t>(word >> 32);
+  to[0] = std::bit_cast<float>(low << 16);
+  to[1] = std::bit_cast<float>(low & 0xffff'0000u);
+  to[2] = std::bit_cast<float>(high << 16);
+  to[3] = std::bit_cast<float>(high & 0xffff'0000u);
 }
 
 template <int N, typename T>
 LIE_ROW Floats<N> load(const T* from) {
   if constexpr (N == 1) return {widen(*from)};
-  constexpr int kOfWord = 4 / sizeof(T);
+  constexpr int kOfWord = 8 / sizeof(T);
   Floats<N> out;
-  for (int c = 0; c < N; c += 4 * kOfWord) {
+  for (int c = 0; c < N; c += 2 * kOfWord) {
     const Bytes16 in = *reinterpret_cast<const Bytes16*>(from + c);
-    widen_word(in.x, out.x + c, T());
-    widen_word(in.y, out.x + c + kOfWord, T());
-    widen_word(in.z, out.x + c + 2 * kOfWord, T());
-    widen_word(in.w, out.x + c + 3 * kOfWord, T());
+    widen_word(static_cast<std::uint64_t>(in), out.x + c, T());
+    widen_word(static_cast<std::uint64_t>(in >> 64), out.x + c + kOfWord, T());
   }
   return out;
 }
 template <int N, typename T>
 LIE_ROW void store(const Floats<N>& from, T* to) {
   if constexpr (N == 1) return put(from[0], *to);
-  constexpr int kOfWord = 4 / sizeof(T);
-  for (int c = 0; c < N; c += 4 * kOfWord) {
-    const float* const x = from.x + c;
-    *reinterpret_cast<Bytes16*>(to + c) = {word_of(x, T()), word_of(x + kOfWord, T()),
-                                           word_of(x + 2 * kOfWord, T()),
-                                           word_of(x + 3 * kOfWord, T())};
+  constexpr int kOfWord = 8 / sizeof(T);
+  for (int c = 0; c < N; c += 2 * kOfWord) {
+    *reinterpret_cast<Bytes16*>(to + c) =
+        word_of(from.x + c, T()) | Bytes16{word_of(from.x + c + kOfWord, T())} << 64;
   }
 }
 
