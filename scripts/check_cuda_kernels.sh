@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the registers of every kernel by architecture, and fails if its machine code breaks a rule: no spill and no stack
-# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. Compiles only model/cuda/kernels/kernels.cu,
-# in a minute and without a GPU.
+# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. A call of a function that the device lacks
+# is an error too. Compiles only model/cuda/kernels/kernels.cu, in a minute and without a GPU.
 # usage: check_cuda_kernels.sh [ARCHITECTURE...]   default: sm_80 sm_90 sm_100 sm_120
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,9 @@ trap 'rm -rf "$work"' EXIT
 # Each architecture's folder gets the log of ptxas and the PTX, where loads and divisions have their names.
 compile() {  # architecture
   mkdir "$work/$1"
-  "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$1" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. --keep \
-    --keep-dir "$work/$1" -c model/cuda/kernels/kernels.cu -o "$work/$1/kernels.o" >"$work/$1/log" 2>&1 ||
+  "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$1" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. \
+    -Werror cross-execution-space-call --keep --keep-dir "$work/$1" -c model/cuda/kernels/kernels.cu \
+    -o "$work/$1/kernels.o" >"$work/$1/log" 2>&1 ||
     { cat "$work/$1/log"; return 1; }
 }
 

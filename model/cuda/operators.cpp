@@ -86,7 +86,9 @@ class CudaOperators : public aten::AtenOperators {
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
-    cuda::log_probs(queue(), logits, targets, temperature, log_probs, entropies, log_sum);
+    const at::Tensor scratch = floats(logits.rows * cuda::log_probs_scratch(logits.cols));
+    cuda::log_probs(queue(), logits, targets, temperature, scratch.data_ptr<float>(), log_probs,
+                    entropies, log_sum);
   }
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
@@ -96,8 +98,9 @@ class CudaOperators : public aten::AtenOperators {
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
     const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
+    const at::Tensor scratch = floats(std::ssize(draws) * cuda::sample_scratch(logits.cols));
     cuda::sample(queue(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
-                 drawn);
+                 scratch.data_ptr<float>(), drawn);
   }
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
     const at::Tensor there = at::empty({std::ssize(sums)}, options(at::kDouble));
@@ -124,11 +127,14 @@ class CudaOperators : public aten::AtenOperators {
  private:
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
-  /// Returns memory for the partial sums between the two kernels of a sum over rows. The caller may
-  /// release it right after the launch, because ATen reuses memory in stream order.
+  /// Returns scratch memory for kernels. The caller may release it right after the launch, because
+  /// ATen reuses memory in stream order.
+  at::Tensor floats(std::int64_t count) const {
+    return at::empty({std::max<std::int64_t>(count, 1)}, options(at::kFloat));
+  }
+  /// Returns memory for the partial sums between the two kernels of a sum over rows.
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
-    return at::empty({std::max<std::int64_t>(cuda::partial_sums(rows, columns), 1)},
-                     options(at::kFloat));
+    return floats(cuda::partial_sums(rows, columns));
   }
 };
 

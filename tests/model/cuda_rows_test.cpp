@@ -421,8 +421,10 @@ TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
     const float temperature = call % 2 == 0 ? 1.0f : 0.7f;
     cpu_->log_probs(logits.cpu(), view(targets), temperature, log_probs.cpu(), entropies.cpu(),
                     log_sum.cpu());
-    cuda::log_probs(kDevice, logits.kernel(), view(targets), temperature, log_probs.kernel(),
-                    entropies.kernel(), log_sum.kernel());
+    std::vector<float> scratch(
+        static_cast<std::size_t>(kHeadRows * cuda::log_probs_scratch(vocabulary)));
+    cuda::log_probs(kDevice, logits.kernel(), view(targets), temperature, scratch.data(),
+                    log_probs.kernel(), entropies.kernel(), log_sum.kernel());
     EXPECT_EQ(log_probs.different() + entropies.different() + log_sum.different(), 0) << vocabulary;
     cpu_->log_probs_backward(logits.cpu(), view(targets), temperature, entropies.cpu(),
                              log_sum.cpu(), d_log_probs.cpu(), d_entropies.cpu());
@@ -448,7 +450,9 @@ void expect_same_draws(Operators& cpu, Numbers& numbers, PairedTensor logits, co
     return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
   };
   cpu.sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
-  cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
+  std::vector<float> scratch(
+      static_cast<std::size_t>(kHeadRows * cuda::sample_scratch(logits.cpu().cols)));
+  cuda::sample(kDevice, logits.kernel(), draws, scratch.data(), {to(ids), log_probs.kernel()});
   EXPECT_EQ(ids, cpu_ids) << logits.cpu().cols;
   EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
 }

@@ -45,6 +45,13 @@ KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvP
           pages.layer,    batch.slots.data, rows<T>(pages.pool)};
 }
 
+/// Computes what SoftmaxParts::softmax() needs of `count` rows.
+template <typename ZOf>
+void sum_parts(const Queue& queue, const ZOf& z_of, const SoftmaxParts& parts, std::int64_t count) {
+  for_rows(queue, count * parts.count, LargestOfParts<ZOf>{z_of, parts});
+  for_rows(queue, count * parts.count, SumsOfParts<ZOf>{z_of, parts});
+}
+
 }  // namespace
 
 bool kernels_are_emulated() { return kEmulated; }
@@ -225,11 +232,18 @@ void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable
   });
 }
 
+std::int64_t log_probs_scratch(std::int64_t vocabulary) {
+  return SoftmaxParts::floats_per_row(vocabulary);
+}
+
 void log_probs(const Queue& queue, Tensor logits, Indices targets, float temperature,
-               Tensor log_probs, Tensor entropies, Tensor log_sum) {
-  for_blocks(queue, logits.rows,
-             LogProbs{rows<const float>(logits), logits.cols, targets.data, 1.0f / temperature,
-                      floats(log_probs), floats(entropies), floats(log_sum)});
+               float* scratch, Tensor log_probs, Tensor entropies, Tensor log_sum) {
+  const LogitRows z_of{rows<const float>(logits), logits.cols, 1.0f / temperature};
+  const SoftmaxParts parts(scratch, logits.rows, logits.cols);
+  sum_parts(queue, z_of, parts, logits.rows);
+  for_rows(
+      queue, logits.rows,
+      LogProbs{z_of, parts, targets.data, floats(log_probs), floats(entropies), floats(log_sum)});
 }
 
 void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
@@ -240,11 +254,25 @@ void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, floa
                                 floats(d_entropies)});
 }
 
-void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws,
+std::int64_t sample_scratch(std::int64_t vocabulary) {
+  return 2 * DrawRows{{}, vocabulary, nullptr, nullptr}.blocks() + 1 +
+         SoftmaxParts::floats_per_row(vocabulary);
+}
+
+void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws, float* scratch,
             const DrawnTokens& drawn) {
-  for_blocks(queue, std::ssize(draws),
-             DrawTokens{rows<const float>(logits), logits.cols, draws.data(),
-                        static_cast<std::int32_t*>(drawn.ids.data), floats(drawn.log_probs)});
+  const std::int64_t count = std::ssize(draws);
+  DrawRows of_draws{rows<const float>(logits), logits.cols, draws.data(), nullptr};
+  auto* const sums = reinterpret_cast<double*>(scratch);
+  of_draws.log_sums = scratch + 2 * of_draws.blocks() * count;
+  const SoftmaxParts parts(of_draws.log_sums + count, count, logits.cols);
+  sum_parts(queue, of_draws, parts, count);
+  for_rows(queue, count, DrawLogSums{of_draws, parts});
+  const DrawSums of_blocks{of_draws, sums};
+  for_blocks(queue, count * of_blocks.items_per_draw(), of_blocks);
+  for_blocks(queue, count,
+             DrawTokens{of_draws, parts, sums, static_cast<std::int32_t*>(drawn.ids.data),
+                        floats(drawn.log_probs)});
 }
 
 void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums) {

@@ -122,14 +122,22 @@ class Likeliest {
     return window_.count > 0;
   }
 
-  /// Calls f(key) for the tokens whose keys are in [first, last).
+  /// Calls f(key) for the tokens whose keys are in [first, last). A thread has kAtOnce loads in
+  /// flight.
   template <typename F>
   LIE_ROW void each_key(TokenKey first, TokenKey last, const F& f) const {
-    block_.each(vocabulary_, [&](std::int64_t i) {
-      const float p = probability_(i);
-      if (!(p > 0) || !(static_cast<double>(p) >= floor_)) return;
-      const TokenKey key = key_of(p, i);
-      if (key >= first && key < last) f(key);
+    constexpr int kAtOnce = 8;
+    const std::int64_t apart = (vocabulary_ + kAtOnce - 1) / kAtOnce;
+    block_.each(apart, [&](std::int64_t i) {
+      float p[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) {
+        p[c] = i + c * apart < vocabulary_ ? probability_(i + c * apart) : 0.0f;
+      }
+      for (int c = 0; c < kAtOnce; ++c) {
+        if (!(p[c] > 0) || !(static_cast<double>(p[c]) >= floor_)) continue;
+        const TokenKey key = key_of(p[c], i + c * apart);
+        if (key >= first && key < last) f(key);
+      }
     });
   }
   /// Counts the keys in [first, last) by the digit at `shift`. Sets window_.count to the number of

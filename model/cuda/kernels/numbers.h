@@ -3,6 +3,7 @@
 // others (-fmad=false).
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -32,13 +33,15 @@ constexpr float kInfinity = INFINITY;
 
 /// Returns the larger number, or b if one is NaN, as x86 does.
 LIE_ROW float larger(float a, float b) { return a > b ? a : b; }
+LIE_ROW float smaller(float a, float b) { return a < b ? a : b; }
 LIE_ROW float plus(float a, float b) { return a + b; }
 
 /// Returns e^x for x <= 88 (e^88 above), 0 below -87.3, NaN for NaN. The error is at most 2 ulp.
+/// Has no branch, so that several can be computed at once.
 LIE_ROW float exp_of(float x) {
-  if (!(x >= -87.3f)) return x < -87.3f ? 0.0f : x;
-  const float in = x < 88.0f ? x : 88.0f;
-  const float n = rintf(in * 1.44269504088896341f);
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: the sum's last bits are the rounded addend
+  const float in = x > 88.0f ? 88.0f : x;
+  const float rounded = in * 1.44269504088896341f + kRounder, n = rounded - kRounder;
   float r = fmaf(-n, 0.693359375f, in);
   r = fmaf(-n, -2.12194440e-4f, r);
   float p = 1.9875691500e-4f;
@@ -48,7 +51,8 @@ LIE_ROW float exp_of(float x) {
   p = fmaf(p, r, 1.6666665459e-1f);
   p = fmaf(p, r, 5.0000001201e-1f);
   p = fmaf(p, r * r, r) + 1.0f;
-  return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+  const float power = std::bit_cast<float>((std::bit_cast<std::uint32_t>(rounded) + 127) << 23);
+  return x < -87.3f ? 0.0f : p * power;
 }
 
 /// Returns log x for finite x > 0, rounded from double.

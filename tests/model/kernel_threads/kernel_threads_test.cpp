@@ -121,8 +121,16 @@ class Program {
     const Tensor logits = s_.put_floats("logits", 2, kVocabulary, 1.0),
                  log_probs = s_.float_output(1, 2), entropies = s_.float_output(1, 2),
                  log_sum = s_.float_output(1, 2);
-    call(&Operators::log_probs, cuda::log_probs, logits, s_.indices({7, 2099}), 0.7f, log_probs,
-         entropies, log_sum);
+    const auto scratch_of = [](std::int64_t floats) {
+      return std::vector<float>(static_cast<std::size_t>(floats));
+    };
+    std::vector<float> scratch = scratch_of(2 * cuda::log_probs_scratch(kVocabulary));
+    const auto kernel = [&](const cuda::Queue& queue, Tensor x, Indices targets, float temperature,
+                            auto... results) {
+      cuda::log_probs(queue, x, targets, temperature, scratch.data(), results...);
+    };
+    call(&Operators::log_probs, kernel, logits, s_.indices({7, 2099}), 0.7f, log_probs, entropies,
+         log_sum);
     keep("log_probs", log_probs);
     keep("entropies", entropies);
     const std::vector<Draw> draws = {
@@ -130,7 +138,12 @@ class Program {
     const auto count = std::ssize(draws);
     std::vector<std::int32_t> ids(draws.size());
     const Tensor of_draws = s_.float_output(1, count);
-    call(&Operators::sample, cuda::sample, logits, draws,
+    std::vector<float> draw_scratch = scratch_of(count * cuda::sample_scratch(kVocabulary));
+    const auto sample = [&](const cuda::Queue& queue, Tensor x, std::span<const Draw> all,
+                            const DrawnTokens& drawn) {
+      cuda::sample(queue, x, all, draw_scratch.data(), drawn);
+    };
+    call(&Operators::sample, sample, logits, draws,
          {Tensor{ids.data(), 1, count, count, DType::kInt32}, of_draws});
     results_["ids"].assign(ids.begin(), ids.end());
     keep("log_probs of draws", of_draws);
