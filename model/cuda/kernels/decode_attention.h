@@ -1,8 +1,8 @@
 // Attention of decode rows over pages in one pass over keys and values (flash decoding,
-// arXiv:2205.14135). A sequence is divided into splits of kPositions positions, and a thread block
-// reads one split of one kv-head: sixteen lanes read a page, tile by tile, and keep the largest
-// score so far, the sum of exponentials and the weighted sum of values. The block then merges its
-// pages, and PagedJoin the splits, both in order of position. The order of every sum depends only
+// arXiv:2205.14135). A sequence is divided into splits, and a thread block reads one split of one
+// kv-head: groups of sixteen lanes take its pages in turn and keep the largest score so far, the
+// sum of exponentials and the weighted sum of values. The block then merges its groups, and
+// PagedJoin the splits, both in a fixed order. The order of every sum depends only
 // on the row's length, so a row has the same bits in every batch. StoreKv in rows.h defines the
 // layout of a page.
 #pragma once
@@ -33,8 +33,7 @@ struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Pack {
 template <typename T>
 struct PagedAttention {
   static constexpr int kPage = static_cast<int>(Operators::kPageTokens);
-  static constexpr int kPositions = 256;  // positions of a split
-  static constexpr int kPagesPerSplit = kPositions / kPage;
+  static constexpr int kGroups = 16;  // of sixteen lanes, which take a split's pages in turn
 
   Rows<const T> queries;  // [T, H*E]
   Rows<const T> pool;
@@ -52,8 +51,15 @@ struct PagedAttention {
     return heads * splits * (width + 2);
   }
   LIE_ROW std::int64_t length(std::int64_t row) const { return positions[row] + std::int64_t{1}; }
+  /// Short sequences have short splits, so that few of them occupy the device, too.
+  LIE_ROW static int positions_of_split(std::int64_t length) { return length <= 1024 ? 256 : 1024; }
   LIE_ROW static std::int64_t splits_of(std::int64_t length) {
-    return (length + kPositions - 1) / kPositions;
+    return length <= 1024 ? (length + 255) / 256 : (length + 1023) / 1024;
+  }
+  /// Returns the largest number of splits of a sequence that is not longer.
+  static std::int64_t most_splits(std::int64_t longest) {
+    const std::int64_t of_short = splits_of(longest < 1024 ? longest : 1024);
+    return of_short > splits_of(longest) ? of_short : splits_of(longest);
   }
   LIE_ROW float* sums_of(std::int64_t row, std::int64_t head) const {
     return sums + (row * heads + head) * splits * width;
@@ -61,9 +67,12 @@ struct PagedAttention {
   LIE_ROW float* statistics_of(std::int64_t row, std::int64_t head) const {
     return statistics + (row * heads + head) * splits * 2;
   }
-  /// Returns the keys [kPage, E] of a page of the row's sequence.
-  LIE_ROW const T* keys(std::int64_t row, std::int64_t kv_head, std::int64_t page) const {
-    const std::int64_t number = table[sequences[row] * table_width + page];
+  /// Returns the number of a page of the row's sequence.
+  LIE_ROW std::int32_t page(std::int64_t row, std::int64_t index) const {
+    return table[sequences[row] * table_width + index];
+  }
+  /// Returns the keys [kPage, E] of a page.
+  LIE_ROW const T* keys(std::int64_t number, std::int64_t kv_head) const {
     return pool[number] + (2 * layer * kv_heads + kv_head) * kPage * width;
   }
   LIE_ROW std::int64_t keys_to_values() const { return kPage * kv_heads * width; }
@@ -86,11 +95,12 @@ struct PagedShare {
   /// Decodes `item` of [T, K, chunks, splits].
   template <typename T>
   LIE_ROW PagedShare(const PagedAttention<T>& attention, std::int64_t item)
-      : split(static_cast<int>(item % attention.splits)) {
+      : split(static_cast<int>(item) % static_cast<int>(attention.splits)) {
     const auto kv_heads = static_cast<int>(attention.kv_heads),
                group = static_cast<int>(attention.heads) / kv_heads,
                count = (group + kHeads - 1) / kHeads,
-               all = static_cast<int>(item / attention.splits), chunk = all % count;
+               all = static_cast<int>(item) / static_cast<int>(attention.splits),
+               chunk = all % count;
     row = all / count / kv_heads;
     kv_head = all / count % kv_heads;
     first_head = kv_head * group + chunk * kHeads;
@@ -103,100 +113,179 @@ struct PagedShare {
 template <typename T, int kHeads, int kColumns>
 struct PagedSplits {
   using Attention = PagedAttention<T>;
-  static constexpr int kTile = kHeads == 2 ? 8 : 4;        // positions that are loaded at once
+  static constexpr int kTile = 8;                          // positions that are loaded at once
   static constexpr int kScores = kTile * kHeads / kLanes;  // per lane and tile
   static constexpr int kKeys = kTile / kScores;            // keys of a score per lane
-  static constexpr int kBlocksAtOnce = kHeads < 8 ? 2 : 1;
+  static constexpr int kBlocksAtOnce = kHeads < 8 && sizeof(T) < 4 ? 2 : 1;
   Attention attention;
 
+  using Columns = Pack<T, kColumns>;
   struct Queries {
-    Pack<T, kColumns> of[kHeads] = {};
+    Columns of[kHeads] = {};
   };
   struct Sums {
     float of[kHeads][kColumns] = {};
   };
-  /// The columns of a tile of keys or values.
+  /// Keys or values in shared memory. Each lane reads only the columns that it wrote.
   struct Tile {
-    Pack<T, kColumns> of[kTile];
+    Columns of[kTile][kLanes];
   };
   struct Scores {
     float of[kScores];
   };
-  /// What one page, or the pages so far, contribute: of the head lane % kHeads, but `sums` of all.
+  /// What a group has seen so far. Lane l has the top and the total of head l % kHeads.
   template <typename Lanes>
-  struct Page {
+  struct Seen {
     typename Lanes::template PerLane<Queries> queries;
     typename Lanes::template PerLane<Sums> sums;
     typename Lanes::template PerLane<float> top, total;
   };
-  /// The block's results by page in shared memory, and the weight of each.
-  struct Shared {
-    float *sums, *tops, *totals, *weights;  // [pages, kHeads, E], then [pages, kHeads] each
-    LIE_ROW Shared(void* memory, std::int64_t width)
-        : sums(static_cast<float*>(memory)),
-          tops(sums + kOfAll * width),
-          totals(tops + kOfAll),
-          weights(totals + kOfAll) {}
+  /// The memory of a group: its tiles, then its sums.
+  static constexpr int kTiles = 3;
+  union OfGroup {
+    Tile tiles[kTiles];
+    float sums[kHeads][kLanes * kColumns];
   };
-  static constexpr std::int64_t kOfAll = Attention::kPagesPerSplit * kHeads;
+  /// The memory of a block: by group, and by group and head.
+  struct Shared {
+    OfGroup groups[Attention::kGroups];
+    float tops[Attention::kGroups][kHeads], totals[Attention::kGroups][kHeads],
+        weights[Attention::kGroups][kHeads];
+  };
 
   std::int64_t items(std::int64_t rows) const {
     return rows * attention.kv_heads * attention.splits *
            PagedShare<kHeads>::chunks(attention.heads, attention.kv_heads);
   }
-  std::int64_t shared_bytes() const { return kOfAll * (attention.width + 3) * 4; }
+  static std::int64_t shared_bytes() { return sizeof(Shared); }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
     const PagedShare<kHeads> share(attention, item);
-    const int left = attention.positions[share.row] + 1 - share.split * Attention::kPositions;
+    const int length = attention.positions[share.row] + 1,
+              most = Attention::positions_of_split(length), left = length - share.split * most;
     if (left <= 0) return;
-    const Shared shared(block.memory, attention.width);
-    const int begun = (left + Attention::kPage - 1) / Attention::kPage,
-              pages = begun < Attention::kPagesPerSplit ? begun : Attention::kPagesPerSplit;
-    block.rows(pages, [&](const auto& lanes, std::int64_t page) {
-      attend_page(lanes, share, static_cast<int>(page), left, shared);
+    const int count = left < most ? left : most,  // positions
+        pages = (count + Attention::kPage - 1) / Attention::kPage,
+              groups = pages < Attention::kGroups ? pages : Attention::kGroups;
+    Shared& shared = *static_cast<Shared*>(block.memory);
+    block.rows(groups, [&](const auto& lanes, std::int64_t group) {
+      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, shared);
     });
     block.sync();
-    block.each(pages * kHeads, [&](std::int64_t i) {
+    block.each(groups * kHeads, [&](std::int64_t i) {
+      const std::int64_t of = i / kHeads, head = i % kHeads;
       float top = -kInfinity;
-      for (int page = 0; page < pages; ++page) {
-        top = larger(top, shared.tops[page * kHeads + i % kHeads]);
-      }
-      shared.weights[i] = exp_of(shared.tops[i] - top);
+      for (int group = 0; group < groups; ++group) top = larger(top, shared.tops[group][head]);
+      shared.weights[of][head] = exp_of(shared.tops[of][head] - top);
     });
     block.sync();
     block.each(share.head_count * attention.width, [&](std::int64_t i) {
       const auto head = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(attention.width);
-      merge(share, shared, pages, head, i - head * attention.width);
+      merge(share, shared, groups, head, i - head * attention.width);
     });
   }
 
  private:
+  /// The tiles of a group: every kGroups-th page of the `count` positions from `first` on. The
+  /// number of the next page is loaded ahead of its use.
+  struct Tiles {
+    const PagedSplits& of;
+    const PagedShare<kHeads>& share;
+    int first, count, at;
+    std::int32_t next_page;
+    const T* keys;
+
+    LIE_ROW Tiles(const PagedSplits& splits, const PagedShare<kHeads>& of_share, int group,
+                  int first_position, int positions)
+        : of(splits),
+          share(of_share),
+          first(first_position),
+          count(positions),
+          at(group * Attention::kPage),
+          next_page(number_at(at)),
+          keys(nullptr) {
+      begin_page();
+    }
+    LIE_ROW int left() const { return count - at; }
+    LIE_ROW void advance() {
+      at += kTile;
+      keys += kTile * of.attention.width;
+      if (at % Attention::kPage != 0) return;
+      at += (Attention::kGroups - 1) * Attention::kPage;
+      begin_page();
+    }
+
+   private:
+    LIE_ROW std::int32_t number_at(int position) const {
+      return position < count ? of.attention.page(share.row, (first + position) / Attention::kPage)
+                              : 0;
+    }
+    LIE_ROW void begin_page() {
+      keys = of.attention.keys(next_page, share.kv_head);
+      next_page = number_at(at + Attention::kGroups * Attention::kPage);
+    }
+  };
+  /// Begins to load the keys or values of a tile. Those past the end are zero.
   template <typename Lanes>
-  LIE_ROW void attend_page(const Lanes& lanes, const PagedShare<kHeads>& share, int page, int left,
-                           const Shared& shared) const {
-    Page<Lanes> so_far;
+  LIE_ROW void fetch(const Lanes& lanes, const T* from, int left, Tile& to) const {
+    lanes.each([&](int lane) {
+      const bool has_columns = lane * kColumns < attention.width;
+      LIE_UNROLL
+      for (int p = 0; p < kTile; ++p) {
+        if (has_columns && p < left) {
+          const T* const columns = from + p * attention.width + lane * kColumns;
+          copy_async(to.of[p][lane], *reinterpret_cast<const Columns*>(columns));
+        } else {
+          to.of[p][lane] = {};
+        }
+      }
+    });
+    commit_copies();
+  }
+  /// While the scores of a tile are computed, its values and the keys of the next one are on their
+  /// way; while its values are added, the keys and values of the next one are.
+  template <typename Lanes>
+  LIE_ROW void attend_pages(const Lanes& lanes, const PagedShare<kHeads>& share, int group,
+                            int first, int count, Shared& shared) const {
+    Seen<Lanes> so_far;
+    Tiles next(*this, share, group, first, count);
+    Tile *keys = shared.groups[group].tiles, *values = keys + 1, *free = keys + 2;
+    fetch(lanes, next.keys, next.left(), *keys);
+    fetch(lanes, next.keys + attention.keys_to_values(), next.left(), *values);
     lanes.each([&](int lane) {
       so_far.top[lane] = -kInfinity;
       load_queries(share, lane, so_far.queries[lane]);
     });
-    const int in_page = left - page * Attention::kPage;  // positions of this page and later ones
-    const T* const keys =
-        attention.keys(share.row, share.kv_head, share.split * Attention::kPagesPerSplit + page);
-    for (int at = 0; at < Attention::kPage && at < in_page; at += kTile) {
-      attend_tile(lanes, keys + at * attention.width, in_page - at, so_far);
+    for (int left = next.left(); left > 0;) {
+      next.advance();
+      fetch(lanes, next.keys, next.left(), *free);
+      wait_for_copies<2>();
+      typename Lanes::template PerLane<Scores> scores;
+      score(lanes, *keys, left, so_far, scores);
+      raise_top(lanes, scores, so_far);
+      fetch(lanes, next.keys + attention.keys_to_values(), next.left(), *keys);
+      wait_for_copies<2>();
+      add_values(lanes, *values, scores, so_far);
+      Tile* const read = values;
+      values = keys;
+      keys = free;
+      free = read;
+      left = next.left();
     }
-    auto totals = lanes.template fold_by<kHeads>(so_far.total, plus);
+    store(lanes, group, so_far, shared);
+  }
+  template <typename Lanes>
+  LIE_ROW void store(const Lanes& lanes, int group, Seen<Lanes>& seen, Shared& shared) const {
+    auto totals = lanes.template fold_by<kHeads>(seen.total, plus);
     lanes.each([&](int lane) {
       if (lane < kHeads) {
-        shared.tops[page * kHeads + lane] = so_far.top[lane];
-        shared.totals[page * kHeads + lane] = totals[lane];
+        shared.tops[group][lane] = seen.top[lane];
+        shared.totals[group][lane] = totals[lane];
       }
-      if (lane * kColumns >= attention.width) return;
       for (int h = 0; h < kHeads; ++h) {
-        float* const to = shared.sums + (page * kHeads + h) * attention.width + lane * kColumns;
-        for (int c = 0; c < kColumns; ++c) to[c] = so_far.sums[lane].of[h][c];
+        float* const to = shared.groups[group].sums[h] + lane * kColumns;
+        for (int c = 0; c < kColumns; ++c) to[c] = seen.sums[lane].of[h][c];
       }
     });
   }
@@ -209,42 +298,10 @@ struct PagedSplits {
       if (h < share.head_count) to.of[h] = Pack<T, kColumns>::anywhere(from + h * attention.width);
     }
   }
-  /// Loads the first `left` positions of a tile. The others are zero.
-  template <typename Lanes, typename Tiles>
-  LIE_ROW void load(const Lanes& lanes, const T* from, int left, Tiles& tile) const {
-    lanes.each([&](int lane) {
-      const bool has_columns = lane * kColumns < attention.width;
-      LIE_UNROLL
-      for (int p = 0; p < kTile; ++p) {
-        tile[lane].of[p] = {};
-        if (!has_columns || p >= left) continue;
-        tile[lane].of[p] = Pack<T, kColumns>::at(from + p * attention.width + lane * kColumns);
-      }
-    });
-  }
-  template <typename Lanes>
-  LIE_ROW void attend_tile(const Lanes& lanes, const T* keys, int left, Page<Lanes>& so_far) const {
-    typename Lanes::template PerLane<Tile> tile;
-    load(lanes, keys, left, tile);
-    typename Lanes::template PerLane<Scores> scores;
-    score(lanes, tile, left, so_far, scores);
-    load(lanes, keys + attention.keys_to_values(), left, tile);
-    typename Lanes::template PerLane<float> shrink;
-    raise_top(lanes, scores, so_far, shrink);
-    LIE_UNROLL
-    for (int h = 0; h < kHeads; ++h) {
-      const float factor = lanes.from(shrink, h);
-      lanes.each([&](int lane) {
-        LIE_UNROLL
-        for (int c = 0; c < kColumns; ++c) so_far.sums[lane].of[h][c] *= factor;
-      });
-    }
-    add_values(lanes, tile, scores, so_far);
-  }
   /// Computes the tile's scores, where lane l has the key l / kHeads and the head l % kHeads of
   /// each kKeys keys. Positions past the end have minus infinity.
-  template <typename Lanes, typename Tiles, typename Of>
-  LIE_ROW void score(const Lanes& lanes, Tiles& tile, int left, Page<Lanes>& so_far,
+  template <typename Lanes, typename Of>
+  LIE_ROW void score(const Lanes& lanes, const Tile& tile, int left, Seen<Lanes>& so_far,
                      Of& scores) const {
     LIE_UNROLL
     for (int s = 0; s < kScores; ++s) {
@@ -253,7 +310,7 @@ struct PagedSplits {
         LIE_UNROLL
         for (int i = 0; i < kLanes; ++i) {
           products[lane].of[i] =
-              dot(tile[lane].of[s * kKeys + i / kHeads], so_far.queries[lane].of[i % kHeads]);
+              dot(tile.of[s * kKeys + i / kHeads][lane], so_far.queries[lane].of[i % kHeads]);
         }
       });
       auto sums = lanes.sum_each(products);
@@ -270,12 +327,10 @@ struct PagedSplits {
       sum = fmaf(widen(key.values[c]), widen(query.values[c]), sum);
     return sum;
   }
-  /// Replaces scores by exp(score - top), where top is the largest score so far. `shrink` is the
-  /// factor of what was added before.
-  template <typename Lanes, typename Of, typename Floats>
-  LIE_ROW static void raise_top(const Lanes& lanes, Of& scores, Page<Lanes>& so_far,
-                                Floats& shrink) {
-    typename Lanes::template PerLane<float> largest;
+  /// Raises the top to the largest score so far, and replaces each score by exp(score - top).
+  template <typename Lanes, typename Of>
+  LIE_ROW static void raise_top(const Lanes& lanes, Of& scores, Seen<Lanes>& so_far) {
+    typename Lanes::template PerLane<float> largest, shrink;
     lanes.each([&](int lane) {
       largest[lane] = so_far.top[lane];
       for (float score : scores[lane].of) largest[lane] = larger(largest[lane], score);
@@ -290,10 +345,22 @@ struct PagedSplits {
         so_far.total[lane] += score;
       }
     });
+    shrink_sums(lanes, shrink, so_far);
   }
-  template <typename Lanes, typename Tiles, typename Of>
-  LIE_ROW static void add_values(const Lanes& lanes, Tiles& tile, Of& weights,
-                                 Page<Lanes>& so_far) {
+  template <typename Lanes, typename Floats>
+  LIE_ROW static void shrink_sums(const Lanes& lanes, Floats& shrink, Seen<Lanes>& so_far) {
+    LIE_UNROLL
+    for (int h = 0; h < kHeads; ++h) {
+      const float factor = lanes.from(shrink, h);
+      lanes.each([&](int lane) {
+        LIE_UNROLL
+        for (int c = 0; c < kColumns; ++c) so_far.sums[lane].of[h][c] *= factor;
+      });
+    }
+  }
+  template <typename Lanes, typename Of>
+  LIE_ROW static void add_values(const Lanes& lanes, const Tile& tile, Of& weights,
+                                 Seen<Lanes>& so_far) {
     LIE_UNROLL
     for (int s = 0; s < kScores; ++s) {
       typename Lanes::template PerLane<float> mine;
@@ -302,7 +369,7 @@ struct PagedSplits {
       for (int i = 0; i < kLanes; ++i) {
         const float weight = lanes.from(mine, i);
         lanes.each([&](int lane) {
-          const auto& value = tile[lane].of[s * kKeys + i / kHeads];
+          const auto& value = tile.of[s * kKeys + i / kHeads][lane];
           float* const sums = so_far.sums[lane].of[i % kHeads];
           LIE_UNROLL
           for (int c = 0; c < kColumns; ++c)
@@ -311,15 +378,15 @@ struct PagedSplits {
       }
     }
   }
-  /// Adds the pages of one column.
-  LIE_ROW void merge(const PagedShare<kHeads>& share, const Shared& shared, int pages,
-                     std::int64_t head, std::int64_t column) const {
+  /// Adds the groups of one column.
+  LIE_ROW void merge(const PagedShare<kHeads>& share, Shared& shared, int groups, std::int64_t head,
+                     std::int64_t column) const {
     float sum = 0, total = 0, top = -kInfinity;
-    for (int page = 0; page < pages; ++page) {
-      const std::int64_t i = page * kHeads + head;
-      sum = fmaf(shared.weights[i], shared.sums[i * attention.width + column], sum);
-      total = fmaf(shared.weights[i], shared.totals[i], total);
-      top = larger(top, shared.tops[i]);
+    for (int group = 0; group < groups; ++group) {
+      const float weight = shared.weights[group][head];
+      sum = fmaf(weight, shared.groups[group].sums[head][column], sum);
+      total = fmaf(weight, shared.totals[group][head], total);
+      top = larger(top, shared.tops[group][head]);
     }
     const std::int64_t of_all = share.first_head + head;
     if (Attention::splits_of(attention.length(share.row)) == 1) {

@@ -152,7 +152,7 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how
 
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest) {
   using Attention = PagedAttention<float>;
-  return Attention::scratch(shape.heads, shape.head_width, Attention::splits_of(longest));
+  return Attention::scratch(shape.heads, shape.head_width, Attention::most_splits(longest));
 }
 
 bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages) {
@@ -190,7 +190,7 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     using Attention = PagedAttention<T>;
-    const std::int64_t splits = Attention::splits_of(batch.longest);
+    const std::int64_t splits = Attention::most_splits(batch.longest);
     const Attention all{rows<const T>(rotated),
                         rows<const T>(pages.pool),
                         rows<T>(y),

@@ -8,6 +8,8 @@
 
 // Row functions compile for host and device. Only this file and launch.h test for __CUDACC__.
 #ifdef __CUDACC__
+#include <cuda_pipeline_primitives.h>
+
 #define LIE_ROW __host__ __device__ __forceinline__
 #define LIE_UNROLL _Pragma("unroll")
 #else
@@ -16,6 +18,34 @@
 #endif
 
 namespace lie::cuda {
+
+/// Begins to copy an object of 8, 16 or 32 bytes from global to shared memory. Only the calling
+/// thread may read it, after wait_for_copies().
+template <typename T>
+LIE_ROW void copy_async(T& to, const T& from) {
+#ifdef __CUDA_ARCH__
+  constexpr int kPiece = sizeof(T) < 16 ? sizeof(T) : 16;
+  for (unsigned at = 0; at < sizeof(T); at += kPiece) {
+    __pipeline_memcpy_async(reinterpret_cast<char*>(&to) + at,
+                            reinterpret_cast<const char*>(&from) + at, kPiece);
+  }
+#else
+  to = from;
+#endif
+}
+/// Ends a group of copies of the calling thread, which may be empty.
+LIE_ROW void commit_copies() {
+#ifdef __CUDA_ARCH__
+  __pipeline_commit();
+#endif
+}
+/// Waits for all groups of copies but the last kLeft.
+template <int kLeft>
+LIE_ROW void wait_for_copies() {
+#ifdef __CUDA_ARCH__
+  __pipeline_wait_prior(kLeft);
+#endif
+}
 
 constexpr int kLanes = 16;
 
