@@ -115,6 +115,7 @@ class CudaOperators : public aten::AtenOperators {
   void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(queue(), how, x); }
 
  protected:
+  int multiprocessors() const override { return cuda::multiprocessors(index()); }
   /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
   /// written unless empty.
   void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,

@@ -80,6 +80,7 @@ void sum_parts(const Queue& queue, const ZOf& z_of, const SoftmaxParts& parts, s
 }  // namespace
 
 bool kernels_are_emulated() { return kEmulated; }
+int multiprocessors(int device) { return multiprocessors_of(device); }
 
 std::int64_t partial_sums(std::int64_t rows, std::int64_t columns) {
   return (row_blocks_of(rows) - 1) * columns;
@@ -187,14 +188,37 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how
 
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest) {
   using Attention = PagedAttention<float>;
-  return Attention::scratch(shape.heads, shape.head_width, Attention::splits_of(longest));
+  return Attention::scratch(shape.heads, shape.head_width, Attention::most_splits(longest));
 }
 
 bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages) {
-  constexpr std::int64_t kElements = Pack<BFloat16>::kSize;
-  return shape.head_width % kElements == 0 && pages.pool.stride % kElements == 0 &&
-         reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
+  constexpr std::int64_t kElements = 8;
+  return shape.head_width % kElements == 0 && shape.head_width <= kLanes * kElements &&
+         pages.pool.stride % kElements == 0 &&
+         reinterpret_cast<std::uintptr_t>(pages.pool.data) % 16 == 0;
 }
+
+namespace {
+
+/// Calls f with the least number of query heads that the kernel handles at once for this group, as
+/// a constant.
+template <typename F>
+void by_group(std::int64_t group, const F& f) {
+  group <= 2
+      ? f(std::integral_constant<int, 2>())
+      : (group <= 4 ? f(std::integral_constant<int, 4>()) : f(std::integral_constant<int, 8>()));
+}
+
+template <typename T>
+void attend_splits(const Queue& queue, const PagedAttention<T>& all, std::int64_t rows) {
+  by_group(all.heads / all.kv_heads, [&](auto heads) {
+    const auto launch = [&](const auto& splits) { for_blocks(queue, splits.items(rows), splits); };
+    all.width <= 4 * kLanes ? launch(PagedSplits<T, heads.value, 4>{all})
+                            : launch(PagedSplits<T, heads.value, 8>{all});
+  });
+}
+
+}  // namespace
 
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
@@ -202,11 +226,10 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     using Attention = PagedAttention<T>;
-    const std::int64_t splits = Attention::splits_of(batch.longest);
-    const std::int64_t of_all = rotated.rows * shape.heads * splits;
-    float* const sums = scratch + of_all * Attention::kPositions;
+    const std::int64_t splits = Attention::most_splits(batch.longest);
     const Attention all{rows<const T>(rotated),
                         rows<const T>(pages.pool),
+                        rows<T>(y),
                         shape.heads,
                         shape.kv_heads,
                         shape.head_width,
@@ -218,15 +241,10 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
                         splits,
                         1.0f / std::sqrt(static_cast<float>(shape.head_width)),
                         scratch,
-                        sums,
-                        sums + of_all * shape.head_width,
+                        scratch + rotated.rows * shape.heads * splits * shape.head_width,
                         rows<float>(log_sum)};
-    const PagedScores<T> scores{all};
-    const PagedValues<T> values{all};
-    for_blocks(queue, scores.items(rotated.rows), scores);
-    for_blocks(queue, rotated.rows * shape.heads, PagedSoftmax<T>{all});
-    for_blocks(queue, values.items(rotated.rows), values);
-    for_elements(queue, y.elements(), PagedJoin<T>{all, rows<T>(y)});
+    attend_splits(queue, all, rotated.rows);
+    if (splits > 1) for_elements(queue, y.elements(), PagedJoin<T>{all});
   });
 }
 

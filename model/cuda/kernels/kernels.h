@@ -14,6 +14,8 @@ namespace lie::cuda {
 
 /// Whether this build emulates the kernels on the host.
 bool kernels_are_emulated();
+/// Returns the number of multiprocessors of a device, or 1 in such a build.
+int multiprocessors(int device);
 
 void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms);
 /// `partial` is scratch of partial_sums() floats for the sums of dweight.

@@ -8,9 +8,13 @@
 
 // Row functions compile for host and device. Only this file and launch.h test for __CUDACC__.
 #ifdef __CUDACC__
+#include <cuda_pipeline_primitives.h>
+
 #define LIE_ROW __host__ __device__ __forceinline__
+#define LIE_UNROLL _Pragma("unroll")
 #else
 #define LIE_ROW inline
+#define LIE_UNROLL
 #endif
 
 namespace lie::cuda {
@@ -22,6 +26,34 @@ using Bytes16 = unsigned __int128;
 using Bytes16 [[gnu::may_alias]] = unsigned __int128;
 #endif
 
+/// Begins to copy an object of 8, 16 or 32 bytes from global to shared memory. Only the calling
+/// thread may read it, after wait_for_copies().
+template <typename T>
+LIE_ROW void copy_async(T& to, const T& from) {
+#ifdef __CUDA_ARCH__
+  constexpr int kPiece = sizeof(T) < 16 ? sizeof(T) : 16;
+  for (unsigned at = 0; at < sizeof(T); at += kPiece) {
+    __pipeline_memcpy_async(reinterpret_cast<char*>(&to) + at,
+                            reinterpret_cast<const char*>(&from) + at, kPiece);
+  }
+#else
+  to = from;
+#endif
+}
+/// Ends a group of copies of the calling thread, which may be empty.
+LIE_ROW void commit_copies() {
+#ifdef __CUDA_ARCH__
+  __pipeline_commit();
+#endif
+}
+/// Waits for all groups of copies but the last kLeft.
+template <int kLeft>
+LIE_ROW void wait_for_copies() {
+#ifdef __CUDA_ARCH__
+  __pipeline_wait_prior(kLeft);
+#endif
+}
+
 constexpr int kLanes = 16;
 
 /// A value per lane.
@@ -29,6 +61,11 @@ template <typename T>
 struct HostLane {
   T value[kLanes] = {};
   T& operator[](int lane) { return value[lane]; }
+};
+
+/// As many values as there are lanes.
+struct LaneValues {
+  float of[kLanes] = {};
 };
 
 /// All lanes of a row on the host, one after another.
@@ -53,6 +90,28 @@ struct HostLanes {
     }
     return v[0];
   }
+  /// Reduces the lanes whose numbers are equal modulo kStride, for each lane. f must be
+  /// commutative.
+  template <int kStride, typename F>
+  PerLane<float> fold_by(PerLane<float> v, const F& f) const {
+    for (int half = kLanes / 2; half >= kStride; half /= 2) {
+      const PerLane<float> before = v;
+      for (int i = 0; i < kLanes; ++i) v.value[i] = f(before.value[i], before.value[i ^ half]);
+    }
+    return v;
+  }
+  /// Returns for lane i the sum of all lanes' value i, added in the order of fold().
+  PerLane<float> sum_each(const PerLane<LaneValues>& v) const {
+    PerLane<float> sums;
+    for (int i = 0; i < kLanes; ++i) {
+      PerLane<float> of_lanes;
+      for (int lane = 0; lane < kLanes; ++lane) of_lanes[lane] = v.value[lane].of[i];
+      sums[i] = fold(of_lanes, [](float a, float b) { return a + b; });
+    }
+    return sums;
+  }
+  /// Returns the value of one lane in all lanes.
+  float from(const PerLane<float>& v, int lane) const { return v.value[lane]; }
   /// Returns the sum of all lanes in ascending order.
   double sum_in_order(PerLane<double> v) const {
     double sum = 0;
