@@ -4,6 +4,7 @@
 // that many blocks share a row.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "model/cuda/kernels/likeliest.h"
@@ -74,6 +75,25 @@ struct SoftmaxParts {
       }
     });
     return lanes.fold(top, larger);
+  }
+  /// Returns the rank-th largest z of a part, where 0 is the largest.
+  template <typename Lanes>
+  LIE_ROW float ranked(const Lanes& lanes, std::int64_t row, std::int64_t rank) const {
+    const float* const all = best + row * count;
+    const int parts = static_cast<int>(count);
+    typename Lanes::template PerLane<float> found;
+    lanes.each([&](int lane) {
+      found[lane] = -kInfinity;
+      for (int part = lane; part < parts; part += kLanes) {
+        const float mine = all[part];
+        int before = 0;
+        for (int other = 0; other < parts; ++other) {
+          before += all[other] > mine || (all[other] == mine && other < part) ? 1 : 0;
+        }
+        if (before == rank) found[lane] = mine;
+      }
+    });
+    return lanes.fold(found, larger);
   }
   /// Returns the sum of a lane over all parts of a row.
   LIE_ROW float sum_of(const float* of_parts, std::int64_t row, int lane) const {
@@ -213,6 +233,14 @@ struct DrawRows {
   LIE_ROW bool from_all(std::int64_t i) const {
     return finite(i) && !draws[i].greedy() && draws[i].from_all();
   }
+  LIE_ROW bool from_likeliest(std::int64_t i) const {
+    return finite(i) && !draws[i].greedy() && !draws[i].from_all();
+  }
+  /// All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
+  LIE_ROW double floor(std::int64_t i) const {
+    const Draw& how = draws[i];
+    return how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(vocabulary) : 0.0;
+  }
   LIE_ROW float probability(const ScaledLogits& z, std::int64_t i, std::int64_t token) const {
     return exp_of(z.log_prob(token, log_sums[i]));
   }
@@ -223,14 +251,65 @@ struct DrawRows {
   }
 };
 
+/// Completes the softmax of a draw and chooses which tokens FindLikely finds: those that are at
+/// least as likely as the likeliest token of seven parts in eight. If likely tokens were spread
+/// evenly over a vocabulary of 150,000, that would be about 150 tokens.
 struct DrawLogSums {
   DrawRows rows;
   SoftmaxParts parts;
+  LikelyTokens* found;
 
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t i) const {
+    const std::int64_t rank = parts.count - parts.count / 8 - 1;
+    const float least = rows.draws[i].from_all() ? 0.0f : parts.ranked(lanes, i, rank);
     const float log_sum = parts.softmax(lanes, i).log_sum;
-    lanes.once([&] { rows.log_sums[i] = log_sum; });
+    lanes.once([&] {
+      rows.log_sums[i] = log_sum;
+      found[i].least = least;
+      found[i].begin = TokenKey{std::bit_cast<std::uint32_t>(exp_of(least - log_sum))} << 32;
+      found[i].count = 0;
+    });
+  }
+};
+
+/// Finds the likeliest tokens for draws with top_k or top_p.
+struct FindLikely {
+  static constexpr std::int64_t kParts = 16;  // of a thread block
+
+  DrawRows rows;
+  SoftmaxParts parts;
+  LikelyTokens* found;
+
+  LIE_ROW std::int64_t items_per_draw() const { return (parts.count + kParts - 1) / kParts; }
+  std::int64_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const std::int64_t i = item / items_per_draw(), first = item % items_per_draw() * kParts;
+    if (!rows.from_likeliest(i)) return;
+    const std::int64_t left = parts.count - first;
+    block.rows(left < kParts ? left : kParts, [&](const auto& lanes, std::int64_t part) {
+      lanes.each([&](int lane) { find(block, i, first + part, lane); });
+    });
+  }
+
+ private:
+  template <typename Block>
+  LIE_ROW void find(const Block& block, std::int64_t i, std::int64_t part, int lane) const {
+    const float slack = 1e-3f;  // much more than what exp_of() is not monotonic by
+    LikelyTokens& to = found[i];
+    const float from = to.least - slack, log_sum = rows.log_sums[i];
+    const double floor = rows.floor(i);
+    std::int64_t token = part * kPart + lane - kLanes;
+    each_of_part<16>(rows(i), part, lane, [&](float z) {
+      token += kLanes;
+      if (z < from) return;
+      const float p = exp_of(z - log_sum);
+      if (!(p > 0) || static_cast<double>(p) < floor || key_of(p, token) < to.begin) return;
+      const std::int32_t place = block.add(to.count);
+      if (place < TokenWindow::kKeys) to.keys[place] = key_of(p, token);
+    });
   }
 };
 
@@ -291,7 +370,8 @@ struct DrawSums {
 struct DrawTokens {
   DrawRows rows;
   SoftmaxParts parts;
-  const double* sums;  // of DrawSums
+  const double* sums;         // of DrawSums
+  const LikelyTokens* found;  // of FindLikely
   std::int32_t* ids;
   float* log_probs;
 
@@ -388,10 +468,7 @@ struct DrawTokens {
                                             std::int64_t i) const {
     const Draw& how = rows.draws[i];
     const auto probability_at = [&](std::int64_t token) { return rows.probability(z, i, token); };
-    // All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
-    const double floor =
-        how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(rows.vocabulary) : 0.0;
-    Likeliest likeliest(block, probability_at, rows.vocabulary, floor,
+    Likeliest likeliest(block, probability_at, rows.vocabulary, rows.floor(i), found[i],
                         *static_cast<TokenWindow*>(block.memory));
     return likeliest.draw(how, uniform_of(how.key));
   }
@@ -403,16 +480,16 @@ struct DrawTokens {
     const float* const best = parts.best + i * parts.count;
     std::int64_t part = 0;
     while (best[part] < top) ++part;
-    typename Lanes::template PerLane<float> found;  // column of the part
+    typename Lanes::template PerLane<float> first;  // column of the part
     lanes.each([&](int lane) {
       float column = static_cast<float>(lane);
-      found[lane] = kInfinity;
+      first[lane] = kInfinity;
       each_of_part<16>(z, part, lane, [&](float of_column) {
-        found[lane] = of_column >= top ? smaller(found[lane], column) : found[lane];
+        first[lane] = of_column >= top ? smaller(first[lane], column) : first[lane];
         column += kLanes;
       });
     });
-    return part * kPart + static_cast<std::int64_t>(lanes.fold(found, smaller));
+    return part * kPart + static_cast<std::int64_t>(lanes.fold(first, smaller));
   }
 };
 

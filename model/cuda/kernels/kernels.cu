@@ -293,7 +293,8 @@ void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, floa
 }
 
 std::int64_t sample_scratch(std::int64_t vocabulary) {
-  return 2 * DrawRows{{}, vocabulary, nullptr, nullptr}.blocks() + 1 +
+  const std::int64_t blocks = DrawRows{{}, vocabulary, nullptr, nullptr}.blocks();
+  return 2 * blocks + static_cast<std::int64_t>(sizeof(LikelyTokens)) / 4 + 1 +
          SoftmaxParts::floats_per_row(vocabulary);
 }
 
@@ -302,14 +303,17 @@ void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws, floa
   const std::int64_t count = std::ssize(draws);
   DrawRows of_draws{rows<const float>(logits), logits.cols, draws.data(), nullptr};
   auto* const sums = reinterpret_cast<double*>(scratch);
-  of_draws.log_sums = scratch + 2 * of_draws.blocks() * count;
+  auto* const found = reinterpret_cast<LikelyTokens*>(sums + of_draws.blocks() * count);
+  of_draws.log_sums = reinterpret_cast<float*>(found + count);
   const SoftmaxParts parts(of_draws.log_sums + count, count, logits.cols);
   sum_parts(queue, of_draws, parts, count);
-  for_rows(queue, count, DrawLogSums{of_draws, parts});
+  for_rows(queue, count, DrawLogSums{of_draws, parts, found});
   const DrawSums of_blocks{of_draws, sums};
   for_blocks(queue, count * of_blocks.items_per_draw(), of_blocks);
+  const FindLikely likely{of_draws, parts, found};
+  for_blocks(queue, count * likely.items_per_draw(), likely);
   for_blocks(queue, count,
-             DrawTokens{of_draws, parts, sums, static_cast<std::int32_t*>(drawn.ids.data),
+             DrawTokens{of_draws, parts, sums, found, static_cast<std::int32_t*>(drawn.ids.data),
                         floats(drawn.log_probs)});
 }
 
