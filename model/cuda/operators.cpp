@@ -37,7 +37,9 @@ class CudaOperators : public aten::AtenOperators {
           y);
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
-    cuda::embed_backward(queue(), dy, tokens, dtable);
+    const at::Tensor links =
+        at::empty({std::max<std::int64_t>(tokens.count, 1)}, options(at::kInt));
+    cuda::embed_backward(queue(), dy, tokens, links.data_ptr<std::int32_t>(), dtable);
   }
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
     cuda::rms_norm(queue(), x, weight, eps, y, inverse_rms);

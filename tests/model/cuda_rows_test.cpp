@@ -398,7 +398,8 @@ TEST_P(CudaRows, EmbeddingAndItsGradientAreBitIdenticalToTheCpu) {
     EXPECT_EQ(y.different(), 0) << width;
     PairedTensor dy = activations(kRows, width), dtable = floats(40, width);
     cpu_->embed_backward(dy.cpu(), view(tokens), dtable.cpu());
-    cuda::embed_backward(kDevice, dy.kernel(), view(tokens), dtable.kernel());
+    std::vector<std::int32_t> links(kRows);
+    cuda::embed_backward(kDevice, dy.kernel(), view(tokens), links.data(), dtable.kernel());
     EXPECT_EQ(dtable.different(), 0) << width;
   });
 }

@@ -8,6 +8,7 @@
 
 #include "model/cuda/kernels/likeliest.h"
 #include "model/cuda/kernels/numbers.h"
+#include "model/cuda/kernels/packs.h"
 #include "model/cuda/kernels/philox.h"
 #include "model/operators/sampling.h"
 
@@ -172,23 +173,25 @@ struct LogProbs {
   }
 };
 
-/// Replaces the logits by d(loss)/d(logits), element by element.
+/// Replaces the logits by d(loss)/d(logits), pack by pack.
 struct LogProbsBackward {
+  static constexpr int kSize = kPack<float>;
   Rows<float> logits;
-  std::int64_t vocabulary;
   const std::int32_t* targets;
   float inverse_temperature;
   const float *entropies, *log_sums, *d_log_probs, *d_entropies;
 
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / vocabulary, i = element % vocabulary;
-    const ScaledLogits z{logits[row], vocabulary, inverse_temperature};
-    const float log_p = z.log_prob(i, log_sums[row]);
-    const float slope =
-        fmaf(d_entropies[row], larger(-1e30f, log_p) + entropies[row], d_log_probs[row]);
-    float d = exp_of(log_p) * slope * -inverse_temperature;
-    if (i == targets[row]) d += d_log_probs[row] * inverse_temperature;
-    logits[row][i] = d;
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    Floats<N> z = load<N>(logits[row] + i);
+    for (int c = 0; c < N; ++c) {
+      const float log_p = z[c] * inverse_temperature - log_sums[row];
+      const float slope =
+          fmaf(d_entropies[row], larger(-1e30f, log_p) + entropies[row], d_log_probs[row]);
+      z[c] = exp_of(log_p) * slope * -inverse_temperature;
+      if (i + c == targets[row]) z[c] += d_log_probs[row] * inverse_temperature;
+    }
+    store(z, logits[row] + i);
   }
 };
 

@@ -1,6 +1,8 @@
 #include "model/cuda/kernels/kernels.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <type_traits>
 
 #include "model/cuda/kernels/decode_attention.h"
@@ -24,6 +26,22 @@ void by_dtype(DType dtype, const F& f) {
   dtype == DType::kBFloat16 ? f(BFloat16{}) : f(0.0f);
 }
 
+/// Returns whether all rows are aligned to packs of `size` columns, and as wide.
+bool aligned(int size, std::int64_t width, std::initializer_list<Tensor> all) {
+  return width % size == 0 && std::ranges::all_of(all, [](const Tensor& x) {
+           const bool rows_are = x.rows <= 1 || x.stride * dtype_bytes(x.dtype) % 16 == 0;
+           return rows_are && reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0;
+         });
+}
+
+/// Calls body(row, column, Count<N>()) for all columns, a pack at a time if `all` are aligned.
+template <typename Body>
+void for_packs(const Queue& queue, std::int64_t rows, std::int64_t width,
+               std::initializer_list<Tensor> all, const Body& body) {
+  const OverPacks<Body> packs{body, width, aligned(Body::kSize, width, all)};
+  for_elements(queue, rows * packs.packs(), packs);
+}
+
 /// sums [columns] += the terms of all rows.
 template <typename Terms>
 void add_rows(const Queue& queue, const Terms& terms, std::int64_t rows, std::int64_t columns,
@@ -37,6 +55,13 @@ HeadRotation rotation_of(const lie::QkNormRope& how) {
   return {how.shape.heads,    how.shape.kv_heads, how.shape.head_width,
           floats(how.q_norm), floats(how.k_norm), how.eps,
           floats(how.rope),   how.positions.data};
+}
+
+/// Returns whether packs of `size` columns of a half head are aligned, in all tensors that it
+/// takes.
+bool aligned_heads(int size, const lie::QkNormRope& how, std::initializer_list<Tensor> all) {
+  const std::int64_t half = how.shape.head_width / 2;
+  return aligned(size, half, all) && aligned(size, half, {how.q_norm, how.k_norm, how.rope});
 }
 
 template <typename T>
@@ -65,9 +90,9 @@ void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
               Tensor inverse_rms) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(
-        queue, x.rows,
-        RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y), floats(inverse_rms)});
+    for_blocks(queue, x.rows,
+               RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y),
+                          floats(inverse_rms), aligned(kPack<T>, x.cols, {x, weight, y})});
   });
 }
 
@@ -75,9 +100,10 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
                        Tensor dx, Tensor dweight, float* partial) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(queue, x.rows,
-               RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight),
-                                  floats(inverse_rms), x.cols, rows<T>(dx)});
+    for_blocks(
+        queue, x.rows,
+        RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight), floats(inverse_rms),
+                           x.cols, rows<T>(dx), aligned(kPack<T>, x.cols, {dy, x, weight, dx})});
     add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);
   });
@@ -86,25 +112,29 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
 void swiglu(const Queue& queue, Tensor gate_up, Tensor y) {
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(queue, y.elements(), Swiglu<T>{rows<const T>(gate_up), y.cols, rows<T>(y)});
+    const Tensor up = gate_up.cols_at(y.cols, y.cols);
+    for_packs(queue, y.rows, y.cols, {gate_up, up, y},
+              Swiglu<T>{rows<const T>(gate_up), rows<const T>(up), rows<T>(y)});
   });
 }
 
 void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(queue, dy.elements(),
-                 SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), dy.cols,
-                                   rows<T>(d_gate_up), rows<T>(y)});
+    const Tensor up = gate_up.cols_at(dy.cols, dy.cols), d_up = d_gate_up.cols_at(dy.cols, dy.cols);
+    for_packs(queue, dy.rows, dy.cols, {dy, gate_up, up, d_gate_up, d_up, y},
+              SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), rows<const T>(up),
+                                rows<T>(d_gate_up), rows<T>(d_up), rows<T>(y)});
   });
 }
 
 void qk_norm_rope(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated) {
-  const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(queue, qkv.rows * rotation.all(),
-             QkNormRope<T>{rotation, rows<const T>(qkv), rows<T>(rotated)});
+    const QkNormRope<T> all{rotation_of(how), rows<const T>(qkv),
+                            rows<T>(rotated), {},
+                            qkv.rows,         aligned_heads(kPack<T>, how, {qkv, rotated})};
+    for_blocks(queue, all.tiles(), all);
   });
 }
 
@@ -114,9 +144,10 @@ void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
   const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(
-        queue, qkv.rows * rotation.all(),
-        QkNormRopeBackward<T>{rotation, rows<const T>(qkv), rows<T>(d_rotated), rows<T>(d_qkv)});
+    const QkNormRopeBackward<T> all{
+        rotation,       rows<const T>(qkv), rows<T>(d_rotated),
+        rows<T>(d_qkv), qkv.rows,           aligned_heads(kPack<T>, how, {qkv, d_rotated, d_qkv})};
+    for_blocks(queue, all.tiles(), all);
     if (dq_norm.empty()) return;
     const auto add_heads = [&](Tensor shares, std::int64_t heads, Tensor sum) {
       add_rows(queue, HeadTerms<T>{rows<const T>(shares), heads, rotation.width}, qkv.rows * heads,
@@ -131,12 +162,15 @@ void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
 void store_kv(const Queue& queue, Tensor rotated, Tensor qkv, const AttentionShape& shape,
               const DecodeBatch& batch, KvPages pages) {
   const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  const Tensor keys = rotated.cols_at(q, kv), values = qkv.cols_at(q + kv, kv);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(
-        queue, rotated.rows * kv,
-        StoreKv<T>{rows<const T>(rotated.cols_at(q, kv)), rows<const T>(qkv.cols_at(q + kv, kv)),
-                   places_of<T>(shape, batch, pages)});
+    const bool whole = shape.head_width % kPack<T> == 0;  // no pack spans two heads
+    const OverPacks<StoreKv<T>> packs{
+        {rows<const T>(keys), rows<const T>(values), places_of<T>(shape, batch, pages)},
+        kv,
+        whole && aligned(kPack<T>, kv, {keys, values, pages.pool})};
+    for_elements(queue, rotated.rows * packs.packs(), packs);
   });
 }
 
@@ -144,9 +178,11 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how
                       const DecodeBatch& batch, KvPages pages) {
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const RotateAndStore<T> all{{rotation_of(how), rows<const T>(qkv), rows<T>(rotated)},
-                                places_of<T>(how.shape, batch, pages)};
-    for_rows(queue, qkv.rows * all.heads(), all);
+    const QkNormRope<T> all{
+        rotation_of(how), rows<const T>(qkv),
+        rows<T>(rotated), places_of<T>(how.shape, batch, pages),
+        qkv.rows,         aligned_heads(kPack<T>, how, {qkv, rotated, pages.pool})};
+    for_blocks(queue, all.tiles(), all);
   });
 }
 
@@ -217,18 +253,20 @@ void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
     by_dtype(y.dtype, [&](auto to) {
       using From = decltype(from);
       using T = decltype(to);
-      for_elements(queue, y.elements(),
-                   Embed<From, T>{rows<const From>(table), tokens.data, y.cols, rows<T>(y)});
+      for_packs(queue, y.rows, y.cols, {table, y},
+                Embed<From, T>{rows<const From>(table), tokens.data, rows<T>(y)});
     });
   });
 }
 
-void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable) {
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, std::int32_t* links,
+                    Tensor dtable) {
+  const auto count = static_cast<std::int32_t>(dy.rows);
+  for_rows(queue, dy.rows, LinkRows{tokens.data, count, links});
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, static_cast<std::int32_t>(dy.rows),
-                               dy.cols, rows<float>(dtable)};
-    for_rows(queue, add.items(), add);
+    for_packs(queue, dy.rows, dy.cols, {dy, dtable},
+              EmbedBackward<T>{rows<const T>(dy), tokens.data, links, count, rows<float>(dtable)});
   });
 }
 
@@ -248,10 +286,10 @@ void log_probs(const Queue& queue, Tensor logits, Indices targets, float tempera
 
 void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) {
-  for_elements(queue, logits.elements(),
-               LogProbsBackward{rows<float>(logits), logits.cols, targets.data, 1.0f / temperature,
-                                floats(entropies), floats(log_sum), floats(d_log_probs),
-                                floats(d_entropies)});
+  for_packs(
+      queue, logits.rows, logits.cols, {logits},
+      LogProbsBackward{rows<float>(logits), targets.data, 1.0f / temperature, floats(entropies),
+                       floats(log_sum), floats(d_log_probs), floats(d_entropies)});
 }
 
 std::int64_t sample_scratch(std::int64_t vocabulary) {

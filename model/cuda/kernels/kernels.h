@@ -42,7 +42,9 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
                       Tensor log_sum);
 void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y);
-void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable);
+/// `links` is scratch of one integer per token.
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, std::int32_t* links,
+                    Tensor dtable);
 /// Returns the scratch floats of log_probs() per row.
 std::int64_t log_probs_scratch(std::int64_t vocabulary);
 void log_probs(const Queue& queue, Tensor logits, Indices targets, float temperature,

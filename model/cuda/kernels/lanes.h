@@ -20,6 +20,13 @@
 
 namespace lie::cuda {
 
+/// Sixteen bytes that one instruction moves. nvcc splits structs and vectors of this size.
+#ifdef __CUDACC__
+using Bytes16 = unsigned __int128;
+#else
+using Bytes16 [[gnu::may_alias]] = unsigned __int128;
+#endif
+
 /// Loads 8, 16 or 32 bytes, aligned to 16 or to their size, by instructions of up to 16 bytes.
 template <typename T>
 LIE_ROW T load_at_once(const T& from) {

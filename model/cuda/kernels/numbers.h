@@ -74,12 +74,18 @@ LIE_ROW float log_of(float x) {
 LIE_ROW float sigmoid(float x) { return 1.0f / (1.0f + exp_of(0.0f - x)); }
 
 /// Sums a row of `width` columns, where term(column, before) returns `before` plus the column's
-/// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there.
+/// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there. Eight loads of
+/// a lane are in flight.
 template <typename Lanes, typename Term>
 LIE_ROW float sum_row(const Lanes& lanes, std::int64_t width, const Term& term) {
   typename Lanes::template PerLane<float> sum;
   lanes.each([&](int lane) {
-    for (std::int64_t i = lane; i - lane < width; i += kLanes) {
+    constexpr int kAtOnce = 8;
+    std::int64_t i = lane;
+    for (; i - lane + kAtOnce * kLanes <= width; i += kAtOnce * kLanes) {
+      for (int c = 0; c < kAtOnce; ++c) sum[lane] = term(i + c * kLanes, sum[lane]);
+    }
+    for (; i - lane < width; i += kLanes) {
       sum[lane] = i < width ? term(i, sum[lane]) : sum[lane] + 0.0f;
     }
   });

@@ -80,6 +80,9 @@ class Program {
                  d_rotated = s_.put("d_rotated", kRows, cols),
                  d_qkv = s_.put("d_qkv", kRows, kShape.qkv_cols()),
                  dq = s_.put("dq", 1, kShape.head_width), dk = s_.put("dk", 1, kShape.head_width);
+    const Tensor rotated = s_.output(kRows, cols);
+    call(&Operators::qk_norm_rope, cuda::qk_norm_rope, qkv, how, rotated);
+    keep("rotated", rotated);
     const auto kernel = [](const auto&... arguments) {
       cuda::qk_norm_rope_backward(arguments..., nullptr);
     };
