@@ -7,6 +7,7 @@
 // layout of a page.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,17 +16,17 @@
 
 namespace lie::cuda {
 
-/// Adjacent elements that one instruction loads, or two if they have more than sixteen bytes.
+/// Adjacent elements that one instruction loads, or two if they have more than sixteen bytes. They
+/// are held in words, so that no element is loaded alone.
 template <typename T, int kCount>
 struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Pack {
-  T values[kCount];
-  LIE_ROW static Pack at(const T* first) { return *reinterpret_cast<const Pack*>(first); }
-  /// Loads elements that may not be aligned, one by one then.
-  LIE_ROW static Pack anywhere(const T* first) {
-    if (reinterpret_cast<std::uintptr_t>(first) % alignof(Pack) == 0) return at(first);
-    Pack pack;
-    for (int i = 0; i < kCount; ++i) pack.values[i] = first[i];
-    return pack;
+  static constexpr int kPerWord = 4 / sizeof(T);
+  std::uint32_t words[kCount / kPerWord];
+
+  LIE_ROW float operator[](int i) const {
+    const std::uint32_t word = words[i / kPerWord];
+    if constexpr (kPerWord == 1) return std::bit_cast<float>(word);
+    return std::bit_cast<float>(i % 2 == 0 ? word << 16 : word & 0xffff0000u);
   }
 };
 
@@ -66,14 +67,6 @@ struct PagedAttention {
   }
   LIE_ROW float* statistics_of(std::int64_t row, std::int64_t head) const {
     return statistics + (row * heads + head) * splits * 2;
-  }
-  /// Returns the number of a page of the row's sequence.
-  LIE_ROW std::int32_t page(std::int64_t row, std::int64_t index) const {
-    return table[sequences[row] * table_width + index];
-  }
-  /// Returns the keys [kPage, E] of a page.
-  LIE_ROW const T* keys(std::int64_t number, std::int64_t kv_head) const {
-    return pool[number] + (2 * layer * kv_heads + kv_head) * kPage * width;
   }
   LIE_ROW std::int64_t keys_to_values() const { return kPage * kv_heads * width; }
   LIE_ROW void finish(std::int64_t row, std::int64_t head, std::int64_t column, float sum,
@@ -120,10 +113,7 @@ struct PagedSplits {
   Attention attention;
 
   using Columns = Pack<T, kColumns>;
-  struct Queries {
-    Columns of[kHeads] = {};
-  };
-  struct Sums {
+  struct OfHeads {
     float of[kHeads][kColumns] = {};
   };
   /// Keys or values in shared memory. Each lane reads only the columns that it wrote.
@@ -136,18 +126,38 @@ struct PagedSplits {
   /// What a group has seen so far. Lane l has the top and the total of head l % kHeads.
   template <typename Lanes>
   struct Seen {
-    typename Lanes::template PerLane<Queries> queries;
-    typename Lanes::template PerLane<Sums> sums;
+    typename Lanes::template PerLane<OfHeads> queries, sums;
     typename Lanes::template PerLane<float> top, total;
   };
-  /// The memory of a group: its tiles, then its sums.
-  static constexpr int kTiles = 3;
-  union OfGroup {
-    Tile tiles[kTiles];
-    float sums[kHeads][kLanes * kColumns];
+  /// The memory of a group: its tiles, then its sums, each in the words of the lane that has the
+  /// column, so that lanes need no barrier.
+  struct OfGroup {
+    static constexpr int kWords = sizeof(Columns) / 4;
+    Tile tiles[3];
+
+    LIE_ROW Columns& columns(int i, int lane) { return tiles[i / kTile].of[i % kTile][lane]; }
+    LIE_ROW float sum(int head, int column) {
+      const int word = head * kColumns + column % kColumns;
+      return std::bit_cast<float>(columns(word / kWords, column / kColumns).words[word % kWords]);
+    }
+    LIE_ROW void store_sums(int lane, const OfHeads& sums) {
+      LIE_UNROLL
+      for (int i = 0; i < kHeads * kColumns / kWords; ++i) {
+        Columns words;
+        LIE_UNROLL
+        for (int w = 0; w < kWords; ++w) {
+          const int word = i * kWords + w;
+          words.words[w] = std::bit_cast<std::uint32_t>(sums.of[word / kColumns][word % kColumns]);
+        }
+        columns(i, lane) = words;
+      }
+    }
   };
-  /// The memory of a block: by group, and by group and head.
+  /// The memory of a block: by group, and by group and head. The share is kept here to save
+  /// registers.
   struct Shared {
+    PagedShare<kHeads> share;
+    int count;  // groups that have a page
     OfGroup groups[Attention::kGroups];
     float tops[Attention::kGroups][kHeads], totals[Attention::kGroups][kHeads],
         weights[Attention::kGroups][kHeads];
@@ -161,87 +171,94 @@ struct PagedSplits {
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
-    const PagedShare<kHeads> share(attention, item);
-    const int length = attention.positions[share.row] + 1,
-              most = Attention::positions_of_split(length), left = length - share.split * most;
-    if (left <= 0) return;
-    const int count = left < most ? left : most,  // positions
-        pages = (count + Attention::kPage - 1) / Attention::kPage,
-              groups = pages < Attention::kGroups ? pages : Attention::kGroups;
     Shared& shared = *static_cast<Shared*>(block.memory);
-    block.rows(groups, [&](const auto& lanes, std::int64_t group) {
-      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, shared);
-    });
+    if (!attend(block, PagedShare<kHeads>(attention, item), shared)) return;
     block.sync();
-    block.each(groups * kHeads, [&](std::int64_t i) {
+    block.each(shared.count * kHeads, [&](std::int64_t i) {
       const std::int64_t of = i / kHeads, head = i % kHeads;
       float top = -kInfinity;
-      for (int group = 0; group < groups; ++group) top = larger(top, shared.tops[group][head]);
+      for (int group = 0; group < shared.count; ++group) {
+        top = larger(top, shared.tops[group][head]);
+      }
       shared.weights[of][head] = exp_of(shared.tops[of][head] - top);
     });
     block.sync();
-    block.each(share.head_count * attention.width, [&](std::int64_t i) {
-      const auto head = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(attention.width);
-      merge(share, shared, groups, head, i - head * attention.width);
+    block.each(shared.share.head_count * attention.width, [&](std::int64_t i) {
+      const int width = static_cast<int>(attention.width), element = static_cast<int>(i);
+      merge(shared, element / width, element % width);
     });
   }
 
  private:
-  /// The tiles of a group: every kGroups-th page of the `count` positions from `first` on. The
-  /// number of the next page is loaded ahead of its use.
+  /// The tiles of a group: every kGroups-th page of the `count` positions of a split. The number of
+  /// the next page is loaded ahead of its use.
   struct Tiles {
-    const PagedSplits& of;
-    const PagedShare<kHeads>& share;
-    int first, count, at;
+    const Attention& of;
+    int in_pool;                  // the keys of this layer and kv-head in a page
+    const std::int32_t* numbers;  // of the group's next page
+    int left, in_page = 0;  // positions of the split from this tile on, and before it in the page
     std::int32_t next_page;
     const T* keys;
 
-    LIE_ROW Tiles(const PagedSplits& splits, const PagedShare<kHeads>& of_share, int group,
-                  int first_position, int positions)
-        : of(splits),
-          share(of_share),
-          first(first_position),
-          count(positions),
-          at(group * Attention::kPage),
-          next_page(number_at(at)),
-          keys(nullptr) {
+    LIE_ROW Tiles(const Attention& attention, const PagedShare<kHeads>& share, int group, int first,
+                  int count)
+        : of(attention),
+          in_pool(static_cast<int>((2 * of.layer * of.kv_heads + share.kv_head) * Attention::kPage *
+                                   of.width)),
+          numbers(of.table + of.sequences[share.row] * of.table_width + first / Attention::kPage +
+                  group),
+          left(count - group * Attention::kPage),
+          next_page(*numbers) {
       begin_page();
     }
-    LIE_ROW int left() const { return count - at; }
     LIE_ROW void advance() {
-      at += kTile;
-      keys += kTile * of.attention.width;
-      if (at % Attention::kPage != 0) return;
-      at += (Attention::kGroups - 1) * Attention::kPage;
+      left -= kTile;
+      in_page += kTile;
+      keys += kTile * of.width;
+      if (in_page < Attention::kPage) return;
+      in_page = 0;
+      left -= (Attention::kGroups - 1) * Attention::kPage;
       begin_page();
     }
 
    private:
-    LIE_ROW std::int32_t number_at(int position) const {
-      return position < count ? of.attention.page(share.row, (first + position) / Attention::kPage)
-                              : 0;
-    }
     LIE_ROW void begin_page() {
-      keys = of.attention.keys(next_page, share.kv_head);
-      next_page = number_at(at + Attention::kGroups * Attention::kPage);
+      keys = of.pool[next_page] + in_pool;
+      numbers += Attention::kGroups;
+      if (left > Attention::kGroups * Attention::kPage) next_page = *numbers;
     }
   };
   /// Begins to load the keys or values of a tile. Those past the end are zero.
   template <typename Lanes>
   LIE_ROW void fetch(const Lanes& lanes, const T* from, int left, Tile& to) const {
     lanes.each([&](int lane) {
-      const bool has_columns = lane * kColumns < attention.width;
+      const int count = lane * kColumns < attention.width ? left : 0;
+      const T* columns = from + lane * kColumns;
       LIE_UNROLL
-      for (int p = 0; p < kTile; ++p) {
-        if (has_columns && p < left) {
-          const T* const columns = from + p * attention.width + lane * kColumns;
-          copy_async(to.of[p][lane], *reinterpret_cast<const Columns*>(columns));
-        } else {
-          to.of[p][lane] = {};
-        }
+      for (int p = 0; p < kTile; ++p, columns += attention.width) {
+        copy_async(to.of[p][lane], *reinterpret_cast<const Columns*>(columns), p >= count);
       }
     });
     commit_copies();
+  }
+  /// Returns whether the row has positions in this split.
+  template <typename Block>
+  LIE_ROW bool attend(const Block& block, const PagedShare<kHeads>& share, Shared& shared) const {
+    const int length = attention.positions[share.row] + 1,
+              most = Attention::positions_of_split(length), left = length - share.split * most;
+    if (left <= 0) return false;
+    const int count = left < most ? left : most,  // positions
+        pages = (count + Attention::kPage - 1) / Attention::kPage,
+              groups = pages < Attention::kGroups ? pages : Attention::kGroups;
+    block.once([&] {
+      shared.share = share;
+      shared.count = groups;
+    });
+    block.rows(Attention::kGroups, [&](const auto& lanes, std::int64_t group) {
+      if (group >= groups) return;
+      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, shared);
+    });
+    return true;
   }
   /// While the scores of a tile are computed, its values and the keys of the next one are on their
   /// way; while its values are added, the keys and values of the next one are.
@@ -249,53 +266,54 @@ struct PagedSplits {
   LIE_ROW void attend_pages(const Lanes& lanes, const PagedShare<kHeads>& share, int group,
                             int first, int count, Shared& shared) const {
     Seen<Lanes> so_far;
-    Tiles next(*this, share, group, first, count);
+    Tiles next(attention, share, group, first, count);
     Tile *keys = shared.groups[group].tiles, *values = keys + 1, *free = keys + 2;
-    fetch(lanes, next.keys, next.left(), *keys);
-    fetch(lanes, next.keys + attention.keys_to_values(), next.left(), *values);
+    fetch(lanes, next.keys, next.left, *keys);
+    fetch(lanes, next.keys + attention.keys_to_values(), next.left, *values);
     lanes.each([&](int lane) {
       so_far.top[lane] = -kInfinity;
       load_queries(share, lane, so_far.queries[lane]);
     });
-    for (int left = next.left(); left > 0;) {
+    for (int left = next.left; left > 0;) {
       next.advance();
-      fetch(lanes, next.keys, next.left(), *free);
+      fetch(lanes, next.keys, next.left, *free);
       wait_for_copies<2>();
       typename Lanes::template PerLane<Scores> scores;
       score(lanes, *keys, left, so_far, scores);
       raise_top(lanes, scores, so_far);
-      fetch(lanes, next.keys + attention.keys_to_values(), next.left(), *keys);
+      fetch(lanes, next.keys + attention.keys_to_values(), next.left, *keys);
       wait_for_copies<2>();
       add_values(lanes, *values, scores, so_far);
       Tile* const read = values;
       values = keys;
       keys = free;
       free = read;
-      left = next.left();
+      left = next.left;
     }
     store(lanes, group, so_far, shared);
   }
   template <typename Lanes>
   LIE_ROW void store(const Lanes& lanes, int group, Seen<Lanes>& seen, Shared& shared) const {
     auto totals = lanes.template fold_by<kHeads>(seen.total, plus);
+    wait_for_copies<0>();  // of tiles past the end
     lanes.each([&](int lane) {
       if (lane < kHeads) {
         shared.tops[group][lane] = seen.top[lane];
         shared.totals[group][lane] = totals[lane];
       }
-      for (int h = 0; h < kHeads; ++h) {
-        float* const to = shared.groups[group].sums[h] + lane * kColumns;
-        for (int c = 0; c < kColumns; ++c) to[c] = seen.sums[lane].of[h][c];
-      }
+      shared.groups[group].store_sums(lane, seen.sums[lane]);
     });
   }
-  LIE_ROW void load_queries(const PagedShare<kHeads>& share, int lane, Queries& to) const {
+  /// Queries may have any alignment.
+  LIE_ROW void load_queries(const PagedShare<kHeads>& share, int lane, OfHeads& to) const {
     if (lane * kColumns >= attention.width) return;
     const T* const from =
         attention.queries[share.row] + share.first_head * attention.width + lane * kColumns;
     LIE_UNROLL
     for (int h = 0; h < kHeads; ++h) {
-      if (h < share.head_count) to.of[h] = Pack<T, kColumns>::anywhere(from + h * attention.width);
+      if (h >= share.head_count) continue;
+      LIE_UNROLL
+      for (int c = 0; c < kColumns; ++c) to.of[h][c] = widen(from[h * attention.width + c]);
     }
   }
   /// Computes the tile's scores, where lane l has the key l / kHeads and the head l % kHeads of
@@ -308,9 +326,12 @@ struct PagedSplits {
       typename Lanes::template PerLane<LaneValues> products;
       lanes.each([&](int lane) {
         LIE_UNROLL
-        for (int i = 0; i < kLanes; ++i) {
-          products[lane].of[i] =
-              dot(tile.of[s * kKeys + i / kHeads][lane], so_far.queries[lane].of[i % kHeads]);
+        for (int k = 0; k < kKeys; ++k) {
+          const Columns key = load_at_once(tile.of[s * kKeys + k][lane]);
+          LIE_UNROLL
+          for (int h = 0; h < kHeads; ++h) {
+            products[lane].of[k * kHeads + h] = dot(key, so_far.queries[lane].of[h]);
+          }
         }
       });
       auto sums = lanes.sum_each(products);
@@ -320,11 +341,10 @@ struct PagedSplits {
       });
     }
   }
-  LIE_ROW static float dot(const Pack<T, kColumns>& key, const Pack<T, kColumns>& query) {
+  LIE_ROW static float dot(const Columns& key, const float (&query)[kColumns]) {
     float sum = 0;
     LIE_UNROLL
-    for (int c = 0; c < kColumns; ++c)
-      sum = fmaf(widen(key.values[c]), widen(query.values[c]), sum);
+    for (int c = 0; c < kColumns; ++c) sum = fmaf(key[c], query[c], sum);
     return sum;
   }
   /// Raises the top to the largest score so far, and replaces each score by exp(score - top).
@@ -366,25 +386,30 @@ struct PagedSplits {
       typename Lanes::template PerLane<float> mine;
       lanes.each([&](int lane) { mine[lane] = weights[lane].of[s]; });
       LIE_UNROLL
-      for (int i = 0; i < kLanes; ++i) {
-        const float weight = lanes.from(mine, i);
+      for (int k = 0; k < kKeys; ++k) {
+        float weight[kHeads];
+        LIE_UNROLL
+        for (int h = 0; h < kHeads; ++h) weight[h] = lanes.from(mine, k * kHeads + h);
         lanes.each([&](int lane) {
-          const auto& value = tile.of[s * kKeys + i / kHeads][lane];
-          float* const sums = so_far.sums[lane].of[i % kHeads];
-          LIE_UNROLL
-          for (int c = 0; c < kColumns; ++c)
-            sums[c] = fmaf(weight, widen(value.values[c]), sums[c]);
+          add_value(load_at_once(tile.of[s * kKeys + k][lane]), weight, so_far.sums[lane]);
         });
       }
     }
   }
+  LIE_ROW static void add_value(Columns value, const float (&weight)[kHeads], OfHeads& sums) {
+    LIE_UNROLL
+    for (int h = 0; h < kHeads; ++h) {
+      LIE_UNROLL
+      for (int c = 0; c < kColumns; ++c) sums.of[h][c] = fmaf(weight[h], value[c], sums.of[h][c]);
+    }
+  }
   /// Adds the groups of one column.
-  LIE_ROW void merge(const PagedShare<kHeads>& share, Shared& shared, int groups, std::int64_t head,
-                     std::int64_t column) const {
+  LIE_ROW void merge(Shared& shared, int head, int column) const {
+    const PagedShare<kHeads> share = shared.share;
     float sum = 0, total = 0, top = -kInfinity;
-    for (int group = 0; group < groups; ++group) {
+    for (int group = 0; group < shared.count; ++group) {
       const float weight = shared.weights[group][head];
-      sum = fmaf(weight, shared.groups[group].sums[head][column], sum);
+      sum = fmaf(weight, shared.groups[group].sum(head, column), sum);
       total = fmaf(weight, shared.totals[group][head], total);
       top = larger(top, shared.tops[group][head]);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // Row functions compile for host and device. Only this file and launch.h test for __CUDACC__.
 #ifdef __CUDACC__
@@ -26,18 +27,33 @@ using Bytes16 = unsigned __int128;
 using Bytes16 [[gnu::may_alias]] = unsigned __int128;
 #endif
 
-/// Begins to copy an object of 8, 16 or 32 bytes from global to shared memory. Only the calling
-/// thread may read it, after wait_for_copies().
+/// Loads 8, 16 or 32 bytes, aligned to 16 or to their size, by instructions of up to 16 bytes.
 template <typename T>
-LIE_ROW void copy_async(T& to, const T& from) {
+LIE_ROW T load_at_once(const T& from) {
+#ifdef __CUDA_ARCH__
+  using Piece = std::conditional_t<sizeof(T) < 16, uint2, uint4>;
+  T to;
+  for (unsigned i = 0; i < sizeof(T) / sizeof(Piece); ++i) {
+    reinterpret_cast<Piece*>(&to)[i] = reinterpret_cast<const Piece*>(&from)[i];
+  }
+  return to;
+#else
+  return from;
+#endif
+}
+/// Begins to copy an object of 8, 16 or 32 bytes from global to shared memory, or to zero it. Only
+/// the calling thread may read it, after wait_for_copies().
+template <typename T>
+LIE_ROW void copy_async(T& to, const T& from, bool is_zero) {
 #ifdef __CUDA_ARCH__
   constexpr int kPiece = sizeof(T) < 16 ? sizeof(T) : 16;
   for (unsigned at = 0; at < sizeof(T); at += kPiece) {
     __pipeline_memcpy_async(reinterpret_cast<char*>(&to) + at,
-                            reinterpret_cast<const char*>(&from) + at, kPiece);
+                            reinterpret_cast<const char*>(&from) + at, kPiece,
+                            is_zero ? kPiece : 0);
   }
 #else
-  to = from;
+  to = is_zero ? T() : from;
 #endif
 }
 /// Ends a group of copies of the calling thread, which may be empty.
