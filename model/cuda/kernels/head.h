@@ -39,14 +39,15 @@ LIE_ROW void each_of_part(const ScaledLogits& z, std::int64_t part, int lane, co
   const std::int64_t left = z.vocabulary - part * kPart;
   const int columns = static_cast<int>(left < kPart ? left : kPart) - lane;
   const float* const from = z.logits + part * kPart + lane;
-  for (int first = 0; first < columns; first += kAtOnce * kLanes) {
-    float x[kAtOnce];
-    for (int c = 0; c < kAtOnce; ++c) {
-      const int i = first + c * kLanes;
-      x[c] = i < columns ? from[i] : -kInfinity;
+  const auto each = [&](const auto& at) {
+    for (int first = 0; first < columns; first += kAtOnce * kLanes) {
+      float x[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) x[c] = at(first + c * kLanes);
+      for (int c = 0; c < kAtOnce; ++c) f(x[c] * z.inverse_temperature);
     }
-    for (int c = 0; c < kAtOnce; ++c) f(x[c] * z.inverse_temperature);
-  }
+  };
+  if (left >= kPart) return each([&](int i) { return from[i]; });
+  each([&](int i) { return i < columns ? from[i] : -kInfinity; });
 }
 
 /// The memory between the kernels of a softmax: the largest z of each part, and its sums by lane.
