@@ -36,8 +36,7 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   }
   function report(problem) { problems[++bad] = name " on " $1 ": " problem }
   function end_of_kernel() {
-    if (entry && name ~ /^PagedScores/ && !wide["global"]) report("loads no 16 bytes of a key at once")
-    if (entry && name ~ /^Paged(Scores|Values)/ && !wide["shared"]) report("loads no 16 bytes of shared memory at once")
+    if (entry && name ~ /^PagedSplits<.*, 8>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
     if (entry && name ~ /^OverPacks/ && !(wide["global"] && wide["store"])) report("moves no 16 bytes at once")
     if (looped > 0) report(looped " divisions of 64 bits in loops")
     entry = divisions = looped = 0; delete wide; delete label; delete division
@@ -49,6 +48,7 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   /\.entry/ { end_of_kernel(); name = kernel($0); entry = 1 }
   /(div|rem)\.[su]64/ { division[++divisions] = NR }
   /ld\.(global|shared)(\.nc)?\.v(4\.[a-z]32|2\.[a-z]64)/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
+  /cp\.async\.c[ag]\.shared\.global.*, 16[,;]/ { wide["copy"] = 1 }
   /st\.global\.v(4\.[a-z]32|2\.[a-z]64)/ { wide["store"] = 1 }
   $2 ~ /^\$L.*:$/ { label[substr($2, 1, length($2) - 1)] = NR }
   /bra/ {  # to a label above: a loop from there to here

@@ -274,7 +274,8 @@ struct PagedSplits {
       so_far.top[lane] = -kInfinity;
       load_queries(share, lane, so_far.queries[lane]);
     });
-    for (int left = next.left; left > 0;) {
+    while (next.left > 0) {
+      const int left = next.left;
       next.advance();
       fetch(lanes, next.keys, next.left, *free);
       wait_for_copies<2>();
@@ -288,7 +289,6 @@ struct PagedSplits {
       values = keys;
       keys = free;
       free = read;
-      left = next.left;
     }
     store(lanes, group, so_far, shared);
   }

@@ -38,9 +38,12 @@ __global__ void __launch_bounds__(kThreads) over_rows(Body body, std::int64_t co
   if (row < count) body(DeviceLanes(), row);
 }
 /// The number of blocks that a multiprocessor shall hold at once, which limits their registers.
+/// With less shared memory, from compute capability 12.0 on, it holds one anyway.
 template <typename Body>
 constexpr int blocks_at_once() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1200
   if constexpr (requires { Body::kBlocksAtOnce; }) return Body::kBlocksAtOnce;
+#endif
   return 1;
 }
 template <typename Body>
