@@ -39,14 +39,15 @@ LIE_ROW void each_of_part(const ScaledLogits& z, std::int64_t part, int lane, co
   const std::int64_t left = z.vocabulary - part * kPart;
   const int columns = static_cast<int>(left < kPart ? left : kPart) - lane;
   const float* const from = z.logits + part * kPart + lane;
-  for (int first = 0; first < columns; first += kAtOnce * kLanes) {
-    float x[kAtOnce];
-    for (int c = 0; c < kAtOnce; ++c) {
-      const int i = first + c * kLanes;
-      x[c] = i < columns ? from[i] : -kInfinity;
+  const auto each = [&](const auto& at) {
+    for (int first = 0; first < columns; first += kAtOnce * kLanes) {
+      float x[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) x[c] = at(first + c * kLanes);
+      for (int c = 0; c < kAtOnce; ++c) f(x[c] * z.inverse_temperature);
     }
-    for (int c = 0; c < kAtOnce; ++c) f(x[c] * z.inverse_temperature);
-  }
+  };
+  if (left >= kPart) return each([&](int i) { return from[i]; });
+  each([&](int i) { return i < columns ? from[i] : -kInfinity; });
 }
 
 /// The memory between the kernels of a softmax: the largest z of each part, and its sums by lane.
@@ -65,6 +66,23 @@ struct SoftmaxParts {
         sums(best + rows * count),
         weighted(sums + rows * count * kLanes) {}
 
+  std::int64_t shared_bytes() const { return count * (1 + 2 * kLanes) * 4; }
+  /// Copies the parts of a row to the block's memory, where they are row 0.
+  template <typename Block>
+  LIE_ROW SoftmaxParts in_shared(const Block& block, std::int64_t row) const {
+    const std::int64_t sums_of_row = count * kLanes;
+    SoftmaxParts here = *this;
+    here.best = static_cast<float*>(block.memory);
+    here.sums = here.best + count;
+    here.weighted = here.sums + sums_of_row;
+    block.each(sums_of_row, [&](std::int64_t i) {
+      here.sums[i] = sums[row * sums_of_row + i];
+      here.weighted[i] = weighted[row * sums_of_row + i];
+      if (i < count) here.best[i] = best[row * count + i];
+    });
+    block.sync();
+    return here;
+  }
   template <typename Lanes>
   LIE_ROW float largest(const Lanes& lanes, std::int64_t row) const {
     typename Lanes::template PerLane<float> top;
@@ -182,13 +200,17 @@ struct LogProbs {
   const std::int32_t* targets;
   float *log_probs, *entropies, *log_sums;
 
-  template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t row) const {
-    const Softmax softmax = parts.softmax(lanes, row);
-    lanes.once([&] {
-      log_sums[row] = softmax.log_sum;
-      entropies[row] = softmax.entropy;
-      log_probs[row] = z_of(row).log_prob(targets[row], softmax.log_sum);
+  std::int64_t shared_bytes() const { return parts.shared_bytes(); }
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+    const SoftmaxParts here = parts.in_shared(block, row);
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const Softmax softmax = here.softmax(lanes, 0);
+      lanes.once([&] {
+        log_sums[row] = softmax.log_sum;
+        entropies[row] = softmax.entropy;
+        log_probs[row] = z_of(row).log_prob(targets[row], softmax.log_sum);
+      });
     });
   }
 };
@@ -259,16 +281,20 @@ struct DrawLogSums {
   SoftmaxParts parts;
   LikelyTokens* found;
 
-  template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t i) const {
-    const std::int64_t rank = parts.count - parts.count / 8 - 1;
-    const float least = rows.draws[i].from_all() ? 0.0f : parts.ranked(lanes, i, rank);
-    const float log_sum = parts.softmax(lanes, i).log_sum;
-    lanes.once([&] {
-      rows.log_sums[i] = log_sum;
-      found[i].least = least;
-      found[i].begin = TokenKey{std::bit_cast<std::uint32_t>(exp_of(least - log_sum))} << 32;
-      found[i].count = 0;
+  std::int64_t shared_bytes() const { return parts.shared_bytes(); }
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t i) const {
+    const SoftmaxParts here = parts.in_shared(block, i);
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const std::int64_t rank = parts.count - parts.count / 8 - 1;
+      const float least = rows.draws[i].from_all() ? 0.0f : here.ranked(lanes, 0, rank);
+      const float log_sum = here.softmax(lanes, 0).log_sum;
+      lanes.once([&] {
+        rows.log_sums[i] = log_sum;
+        found[i].least = least;
+        found[i].begin = TokenKey{std::bit_cast<std::uint32_t>(exp_of(least - log_sum))} << 32;
+        found[i].count = 0;
+      });
     });
   }
 };

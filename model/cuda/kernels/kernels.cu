@@ -279,7 +279,7 @@ void log_probs(const Queue& queue, Tensor logits, Indices targets, float tempera
   const LogitRows z_of{rows<const float>(logits), logits.cols, 1.0f / temperature};
   const SoftmaxParts parts(scratch, logits.rows, logits.cols);
   sum_parts(queue, z_of, parts, logits.rows);
-  for_rows(
+  for_blocks(
       queue, logits.rows,
       LogProbs{z_of, parts, targets.data, floats(log_probs), floats(entropies), floats(log_sum)});
 }
@@ -307,7 +307,7 @@ void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws, floa
   of_draws.log_sums = reinterpret_cast<float*>(found + count);
   const SoftmaxParts parts(of_draws.log_sums + count, count, logits.cols);
   sum_parts(queue, of_draws, parts, count);
-  for_rows(queue, count, DrawLogSums{of_draws, parts, found});
+  for_blocks(queue, count, DrawLogSums{of_draws, parts, found});
   const DrawSums of_blocks{of_draws, sums};
   for_blocks(queue, count * of_blocks.items_per_draw(), of_blocks);
   const FindLikely likely{of_draws, parts, found};
