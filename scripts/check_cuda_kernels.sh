@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the registers of every kernel by architecture, and fails if its machine code breaks a rule: no spill and no stack
-# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. Compiles only model/cuda/kernels/kernels.cu,
-# in a minute and without a GPU.
+# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. A call of a function that the device lacks
+# is an error too. Compiles only model/cuda/kernels/kernels.cu, in a minute and without a GPU.
 # usage: check_cuda_kernels.sh [ARCHITECTURE...]   default: sm_80 sm_90 sm_100 sm_120
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,9 @@ trap 'rm -rf "$work"' EXIT
 # Each architecture's folder gets the log of ptxas and the PTX, where loads and divisions have their names.
 compile() {  # architecture
   mkdir "$work/$1"
-  "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$1" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. --keep \
-    --keep-dir "$work/$1" -c model/cuda/kernels/kernels.cu -o "$work/$1/kernels.o" >"$work/$1/log" 2>&1 ||
+  "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$1" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. \
+    -Werror cross-execution-space-call --keep --keep-dir "$work/$1" -c model/cuda/kernels/kernels.cu \
+    -o "$work/$1/kernels.o" >"$work/$1/log" 2>&1 ||
     { cat "$work/$1/log"; return 1; }
 }
 
@@ -35,8 +36,8 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   }
   function report(problem) { problems[++bad] = name " on " $1 ": " problem }
   function end_of_kernel() {
-    if (entry && name ~ /^PagedScores/ && !wide["global"]) report("loads no 16 bytes of a key at once")
-    if (entry && name ~ /^Paged(Scores|Values)/ && !wide["shared"]) report("loads no 16 bytes of shared memory at once")
+    if (entry && name ~ /^PagedSplits<.*, 8>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
+    if (entry && name ~ /^OverPacks/ && !(wide["global"] && wide["store"])) report("moves no 16 bytes at once")
     if (looped > 0) report(looped " divisions of 64 bits in loops")
     entry = divisions = looped = 0; delete wide; delete label; delete division
   }
@@ -46,7 +47,9 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); registers[name, $1] = substr($0, RSTART + 5, RLENGTH - 5); names[name] }
   /\.entry/ { end_of_kernel(); name = kernel($0); entry = 1 }
   /(div|rem)\.[su]64/ { division[++divisions] = NR }
-  /ld\.(global|shared)(\.nc)?\.v4\.[a-z]32/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
+  /ld\.(global|shared)(\.nc)?\.v(4\.[a-z]32|2\.[a-z]64)/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
+  /cp\.async\.c[ag]\.shared\.global.*, 16[,;]/ { wide["copy"] = 1 }
+  /st\.global\.v(4\.[a-z]32|2\.[a-z]64)/ { wide["store"] = 1 }
   $2 ~ /^\$L.*:$/ { label[substr($2, 1, length($2) - 1)] = NR }
   /bra/ {  # to a label above: a loop from there to here
     to = $NF; sub(/;/, "", to)

@@ -223,9 +223,9 @@ class AtenOperators : public Operators {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionGradient gradient =
         flash_ && aten::flash_attention_supports(queries_keys, shape)
-            ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
-                                             tensor(log_sum), shape,
-                                             tensor(sequences.device_starts), sequences.longest)
+            ? aten::flash_attention_backward(
+                  tensor(dy), queries_keys, v, tensor(y), tensor(log_sum), shape,
+                  tensor(sequences.device_starts), sequences.longest, multiprocessors())
             : aten::attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
                                        shape, sequences.starts);
     tensor(d_rotated).copy_(gradient.d_rotated);
@@ -263,6 +263,7 @@ class AtenOperators : public Operators {
   }
 
  protected:
+  virtual int multiprocessors() const { return 1; }
   at::Device device() const { return device_; }
   at::TensorOptions options(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).device(device_);

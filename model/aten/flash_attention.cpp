@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "model/aten/deterministic.h"
+#include "model/aten/head_groups.h"
 
 namespace lie::aten {
 namespace {
@@ -61,7 +62,8 @@ bool agrees_on(const Example& e) {
   const AttentionGradient slow_gradient =
       attention_backward(e.dy, e.rotated, e.values, slow.y, slow.log_sum, e.shape, e.starts);
   const AttentionGradient fast_gradient = flash_attention_backward(
-      e.dy, e.rotated, e.values, fast.y, fast.log_sum, e.shape, e.device_starts, e.longest);
+      e.dy, e.rotated, e.values, fast.y, fast.log_sum, e.shape, e.device_starts, e.longest,
+      /*multiprocessors=*/1);
   return agree(fast_gradient.d_rotated, slow_gradient.d_rotated) &&
          agree(fast_gradient.d_values, slow_gradient.d_values);
 }
@@ -96,18 +98,44 @@ AttentionOutput flash_attention(const at::Tensor& rotated, const at::Tensor& val
   return {std::get<0>(result).flatten(1), std::get<1>(result).t()};
 }
 
+namespace {
+
+/// The tensors of some adjacent heads.
+struct HeadRange {
+  std::int64_t first, count, group;
+
+  at::Tensor queries(const at::Tensor& x) const { return x.narrow(1, first, count); }
+  at::Tensor keys(const at::Tensor& x) const { return x.narrow(1, first / group, count / group); }
+};
+
+}  // namespace
+
 AttentionGradient flash_attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
                                            const at::Tensor& values, const at::Tensor& y,
                                            const at::Tensor& log_sum, const AttentionShape& shape,
-                                           const at::Tensor& starts, std::int64_t longest) {
+                                           const at::Tensor& starts, std::int64_t longest,
+                                           int multiprocessors) {
   const Deterministic bits;
   const Packed in = packed(rotated, values, shape);
-  const at::Tensor no_random = at::zeros({2}, starts.options().dtype(at::kUInt64));
-  const auto [dq, dk, dv] = at::_flash_attention_backward(
-      by_head(dy, shape.head_width), in.q, in.k, in.v, by_head(y, shape.head_width),
-      log_sum.t().contiguous(), starts, starts, longest, longest, kNoDropout, /*is_causal=*/true,
-      no_random, no_random, score_scale(shape));
-  return {at::cat({dq.flatten(1), dk.flatten(1)}, 1), dv.flatten(1)};
+  const at::Tensor no_random = at::zeros({2}, starts.options().dtype(at::kUInt64)),
+                   d_y = by_head(dy, shape.head_width), of_y = by_head(y, shape.head_width),
+                   log_sums = log_sum.t().contiguous();
+  std::vector<at::Tensor> d_queries, d_keys, d_values;
+  HeadRange heads{0, 0, shape.heads / shape.kv_heads};
+  for (const std::int64_t count :
+       backward_head_groups(shape, starts.numel() - 1, longest, multiprocessors)) {
+    heads.count = count;
+    auto [dq, dk, dv] = at::_flash_attention_backward(
+        heads.queries(d_y), heads.queries(in.q), heads.keys(in.k), heads.keys(in.v),
+        heads.queries(of_y), log_sums.narrow(0, heads.first, count), starts, starts, longest,
+        longest, kNoDropout, /*is_causal=*/true, no_random, no_random, score_scale(shape));
+    d_queries.push_back(dq.flatten(1));
+    d_keys.push_back(dk.flatten(1));
+    d_values.push_back(dv.flatten(1));
+    heads.first += count;
+  }
+  d_queries.insert(d_queries.end(), d_keys.begin(), d_keys.end());
+  return {at::cat(d_queries, 1), d_values.size() == 1 ? d_values.front() : at::cat(d_values, 1)};
 }
 
 }  // namespace lie::aten

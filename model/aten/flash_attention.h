@@ -18,10 +18,12 @@ AttentionOutput flash_attention(const at::Tensor& rotated, const at::Tensor& val
                                 const AttentionShape& shape, const at::Tensor& starts,
                                 std::int64_t longest);
 
-/// Computes attention_backward() in bf16. Results are bit-identical from call to call.
+/// Computes attention_backward() in bf16. Results are bit-identical from call to call on devices
+/// with the same number of multiprocessors.
 AttentionGradient flash_attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
                                            const at::Tensor& values, const at::Tensor& y,
                                            const at::Tensor& log_sum, const AttentionShape& shape,
-                                           const at::Tensor& starts, std::int64_t longest);
+                                           const at::Tensor& starts, std::int64_t longest,
+                                           int multiprocessors);
 
 }  // namespace lie::aten

@@ -1,5 +1,4 @@
-// Device memory of one process that another process on the same GPU maps. This code has not yet run
-// on a GPU.
+// Device memory of one process that another process on the same GPU maps.
 #pragma once
 
 #include <optional>

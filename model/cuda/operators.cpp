@@ -37,7 +37,9 @@ class CudaOperators : public aten::AtenOperators {
           y);
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
-    cuda::embed_backward(queue(), dy, tokens, dtable);
+    const at::Tensor links =
+        at::empty({std::max<std::int64_t>(tokens.count, 1)}, options(at::kInt));
+    cuda::embed_backward(queue(), dy, tokens, links.data_ptr<std::int32_t>(), dtable);
   }
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
     cuda::rms_norm(queue(), x, weight, eps, y, inverse_rms);
@@ -86,7 +88,9 @@ class CudaOperators : public aten::AtenOperators {
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
-    cuda::log_probs(queue(), logits, targets, temperature, log_probs, entropies, log_sum);
+    const at::Tensor scratch = floats(logits.rows * cuda::log_probs_scratch(logits.cols));
+    cuda::log_probs(queue(), logits, targets, temperature, scratch.data_ptr<float>(), log_probs,
+                    entropies, log_sum);
   }
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
@@ -96,8 +100,9 @@ class CudaOperators : public aten::AtenOperators {
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
     const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
+    const at::Tensor scratch = floats(std::ssize(draws) * cuda::sample_scratch(logits.cols));
     cuda::sample(queue(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
-                 drawn);
+                 scratch.data_ptr<float>(), drawn);
   }
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
     const at::Tensor there = at::empty({std::ssize(sums)}, options(at::kDouble));
@@ -110,6 +115,7 @@ class CudaOperators : public aten::AtenOperators {
   void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(queue(), how, x); }
 
  protected:
+  int multiprocessors() const override { return cuda::multiprocessors(index()); }
   /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
   /// written unless empty.
   void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
@@ -123,11 +129,14 @@ class CudaOperators : public aten::AtenOperators {
  private:
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
-  /// Returns memory for the partial sums between the two kernels of a sum over rows. The caller may
-  /// release it right after the launch, because ATen reuses memory in stream order.
+  /// Returns scratch memory for kernels. The caller may release it right after the launch, because
+  /// ATen reuses memory in stream order.
+  at::Tensor floats(std::int64_t count) const {
+    return at::empty({std::max<std::int64_t>(count, 1)}, options(at::kFloat));
+  }
+  /// Returns memory for the partial sums between the two kernels of a sum over rows.
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
-    return at::empty({std::max<std::int64_t>(cuda::partial_sums(rows, columns), 1)},
-                     options(at::kFloat));
+    return floats(cuda::partial_sums(rows, columns));
   }
 };
 

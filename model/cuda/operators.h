@@ -1,6 +1,6 @@
-// The operators on a CUDA device. Rows, head, sampling and AdamW use own kernels, which are
-// bit-identical to the CPU operators' row functions. Matmuls, attention and memory use ATen
-// (model/aten). This code has not yet run on a GPU.
+// The operators on a CUDA device. Rows, head, sampling, AdamW and attention over pages use own
+// kernels; all but attention have the bits of the CPU operators' row functions. Matmuls, the
+// attention of training and memory use ATen (model/aten).
 #pragma once
 
 #include <memory>

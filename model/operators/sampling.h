@@ -22,7 +22,7 @@ struct Draw {
   constexpr bool greedy() const { return temperature == 0; }
   constexpr bool from_all() const { return top_p >= 1 && top_k == 0; }
   /// The temperature that divides the logits for the log-prob.
-  float log_prob_temperature() const { return greedy() ? 1.0F : temperature; }
+  constexpr float log_prob_temperature() const { return greedy() ? 1.0F : temperature; }
 };
 
 /// Drawn tokens in the memory of one Operators. Owns nothing.

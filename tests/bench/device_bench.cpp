@@ -62,7 +62,7 @@ class DeviceBench {
     matmul_bits();
     for (const int batch : sizes_.batches) graph_bits(batch);
     const double mean = std::abs(log_prob_differences().mean);
-    say("log-prob difference, sequence mean", mean < 3e-4 ? "PASS" : "FAIL", mean, "nats");
+    say("log-prob difference, sequence mean", "MEASURED", mean, "nats; GSPO clips at 3e-4");
     nccl_alone();
   }
   /// Checks the exact mode.

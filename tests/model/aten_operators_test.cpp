@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "model/aten/deterministic.h"
+#include "model/aten/head_groups.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"
 #include "tests/model/transformer_golden.h"
@@ -349,6 +350,19 @@ TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceInPartsAgrees) {
   };
   Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   EXPECT_LT(test::relative_error(compute(aten), compute(own)), kChain);
+}
+
+/// On 132 multiprocessors, as an H100 has. A long sequence of 16 heads is divided, because 144
+/// blocks would take two rounds.
+TEST(FlashAttentionBackward, DividesHeadsWhereBlocksWouldWait) {
+  const auto groups = [](std::int64_t heads, std::int64_t sequences, std::int64_t longest) {
+    return aten::backward_head_groups({heads, 8, 128}, sequences, longest, 132);
+  };
+  using Groups = std::vector<std::int64_t>;
+  EXPECT_EQ(groups(16, 1, 16384), (Groups{12, 4}));
+  EXPECT_EQ(groups(32, 1, 16384), (Groups{12, 12, 4, 4}));
+  EXPECT_EQ(groups(16, 4, 4096), Groups{16});
+  EXPECT_EQ(groups(16, 32, 512), Groups{16});
 }
 
 TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {

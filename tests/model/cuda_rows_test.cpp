@@ -89,6 +89,16 @@ class PairedTensor {
     }
     return found;
   }
+  /// Returns the largest difference of the two copies, or NaN if an element is not finite.
+  double largest_difference() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const double difference = std::abs(double{cpu_[i]} - double{of_kernel(i)});
+      if (!(difference <= largest)) largest = difference;
+      if (std::isnan(difference)) break;
+    }
+    return largest;
+  }
   /// Returns the number of differences between the kernels' results here and in another tensor, in
   /// the first columns.
   std::int64_t different_from(const PairedTensor& other, std::int64_t cols) const {
@@ -272,30 +282,87 @@ struct Cached {
   std::vector<std::int32_t> table, positions, sequences = {}, slots = {};
 };
 
-TEST_P(CudaRows, PagedAttentionIsBitIdenticalToTheCpu) {
-  std::int64_t call = 0;
-  // A row costs about as much as 60 rows of other operators.
-  over_rows(Cached::kRows * 60, [&](std::int64_t some) {
-    const std::int64_t group = 1 + call % 7, longest = ++call % 20 == 0 ? 1100 + some : 2 * some;
-    const AttentionShape shape{2 * group, 2, call % 2 == 0 ? 32 : 48};
-    Cached cached(numbers_, longest);
-    const std::int64_t page_cols = 2 * 2 * 16 * shape.kv_cols(), held = cached.positions_held();
-    const auto tame = [&](std::int64_t rows, std::int64_t cols) {
-      return PairedTensor(GetParam(), rows, cols, numbers_, 4.0f);
-    };
-    PairedTensor keys = tame(held, shape.q_cols() + shape.kv_cols());
-    PairedTensor qkv = tame(held, shape.qkv_cols());
-    PairedTensor pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
-    const DecodeBatch filling = cached.filling(), reading = cached.reading();
-    PairedTensor rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
-    cpu_->store_kv(keys.cpu(), qkv.cpu(), shape, filling, {pool.cpu(), 1});
-    cpu_->attention_decode(rotated.cpu(), shape, reading, {pool.cpu(), 1}, y.cpu());
+/// Attention of some rows over pages, whose content the CPU operators and the kernels stored.
+struct AttendedRows {
+  AttendedRows(DType dtype, const AttentionShape& heads, Numbers& numbers, std::int64_t longest,
+               Operators& cpu)
+      : shape(heads),
+        cached(numbers, longest),
+        reading(cached.reading()),
+        keys(tame(dtype, cached.positions_held(), shape.q_cols() + shape.kv_cols(), numbers)),
+        qkv(tame(dtype, cached.positions_held(), shape.qkv_cols(), numbers)),
+        pool(tame(dtype, cached.pages(), 2 * 2 * 16 * shape.kv_cols(), numbers)),
+        rotated(tame(dtype, Cached::kRows, shape.q_cols() + shape.kv_cols(), numbers)),
+        y(tame(dtype, Cached::kRows, shape.q_cols(), numbers)) {
+    const DecodeBatch filling = cached.filling();
+    cpu.store_kv(keys.cpu(), qkv.cpu(), shape, filling, {pool.cpu(), 1});
     cuda::store_kv(kDevice, keys.kernel(), qkv.kernel(), shape, filling, {pool.kernel(), 1});
-    std::vector<float> scratch(static_cast<std::size_t>(
-        Cached::kRows * cuda::attention_decode_scratch(shape, reading.longest)));
-    cuda::attention_decode(kDevice, rotated.kernel(), shape, reading, {pool.kernel(), 1},
-                           scratch.data(), y.kernel(), {});
-    EXPECT_EQ(y.different(), 0) << longest << " positions, groups of " << group;
+  }
+  static PairedTensor tame(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers) {
+    return {dtype, rows, cols, numbers, 4.0f};
+  }
+  /// Computes the rows [first, first + count) by the kernels.
+  void attend(std::int64_t first, std::int64_t count) {
+    DecodeBatch part = reading;
+    part.positions = reading.positions.from(first, count);
+    part.sequences = reading.sequences.from(first, count);
+    if (count == 1) part.longest = cached.positions[static_cast<std::size_t>(first)] + 1;
+    std::vector<float> scratch(
+        static_cast<std::size_t>(count * cuda::attention_decode_scratch(shape, part.longest)));
+    cuda::attention_decode(kDevice, rotated.kernel().rows_at(first, count), shape, part,
+                           {pool.kernel(), 1}, scratch.data(), y.kernel().rows_at(first, count),
+                           {});
+  }
+
+  AttentionShape shape;
+  Cached cached;
+  DecodeBatch reading;
+  PairedTensor keys, qkv, pool, rotated, y;
+};
+
+class CudaAttention : public CudaRows {
+ protected:
+  /// Calls check(rows, longest) with rows of many lengths, widths and groups of heads.
+  template <typename Check>
+  void over_attended_rows(const Check& check) {
+    constexpr std::int64_t kHeadWidths[] = {32, 48, 64, 96, 128};
+    std::int64_t call = 0;
+    // A row costs about as much as 60 rows of other operators.
+    over_rows(Cached::kRows * 60, [&](std::int64_t some) {
+      const std::int64_t group = 1 + call % 9, longest = ++call % 20 == 0 ? 1100 + some : 2 * some;
+      AttendedRows rows(GetParam(), {2 * group, 2, kHeadWidths[call % 5]}, numbers_, longest,
+                        *cpu_);
+      check(rows, longest);
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(DTypes, CudaAttention, testing::Values(DType::kFloat32, DType::kBFloat16),
+                         [](const auto& test) {
+                           return test.param == DType::kFloat32 ? "fp32" : "bf16";
+                         });
+
+/// Scores have an error of E u sum|q k| scale at most, with u = 2^-24 and |q|, |k| <= 2, in which
+/// the weights differ relatively. Each sum over n positions adds n u. Values are at most 2.
+TEST_P(CudaAttention, AgreesWithTheCpu) {
+  over_attended_rows([&](AttendedRows& rows, std::int64_t longest) {
+    cpu_->attention_decode(rows.rotated.cpu(), rows.shape, rows.reading, {rows.pool.cpu(), 1},
+                           rows.y.cpu());
+    rows.attend(0, Cached::kRows);
+    const auto width = static_cast<double>(rows.shape.head_width);
+    const double score = width * 0x1p-24 * 4 * std::sqrt(width);
+    const double bound = 2 * (2 * score + 2 * static_cast<double>(longest) * 0x1p-24);
+    const double rounding = GetParam() == DType::kBFloat16 ? 2 * 0x1p-8 : 0;
+    EXPECT_LT(rows.y.largest_difference(), bound + rounding) << longest << " positions";
+  });
+}
+
+TEST_P(CudaAttention, HasTheSameBitsInEveryBatch) {
+  over_attended_rows([&](AttendedRows& rows, std::int64_t longest) {
+    rows.attend(0, Cached::kRows);
+    const PairedTensor together = rows.y;
+    for (std::int64_t row = 0; row < Cached::kRows; ++row) rows.attend(row, 1);
+    EXPECT_EQ(rows.y.different_from(together, rows.shape.q_cols()), 0) << longest << " positions";
   });
 }
 
@@ -331,7 +398,8 @@ TEST_P(CudaRows, EmbeddingAndItsGradientAreBitIdenticalToTheCpu) {
     EXPECT_EQ(y.different(), 0) << width;
     PairedTensor dy = activations(kRows, width), dtable = floats(40, width);
     cpu_->embed_backward(dy.cpu(), view(tokens), dtable.cpu());
-    cuda::embed_backward(kDevice, dy.kernel(), view(tokens), dtable.kernel());
+    std::vector<std::int32_t> links(kRows);
+    cuda::embed_backward(kDevice, dy.kernel(), view(tokens), links.data(), dtable.kernel());
     EXPECT_EQ(dtable.different(), 0) << width;
   });
 }
@@ -354,8 +422,10 @@ TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
     const float temperature = call % 2 == 0 ? 1.0f : 0.7f;
     cpu_->log_probs(logits.cpu(), view(targets), temperature, log_probs.cpu(), entropies.cpu(),
                     log_sum.cpu());
-    cuda::log_probs(kDevice, logits.kernel(), view(targets), temperature, log_probs.kernel(),
-                    entropies.kernel(), log_sum.kernel());
+    std::vector<float> scratch(
+        static_cast<std::size_t>(kHeadRows * cuda::log_probs_scratch(vocabulary)));
+    cuda::log_probs(kDevice, logits.kernel(), view(targets), temperature, scratch.data(),
+                    log_probs.kernel(), entropies.kernel(), log_sum.kernel());
     EXPECT_EQ(log_probs.different() + entropies.different() + log_sum.different(), 0) << vocabulary;
     cpu_->log_probs_backward(logits.cpu(), view(targets), temperature, entropies.cpu(),
                              log_sum.cpu(), d_log_probs.cpu(), d_entropies.cpu());
@@ -381,7 +451,9 @@ void expect_same_draws(Operators& cpu, Numbers& numbers, PairedTensor logits, co
     return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
   };
   cpu.sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
-  cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
+  std::vector<float> scratch(
+      static_cast<std::size_t>(kHeadRows * cuda::sample_scratch(logits.cpu().cols)));
+  cuda::sample(kDevice, logits.kernel(), draws, scratch.data(), {to(ids), log_probs.kernel()});
   EXPECT_EQ(ids, cpu_ids) << logits.cpu().cols;
   EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
 }

@@ -68,6 +68,17 @@ TEST_F(ConfigWarnings, TruncatedPromptsAreCounted) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts")));
 }
 
+TEST_F(ConfigWarnings, RoundingOnAGpuWithANarrowClipRange) {
+  config.model.device = "cuda:1";
+  EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("model.device is cuda:1"),
+                                            HasSubstr("recompute_old_log_probs to true"))));
+  config.policy_loss.recompute_old_log_probs = true;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.recompute_old_log_probs = false;
+  config.model.device = "cuda-exact";
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
 TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   config.tickets.max_staleness = 2;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),

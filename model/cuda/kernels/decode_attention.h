@@ -1,11 +1,13 @@
-// Attention of decode rows over pages, bit-identical to the CPU operators
-// (model/cpu/kernels/attention_kernels.cpp). A sequence is divided into splits of kPositions
-// positions. The steps are: scores per split, softmax of a row's scores, sums of values per split,
-// and the sum of these sums in order. Each step is a separate kernel. A long sequence then occupies
-// as much of the device as many short ones, and is divided at the same positions in every batch.
-// StoreKv in rows.h defines the layout of a page.
+// Attention of decode rows over pages in one pass over keys and values (flash decoding,
+// arXiv:2205.14135). A sequence is divided into splits, and a thread block reads one split of one
+// kv-head: groups of sixteen lanes take its pages in turn and keep the largest score so far, the
+// sum of exponentials and the weighted sum of values. The block then merges its groups, and
+// PagedJoin the splits, both in a fixed order. The order of every sum depends only
+// on the row's length, so a row has the same bits in every batch. StoreKv in rows.h defines the
+// layout of a page.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,261 +16,438 @@
 
 namespace lie::cuda {
 
-/// Sixteen bytes aligned to sixteen bytes, which one instruction loads.
-template <typename T>
-struct alignas(16) Pack {
-  static constexpr int kSize = 16 / sizeof(T);
-  T values[kSize];
-  LIE_ROW static Pack at(const T* first) { return *reinterpret_cast<const Pack*>(first); }
+/// Adjacent elements that one instruction loads, or two if they have more than sixteen bytes. They
+/// are held in words, so that no element is loaded alone.
+template <typename T, int kCount>
+struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Pack {
+  static constexpr int kPerWord = 4 / sizeof(T);
+  std::uint32_t words[kCount / kPerWord];
+
+  LIE_ROW float operator[](int i) const {
+    const std::uint32_t word = words[i / kPerWord];
+    if constexpr (kPerWord == 1) return std::bit_cast<float>(word);
+    return std::bit_cast<float>(i % 2 == 0 ? word << 16 : word & 0xffff0000u);
+  }
 };
 
-/// The arguments of one call over pages: its rows, and the intermediate results of the kernels in
-/// fp32.
+/// The arguments of one call over pages, and the intermediate results of splits in fp32.
 template <typename T>
 struct PagedAttention {
-  static constexpr std::int64_t kPage = Operators::kPageTokens;
-  static constexpr std::int64_t kPositions = 256;    // positions of a split
-  static constexpr int kHeads = Pack<float>::kSize;  // query heads that share a load of keys
+  static constexpr int kPage = static_cast<int>(Operators::kPageTokens);
+  static constexpr int kGroups = 16;  // of sixteen lanes, which take a split's pages in turn
 
   Rows<const T> queries;  // [T, H*E]
   Rows<const T> pool;
+  Rows<T> y;  // [T, H*E]
   std::int64_t heads, kv_heads, width, layer;
   const std::int32_t *positions, *sequences, *table;
   std::int64_t table_width, splits;  // splits: of the longest row
   float scale;                       // factor of the scores
-  float* scores;                     // [T, H, splits, kPositions], then their exponentials
   float* sums;                       // [T, H, splits, E] of weighted values
-  float* inverse;                    // [T, H] 1 / sum of the exponentials
+  float* statistics;                 // [T, H, splits, 2] largest score, sum of exponentials
   Rows<float> log_sums;              // [T, H] of the scores, or data null
 
-  /// Returns the number of floats of scores, sums and inverse per row.
+  /// Returns the number of floats of sums and statistics per row.
   static std::int64_t scratch(std::int64_t heads, std::int64_t width, std::int64_t splits) {
-    return heads * (splits * (kPositions + width) + 1);
+    return heads * splits * (width + 2);
   }
   LIE_ROW std::int64_t length(std::int64_t row) const { return positions[row] + std::int64_t{1}; }
+  /// Short sequences have short splits, so that few of them occupy the device, too.
+  LIE_ROW static int positions_of_split(std::int64_t length) { return length <= 1024 ? 256 : 1024; }
   LIE_ROW static std::int64_t splits_of(std::int64_t length) {
-    return (length + kPositions - 1) / kPositions;
+    return length <= 1024 ? (length + 255) / 256 : (length + 1023) / 1024;
   }
-  LIE_ROW float* scores_of(std::int64_t row, std::int64_t head) const {
-    return scores + (row * heads + head) * splits * kPositions;
+  /// Returns the largest number of splits of a sequence that is not longer.
+  static std::int64_t most_splits(std::int64_t longest) {
+    const std::int64_t of_short = splits_of(longest < 1024 ? longest : 1024);
+    return of_short > splits_of(longest) ? of_short : splits_of(longest);
   }
   LIE_ROW float* sums_of(std::int64_t row, std::int64_t head) const {
     return sums + (row * heads + head) * splits * width;
   }
-  LIE_ROW const T* key(std::int64_t row, std::int64_t kv_head, std::int64_t position) const {
-    const std::int64_t page = table[sequences[row] * table_width + position / kPage];
-    return pool[page] + 2 * layer * kPage * kv_heads * width +
-           (kv_head * kPage + position % kPage) * width;
+  LIE_ROW float* statistics_of(std::int64_t row, std::int64_t head) const {
+    return statistics + (row * heads + head) * splits * 2;
   }
-  LIE_ROW const T* value(std::int64_t row, std::int64_t kv_head, std::int64_t position) const {
-    return key(row, kv_head, position) + kPage * kv_heads * width;
+  LIE_ROW std::int64_t keys_to_values() const { return kPage * kv_heads * width; }
+  LIE_ROW void finish(std::int64_t row, std::int64_t head, std::int64_t column, float sum,
+                      float top, float total) const {
+    put(sum / total, y[row][head * width + column]);
+    if (column == 0 && log_sums.data != nullptr) log_sums[row][head] = top + log_of(total);
   }
 };
 
-/// The work of a thread block: some splits of up to kHeads query heads of one kv-head.
+/// The work of a thread block: one split of up to kHeads query heads of one kv-head.
+template <int kHeads>
 struct PagedShare {
-  std::int64_t row, kv_head, first_head, head_count, first;  // first: position
+  int row, kv_head, first_head, head_count, split;
 
   /// Returns the number of groups of kHeads query heads per kv-head.
-  template <typename T>
-  LIE_ROW static std::int64_t chunks(const PagedAttention<T>& attention) {
-    return (attention.heads / attention.kv_heads + attention.kHeads - 1) / attention.kHeads;
+  LIE_ROW static std::int64_t chunks(std::int64_t heads, std::int64_t kv_heads) {
+    return (heads / kv_heads + kHeads - 1) / kHeads;
   }
-  /// Decodes `item` of [T, K, chunks, parts] with `positions` positions per part.
+  /// Decodes `item` of [T, K, chunks, splits].
   template <typename T>
-  LIE_ROW PagedShare(const PagedAttention<T>& attention, std::int64_t item, std::int64_t parts,
-                     std::int64_t positions)
-      : first(item % parts * positions) {
-    const std::int64_t all = item / parts, chunk = all % chunks(attention),
-                       group = attention.heads / attention.kv_heads;
-    row = all / chunks(attention) / attention.kv_heads;
-    kv_head = all / chunks(attention) % attention.kv_heads;
-    first_head = kv_head * group + chunk * attention.kHeads;
-    const std::int64_t left = group - chunk * attention.kHeads;
-    head_count = left < attention.kHeads ? left : std::int64_t{attention.kHeads};
+  LIE_ROW PagedShare(const PagedAttention<T>& attention, std::int64_t item)
+      : split(static_cast<int>(item) % static_cast<int>(attention.splits)) {
+    const auto kv_heads = static_cast<int>(attention.kv_heads),
+               group = static_cast<int>(attention.heads) / kv_heads,
+               count = (group + kHeads - 1) / kHeads,
+               all = static_cast<int>(item) / static_cast<int>(attention.splits),
+               chunk = all % count;
+    row = all / count / kv_heads;
+    kv_head = all / count % kv_heads;
+    first_head = kv_head * group + chunk * kHeads;
+    head_count = group - chunk * kHeads < kHeads ? group - chunk * kHeads : kHeads;
   }
 };
 
-template <typename T>
-struct PagedScores {
+/// Attends to the splits. A lane holds kColumns adjacent columns of keys, values and queries, of
+/// which the last lanes may have none.
+template <typename T, int kHeads, int kColumns>
+struct PagedSplits {
   using Attention = PagedAttention<T>;
+  static constexpr int kTile = 8;                          // positions that are loaded at once
+  static constexpr int kScores = kTile * kHeads / kLanes;  // per lane and tile
+  static constexpr int kKeys = kTile / kScores;            // keys of a score per lane
+  static constexpr int kBlocksAtOnce = kHeads < 8 && sizeof(T) < 4 ? 2 : 1;
   Attention attention;
 
+  using Columns = Pack<T, kColumns>;
+  struct OfHeads {
+    float of[kHeads][kColumns] = {};
+  };
+  /// Keys or values in shared memory. Each lane reads only the columns that it wrote.
+  struct Tile {
+    Columns of[kTile][kLanes];
+  };
+  struct Scores {
+    float of[kScores];
+  };
+  /// What a group has seen so far. Lane l has the top and the total of head l % kHeads.
+  template <typename Lanes>
+  struct Seen {
+    typename Lanes::template PerLane<OfHeads> queries, sums;
+    typename Lanes::template PerLane<float> top, total;
+  };
+  /// The memory of a group: its tiles, then its sums, each in the words of the lane that has the
+  /// column, so that lanes need no barrier.
+  struct OfGroup {
+    static constexpr int kWords = sizeof(Columns) / 4;
+    Tile tiles[3];
+
+    LIE_ROW Columns& columns(int i, int lane) { return tiles[i / kTile].of[i % kTile][lane]; }
+    LIE_ROW float sum(int head, int column) {
+      const int word = head * kColumns + column % kColumns;
+      return std::bit_cast<float>(columns(word / kWords, column / kColumns).words[word % kWords]);
+    }
+    LIE_ROW void store_sums(int lane, const OfHeads& sums) {
+      LIE_UNROLL
+      for (int i = 0; i < kHeads * kColumns / kWords; ++i) {
+        Columns words;
+        LIE_UNROLL
+        for (int w = 0; w < kWords; ++w) {
+          const int word = i * kWords + w;
+          words.words[w] = std::bit_cast<std::uint32_t>(sums.of[word / kColumns][word % kColumns]);
+        }
+        columns(i, lane) = words;
+      }
+    }
+  };
+  /// The memory of a block: by group, and by group and head. The share is kept here to save
+  /// registers.
+  struct Shared {
+    PagedShare<kHeads> share;
+    int count;  // groups that have a page
+    OfGroup groups[Attention::kGroups];
+    float tops[Attention::kGroups][kHeads], totals[Attention::kGroups][kHeads],
+        weights[Attention::kGroups][kHeads];
+  };
+
   std::int64_t items(std::int64_t rows) const {
-    return rows * attention.kv_heads * PagedShare::chunks(attention) * attention.splits;
+    return rows * attention.kv_heads * attention.splits *
+           PagedShare<kHeads>::chunks(attention.heads, attention.kv_heads);
   }
-  std::int64_t shared_bytes() const { return attention.width * Attention::kHeads * 4; }
+  static std::int64_t shared_bytes() { return sizeof(Shared); }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
-    const PagedShare share(attention, item, attention.splits, Attention::kPositions);
-    const std::int64_t length = attention.length(share.row);
-    if (share.first >= length) return;
-    float* const q = static_cast<float*>(block.memory);  // [E, kHeads]
-    block.each(attention.width * Attention::kHeads, [&](std::int64_t i) {
-      const std::int64_t head = i % Attention::kHeads, column = i / Attention::kHeads;
-      q[i] =
-          head < share.head_count
-              ? widen(attention
-                          .queries[share.row][(share.first_head + head) * attention.width + column])
-              : 0.0f;
+    Shared& shared = *static_cast<Shared*>(block.memory);
+    if (!attend(block, PagedShare<kHeads>(attention, item), shared)) return;
+    block.sync();
+    block.each(shared.count * kHeads, [&](std::int64_t i) {
+      const std::int64_t of = i / kHeads, head = i % kHeads;
+      float top = -kInfinity;
+      for (int group = 0; group < shared.count; ++group) {
+        top = larger(top, shared.tops[group][head]);
+      }
+      shared.weights[of][head] = exp_of(shared.tops[of][head] - top);
     });
     block.sync();
-    block.each(Attention::kPositions, [&](std::int64_t i) {
-      float s[Attention::kHeads] = {};
-      const bool sees = share.first + i < length;
-      if (sees) add_dot_products(attention.key(share.row, share.kv_head, share.first + i), q, s);
-      for (int h = 0; h < Attention::kHeads; ++h) {
-        if (h >= share.head_count) continue;
-        attention.scores_of(share.row, share.first_head + h)[share.first + i] =
-            sees ? s[h] * attention.scale : -kInfinity;
-      }
+    block.each(shared.share.head_count * attention.width, [&](std::int64_t i) {
+      const int width = static_cast<int>(attention.width), element = static_cast<int>(i);
+      merge(shared, element / width, element % width);
     });
   }
 
  private:
-  LIE_ROW void add_dot_products(const T* key, const float* q, float (&s)[Attention::kHeads]) const {
-    for (std::int64_t d = 0; d < attention.width; d += Pack<T>::kSize) {
-      const Pack<T> k = Pack<T>::at(key + d);
-      for (int c = 0; c < Pack<T>::kSize; ++c) {
-        const Pack<float> of_heads = Pack<float>::at(q + (d + c) * Attention::kHeads);
-        for (int h = 0; h < Attention::kHeads; ++h)
-          s[h] = fmaf(of_heads.values[h], widen(k.values[c]), s[h]);
+  /// The tiles of a group: every kGroups-th page of the `count` positions of a split. The number of
+  /// the next page is loaded ahead of its use.
+  struct Tiles {
+    const Attention& of;
+    int in_pool;                  // the keys of this layer and kv-head in a page
+    const std::int32_t* numbers;  // of the group's next page
+    int left, in_page = 0;  // positions of the split from this tile on, and before it in the page
+    std::int32_t next_page;
+    const T* keys;
+
+    LIE_ROW Tiles(const Attention& attention, const PagedShare<kHeads>& share, int group, int first,
+                  int count)
+        : of(attention),
+          in_pool(static_cast<int>((2 * of.layer * of.kv_heads + share.kv_head) * Attention::kPage *
+                                   of.width)),
+          numbers(of.table + of.sequences[share.row] * of.table_width + first / Attention::kPage +
+                  group),
+          left(count - group * Attention::kPage),
+          next_page(*numbers) {
+      begin_page();
+    }
+    LIE_ROW void advance() {
+      left -= kTile;
+      in_page += kTile;
+      keys += kTile * of.width;
+      if (in_page < Attention::kPage) return;
+      in_page = 0;
+      left -= (Attention::kGroups - 1) * Attention::kPage;
+      begin_page();
+    }
+
+   private:
+    LIE_ROW void begin_page() {
+      keys = of.pool[next_page] + in_pool;
+      numbers += Attention::kGroups;
+      if (left > Attention::kGroups * Attention::kPage) next_page = *numbers;
+    }
+  };
+  /// Begins to load the keys or values of a tile. Those past the end are zero.
+  template <typename Lanes>
+  LIE_ROW void fetch(const Lanes& lanes, const T* from, int left, Tile& to) const {
+    lanes.each([&](int lane) {
+      const int count = lane * kColumns < attention.width ? left : 0;
+      const T* columns = from + lane * kColumns;
+      LIE_UNROLL
+      for (int p = 0; p < kTile; ++p, columns += attention.width) {
+        copy_async(to.of[p][lane], *reinterpret_cast<const Columns*>(columns), p >= count);
       }
+    });
+    commit_copies();
+  }
+  /// Returns whether the row has positions in this split.
+  template <typename Block>
+  LIE_ROW bool attend(const Block& block, const PagedShare<kHeads>& share, Shared& shared) const {
+    const int length = attention.positions[share.row] + 1,
+              most = Attention::positions_of_split(length), left = length - share.split * most;
+    if (left <= 0) return false;
+    const int count = left < most ? left : most,  // positions
+        pages = (count + Attention::kPage - 1) / Attention::kPage,
+              groups = pages < Attention::kGroups ? pages : Attention::kGroups;
+    block.once([&] {
+      shared.share = share;
+      shared.count = groups;
+    });
+    block.rows(Attention::kGroups, [&](const auto& lanes, std::int64_t group) {
+      if (group >= groups) return;
+      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, shared);
+    });
+    return true;
+  }
+  /// While the scores of a tile are computed, its values and the keys of the next one are on their
+  /// way; while its values are added, the keys and values of the next one are.
+  template <typename Lanes>
+  LIE_ROW void attend_pages(const Lanes& lanes, const PagedShare<kHeads>& share, int group,
+                            int first, int count, Shared& shared) const {
+    Seen<Lanes> so_far;
+    Tiles next(attention, share, group, first, count);
+    Tile *keys = shared.groups[group].tiles, *values = keys + 1, *free = keys + 2;
+    fetch(lanes, next.keys, next.left, *keys);
+    fetch(lanes, next.keys + attention.keys_to_values(), next.left, *values);
+    lanes.each([&](int lane) {
+      so_far.top[lane] = -kInfinity;
+      load_queries(share, lane, so_far.queries[lane]);
+    });
+    while (next.left > 0) {
+      const int left = next.left;
+      next.advance();
+      fetch(lanes, next.keys, next.left, *free);
+      wait_for_copies<2>();
+      typename Lanes::template PerLane<Scores> scores;
+      score(lanes, *keys, left, so_far, scores);
+      raise_top(lanes, scores, so_far);
+      fetch(lanes, next.keys + attention.keys_to_values(), next.left, *keys);
+      wait_for_copies<2>();
+      add_values(lanes, *values, scores, so_far);
+      Tile* const read = values;
+      values = keys;
+      keys = free;
+      free = read;
+    }
+    store(lanes, group, so_far, shared);
+  }
+  template <typename Lanes>
+  LIE_ROW void store(const Lanes& lanes, int group, Seen<Lanes>& seen, Shared& shared) const {
+    auto totals = lanes.template fold_by<kHeads>(seen.total, plus);
+    wait_for_copies<0>();  // of tiles past the end
+    lanes.each([&](int lane) {
+      if (lane < kHeads) {
+        shared.tops[group][lane] = seen.top[lane];
+        shared.totals[group][lane] = totals[lane];
+      }
+      shared.groups[group].store_sums(lane, seen.sums[lane]);
+    });
+  }
+  /// Queries may have any alignment.
+  LIE_ROW void load_queries(const PagedShare<kHeads>& share, int lane, OfHeads& to) const {
+    if (lane * kColumns >= attention.width) return;
+    const T* const from =
+        attention.queries[share.row] + share.first_head * attention.width + lane * kColumns;
+    LIE_UNROLL
+    for (int h = 0; h < kHeads; ++h) {
+      if (h >= share.head_count) continue;
+      LIE_UNROLL
+      for (int c = 0; c < kColumns; ++c) to.of[h][c] = widen(from[h * attention.width + c]);
     }
   }
-};
-
-/// Replaces the scores of each row and head by exp(score - largest).
-template <typename T>
-struct PagedSoftmax {
-  using Attention = PagedAttention<T>;
-  static constexpr std::int64_t kSteps = Attention::kPositions / kLanes;  // per lane and split
-  Attention attention;
-
-  std::int64_t shared_bytes() const { return attention.splits * (1 + kLanes) * 4; }
-  template <typename Block>
-  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
-    const std::int64_t row = item / attention.heads, head = item % attention.heads;
-    float* const x = attention.scores_of(row, head);
-    const std::int64_t count = Attention::splits_of(attention.length(row));
-    float* const best = static_cast<float*>(block.memory);
-    float* const parts = best + attention.splits;  // [splits, lanes]
-    block.rows(count, [&](const auto& lanes, std::int64_t split) {
-      typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> mine;
+  /// Computes the tile's scores, where lane l has the key l / kHeads and the head l % kHeads of
+  /// each kKeys keys. Positions past the end have minus infinity.
+  template <typename Lanes, typename Of>
+  LIE_ROW void score(const Lanes& lanes, const Tile& tile, int left, Seen<Lanes>& so_far,
+                     Of& scores) const {
+    LIE_UNROLL
+    for (int s = 0; s < kScores; ++s) {
+      typename Lanes::template PerLane<LaneValues> products;
       lanes.each([&](int lane) {
-        mine[lane] = -kInfinity;
-        for (std::int64_t i = 0; i < kSteps; ++i) {
-          mine[lane] = larger(mine[lane], x[split * Attention::kPositions + i * kLanes + lane]);
+        LIE_UNROLL
+        for (int k = 0; k < kKeys; ++k) {
+          const Columns key = load_at_once(tile.of[s * kKeys + k][lane]);
+          LIE_UNROLL
+          for (int h = 0; h < kHeads; ++h) {
+            products[lane].of[k * kHeads + h] = dot(key, so_far.queries[lane].of[h]);
+          }
         }
       });
-      const float top = lanes.fold(mine, larger);
-      lanes.once([&] { best[split] = top; });
-    });
-    block.sync();
-    float top = -kInfinity;
-    for (std::int64_t split = 0; split < count; ++split) top = larger(top, best[split]);
-    block.each(count * kLanes, [&](std::int64_t part) {
-      float* const at = x + part / kLanes * Attention::kPositions + part % kLanes;
-      float sum = 0;
-      for (std::int64_t i = 0; i < kSteps; ++i) {
-        at[i * kLanes] = exp_of(at[i * kLanes] - top);
-        sum += at[i * kLanes];
-      }
-      parts[part] = sum;
-    });
-    block.sync();
-    block.rows(1, [&](const auto& lanes, std::int64_t) {
-      typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> sum;
+      auto sums = lanes.sum_each(products);
       lanes.each([&](int lane) {
-        for (std::int64_t s = 0; s < count; ++s) sum[lane] += parts[s * kLanes + lane];
+        scores[lane].of[s] =
+            s * kKeys + lane / kHeads < left ? sums[lane] * attention.scale : -kInfinity;
       });
-      const float all = lanes.fold(sum, plus);
-      lanes.once([&] {
-        attention.inverse[item] = 1.0f / all;
-        if (attention.log_sums.data != nullptr) attention.log_sums[row][head] = top + log_of(all);
+    }
+  }
+  LIE_ROW static float dot(const Columns& key, const float (&query)[kColumns]) {
+    float sum = 0;
+    LIE_UNROLL
+    for (int c = 0; c < kColumns; ++c) sum = fmaf(key[c], query[c], sum);
+    return sum;
+  }
+  /// Raises the top to the largest score so far, and replaces each score by exp(score - top).
+  template <typename Lanes, typename Of>
+  LIE_ROW static void raise_top(const Lanes& lanes, Of& scores, Seen<Lanes>& so_far) {
+    typename Lanes::template PerLane<float> largest, shrink;
+    lanes.each([&](int lane) {
+      largest[lane] = so_far.top[lane];
+      for (float score : scores[lane].of) largest[lane] = larger(largest[lane], score);
+    });
+    largest = lanes.template fold_by<kHeads>(largest, larger);
+    lanes.each([&](int lane) {
+      shrink[lane] = exp_of(so_far.top[lane] - largest[lane]);
+      so_far.top[lane] = largest[lane];
+      so_far.total[lane] *= shrink[lane];
+      for (float& score : scores[lane].of) {
+        score = exp_of(score - largest[lane]);
+        so_far.total[lane] += score;
+      }
+    });
+    shrink_sums(lanes, shrink, so_far);
+  }
+  template <typename Lanes, typename Floats>
+  LIE_ROW static void shrink_sums(const Lanes& lanes, Floats& shrink, Seen<Lanes>& so_far) {
+    LIE_UNROLL
+    for (int h = 0; h < kHeads; ++h) {
+      const float factor = lanes.from(shrink, h);
+      lanes.each([&](int lane) {
+        LIE_UNROLL
+        for (int c = 0; c < kColumns; ++c) so_far.sums[lane].of[h][c] *= factor;
       });
-    });
+    }
   }
-};
-
-template <typename T>
-struct PagedValues {
-  using Attention = PagedAttention<T>;
-  /// Splits per thread block: one thread for each of 2 * 128 columns.
-  static constexpr std::int64_t kSplits = 2;
-  Attention attention;
-
-  LIE_ROW std::int64_t parts() const { return (attention.splits + kSplits - 1) / kSplits; }
-  std::int64_t items(std::int64_t rows) const {
-    return rows * attention.kv_heads * PagedShare::chunks(attention) * parts();
-  }
-  std::int64_t shared_bytes() const {
-    return kSplits * Attention::kPositions * Attention::kHeads * 4;
-  }
-
-  template <typename Block>
-  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
-    const PagedShare share(attention, item, parts(), kSplits * Attention::kPositions);
-    const std::int64_t left = attention.length(share.row) - share.first;
-    if (left <= 0) return;
-    float* const weights = static_cast<float*>(block.memory);  // [positions, kHeads]
-    block.each(kSplits * Attention::kPositions * Attention::kHeads, [&](std::int64_t i) {
-      const std::int64_t head = i % Attention::kHeads, position = i / Attention::kHeads;
-      const bool is_one = head < share.head_count && position < left;
-      weights[i] =
-          is_one ? attention.scores_of(share.row, share.first_head + head)[share.first + position]
-                 : 0.0f;
-    });
-    block.sync();
-    block.each(kSplits * attention.width, [&](std::int64_t i) {
-      const std::int64_t split = i < attention.width ? 0 : 1;  // of kSplits
-      sum_column(share, weights, split * Attention::kPositions, left, i - split * attention.width);
-    });
-  }
-
- private:
-  /// Sums the split that begins at the share's position `begin`. `left` is the number
-  /// of positions that the row sees from the share's first on.
-  LIE_ROW void sum_column(const PagedShare& share, const float* weights, std::int64_t begin,
-                          std::int64_t left, std::int64_t column) const {
-    const std::int64_t end =
-        left < begin + Attention::kPositions ? left : begin + Attention::kPositions;
-    if (begin >= end) return;
-    float sum[Attention::kHeads] = {};
-    for (std::int64_t page = begin; page < end; page += Attention::kPage) {
-      const T* const values =
-          attention.value(share.row, share.kv_head, share.first + page) + column;
-      for (int p = 0; p < Attention::kPage; ++p) {
-        if (page + p >= end) continue;
-        const float v = widen(values[p * attention.width]);
-        const Pack<float> of_heads = Pack<float>::at(weights + (page + p) * Attention::kHeads);
-        for (int h = 0; h < Attention::kHeads; ++h) sum[h] = fmaf(of_heads.values[h], v, sum[h]);
+  template <typename Lanes, typename Of>
+  LIE_ROW static void add_values(const Lanes& lanes, const Tile& tile, Of& weights,
+                                 Seen<Lanes>& so_far) {
+    LIE_UNROLL
+    for (int s = 0; s < kScores; ++s) {
+      typename Lanes::template PerLane<float> mine;
+      lanes.each([&](int lane) { mine[lane] = weights[lane].of[s]; });
+      LIE_UNROLL
+      for (int k = 0; k < kKeys; ++k) {
+        float weight[kHeads];
+        LIE_UNROLL
+        for (int h = 0; h < kHeads; ++h) weight[h] = lanes.from(mine, k * kHeads + h);
+        lanes.each([&](int lane) {
+          add_value(load_at_once(tile.of[s * kKeys + k][lane]), weight, so_far.sums[lane]);
+        });
       }
     }
-    const std::int64_t split = (share.first + begin) / Attention::kPositions;
-    for (int h = 0; h < Attention::kHeads; ++h) {
-      if (h >= share.head_count) continue;
-      attention.sums_of(share.row, share.first_head + h)[split * attention.width + column] = sum[h];
+  }
+  LIE_ROW static void add_value(Columns value, const float (&weight)[kHeads], OfHeads& sums) {
+    LIE_UNROLL
+    for (int h = 0; h < kHeads; ++h) {
+      LIE_UNROLL
+      for (int c = 0; c < kColumns; ++c) sums.of[h][c] = fmaf(weight[h], value[c], sums.of[h][c]);
     }
+  }
+  /// Adds the groups of one column.
+  LIE_ROW void merge(Shared& shared, int head, int column) const {
+    const PagedShare<kHeads> share = shared.share;
+    float sum = 0, total = 0, top = -kInfinity;
+    for (int group = 0; group < shared.count; ++group) {
+      const float weight = shared.weights[group][head];
+      sum = fmaf(weight, shared.groups[group].sum(head, column), sum);
+      total = fmaf(weight, shared.totals[group][head], total);
+      top = larger(top, shared.tops[group][head]);
+    }
+    const std::int64_t of_all = share.first_head + head;
+    if (Attention::splits_of(attention.length(share.row)) == 1) {
+      return attention.finish(share.row, of_all, column, sum, top, total);
+    }
+    attention.sums_of(share.row, of_all)[share.split * attention.width + column] = sum;
+    if (column > 0) return;
+    float* const statistics = attention.statistics_of(share.row, of_all) + 2 * share.split;
+    statistics[0] = top;
+    statistics[1] = total;
   }
 };
 
-/// Adds the splits' sums to y [T, H*E], element by element.
+/// Adds the splits of rows that have more than one, element by element of y.
 template <typename T>
 struct PagedJoin {
   PagedAttention<T> attention;
-  Rows<T> y;
 
   LIE_ROW void operator()(std::int64_t element) const {
     const std::int64_t cols = attention.heads * attention.width, row = element / cols,
                        i = element % cols;
     const std::int64_t head = i / attention.width, column = i % attention.width;
     const std::int64_t count = attention.splits_of(attention.length(row));
-    const float* const sums = attention.sums_of(row, head) + column;
-    float total = sums[0];
-    for (std::int64_t split = 1; split < count; ++split) total += sums[split * attention.width];
-    put(total * attention.inverse[row * attention.heads + head], y[row][i]);
+    if (count == 1) return;
+    const float *const sums = attention.sums_of(row, head) + column, *const statistics =
+                                                                         attention.statistics_of(
+                                                                             row, head);
+    float top = -kInfinity;
+    for (std::int64_t split = 0; split < count; ++split) top = larger(top, statistics[2 * split]);
+    float sum = 0, total = 0;
+    for (std::int64_t split = 0; split < count; ++split) {
+      const float weight = exp_of(statistics[2 * split] - top);
+      sum = fmaf(weight, sums[split * attention.width], sum);
+      total = fmaf(weight, statistics[2 * split + 1], total);
+    }
+    attention.finish(row, head, column, sum, top, total);
   }
 };
 

@@ -37,6 +37,21 @@ class DeviceLanes {
     }
     return mine;
   }
+  template <int kStride, typename F>
+  __device__ PerLane<float> fold_by(PerLane<float> v, const F& f) const {
+#pragma unroll
+    for (int half = kLanes / 2; half >= kStride; half /= 2) {
+      v.value = f(v.value, __shfl_xor_sync(mask_, v.value, half, kLanes));
+    }
+    return v;
+  }
+  __device__ PerLane<float> sum_each(PerLane<LaneValues> v) const {
+    exchange_halves<kLanes / 2>(v.value.of);
+    return {v.value.of[0]};
+  }
+  __device__ float from(const PerLane<float>& v, int lane) const {
+    return __shfl_sync(mask_, v.value, lane, kLanes);
+  }
   __device__ double sum_in_order(PerLane<double> v) const {
     double sum = 0;
     for (int lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(mask_, v.value, lane, kLanes);
@@ -49,6 +64,19 @@ class DeviceLanes {
   __device__ void sync() const { __syncwarp(mask_); }
 
  private:
+  /// Keeps half of 2 kHalf values, and adds those that the lane kHalf apart sends of its other
+  /// half.
+  template <int kHalf>
+  __device__ void exchange_halves(float (&of)[kLanes]) const {
+    const bool is_upper = (lane_ & kHalf) != 0;
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i) {
+      const float kept = is_upper ? of[i + kHalf] : of[i], sent = is_upper ? of[i] : of[i + kHalf];
+      of[i] = kept + __shfl_xor_sync(mask_, sent, kHalf, kLanes);
+    }
+    if constexpr (kHalf > 1) exchange_halves<kHalf / 2>(of);
+  }
+
   int lane_ = static_cast<int>(threadIdx.x) % kLanes;
   int first_ = static_cast<int>(threadIdx.x) & kLanes;  // of the half within its warp
   unsigned mask_ = 0xffffu << first_;

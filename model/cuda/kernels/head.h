@@ -1,13 +1,15 @@
 // Row functions of the head: log-sum-exp, entropy, their gradient, and drawing a token. Each is
 // bit-identical to the CPU operators (model/cpu/kernels/row_kernels.cpp, sampling.cpp). Sampler and
-// learner use the same function for log-probs. Logits are fp32.
+// learner use the same functions for log-probs. Logits are fp32. A softmax takes three kernels, so
+// that many blocks share a row.
 #pragma once
 
+#include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "model/cuda/kernels/likeliest.h"
 #include "model/cuda/kernels/numbers.h"
+#include "model/cuda/kernels/packs.h"
 #include "model/cuda/kernels/philox.h"
 #include "model/operators/sampling.h"
 
@@ -30,222 +32,490 @@ struct ScaledLogits {
 /// The number of columns in a part, whose terms are summed before they are added to the rest.
 constexpr std::int64_t kPart = 16 * 128;
 
-/// The shared memory of a row's parts: the largest z of each part, and its sums by lane.
-struct SoftmaxParts {
-  std::int64_t count;
-  float *best, *sums, *weighted;
-  Softmax* result;
-
-  LIE_ROW static std::int64_t count_of(std::int64_t vocabulary) {
-    return (vocabulary + kPart - 1) / kPart;
-  }
-  LIE_ROW static std::int64_t bytes(std::int64_t vocabulary) {
-    return count_of(vocabulary) * (1 + 2 * kLanes) * 4 + 8;
-  }
-  LIE_ROW SoftmaxParts(float* memory, std::int64_t vocabulary)
-      : count(count_of(vocabulary)),
-        best(memory),
-        sums(best + count),
-        weighted(sums + count * kLanes),
-        result(reinterpret_cast<Softmax*>(weighted + count * kLanes)) {}
-};
-
-/// Calls f(column) for a lane's columns of a part. The last column may be past the end.
-template <typename F>
-LIE_ROW void each_of_part(std::int64_t part, std::int64_t vocabulary, int lane, const F& f) {
-  const std::int64_t first = part * kPart;
-  const std::int64_t end = first + kPart < vocabulary ? first + kPart : vocabulary;
-  for (std::int64_t i = first + lane; i - lane < end; i += kLanes) f(i);
+/// Calls f(z) for a lane's columns of a part in ascending order, with kAtOnce loads in flight.
+/// Columns past the end count as -infinity.
+template <int kAtOnce, typename F>
+LIE_ROW void each_of_part(const ScaledLogits& z, std::int64_t part, int lane, const F& f) {
+  const std::int64_t left = z.vocabulary - part * kPart;
+  const int columns = static_cast<int>(left < kPart ? left : kPart) - lane;
+  const float* const from = z.logits + part * kPart + lane;
+  const auto each = [&](const auto& at) {
+    for (int first = 0; first < columns; first += kAtOnce * kLanes) {
+      float x[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) x[c] = at(first + c * kLanes);
+      for (int c = 0; c < kAtOnce; ++c) f(x[c] * z.inverse_temperature);
+    }
+  };
+  if (left >= kPart) return each([&](int i) { return from[i]; });
+  each([&](int i) { return i < columns ? from[i] : -kInfinity; });
 }
 
-/// Computes the softmax statistics of a row. All threads receive the result.
-template <typename Block>
-LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const SoftmaxParts& parts) {
-  const auto z_at = [&](std::int64_t i) { return i < z.vocabulary ? z(i) : -kInfinity; };
-  block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
-    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> best;
+/// The memory between the kernels of a softmax: the largest z of each part, and its sums by lane.
+struct SoftmaxParts {
+  std::int64_t count;      // parts of a row
+  float* best;             // [rows, count]
+  float *sums, *weighted;  // [rows, count, kLanes]
+
+  static std::int64_t count_of(std::int64_t vocabulary) { return (vocabulary + kPart - 1) / kPart; }
+  static std::int64_t floats_per_row(std::int64_t vocabulary) {
+    return count_of(vocabulary) * (1 + 2 * kLanes);
+  }
+  SoftmaxParts(float* memory, std::int64_t rows, std::int64_t vocabulary)
+      : count(count_of(vocabulary)),
+        best(memory),
+        sums(best + rows * count),
+        weighted(sums + rows * count * kLanes) {}
+
+  std::int64_t shared_bytes() const { return count * (1 + 2 * kLanes) * 4; }
+  /// Copies the parts of a row to the block's memory, where they are row 0.
+  template <typename Block>
+  LIE_ROW SoftmaxParts in_shared(const Block& block, std::int64_t row) const {
+    const std::int64_t sums_of_row = count * kLanes;
+    SoftmaxParts here = *this;
+    here.best = static_cast<float*>(block.memory);
+    here.sums = here.best + count;
+    here.weighted = here.sums + sums_of_row;
+    block.each(sums_of_row, [&](std::int64_t i) {
+      here.sums[i] = sums[row * sums_of_row + i];
+      here.weighted[i] = weighted[row * sums_of_row + i];
+      if (i < count) here.best[i] = best[row * count + i];
+    });
+    block.sync();
+    return here;
+  }
+  template <typename Lanes>
+  LIE_ROW float largest(const Lanes& lanes, std::int64_t row) const {
+    typename Lanes::template PerLane<float> top;
     lanes.each([&](int lane) {
-      best[lane] = -kInfinity;
-      each_of_part(part, z.vocabulary, lane,
-                   [&](std::int64_t i) { best[lane] = larger(best[lane], z_at(i)); });
+      top[lane] = -kInfinity;
+      for (std::int64_t part = lane; part < count; part += kLanes) {
+        top[lane] = larger(top[lane], best[row * count + part]);
+      }
+    });
+    return lanes.fold(top, larger);
+  }
+  /// Returns the rank-th largest z of a part, where 0 is the largest.
+  template <typename Lanes>
+  LIE_ROW float ranked(const Lanes& lanes, std::int64_t row, std::int64_t rank) const {
+    const float* const all = best + row * count;
+    const int parts = static_cast<int>(count);
+    typename Lanes::template PerLane<float> found;
+    lanes.each([&](int lane) {
+      found[lane] = -kInfinity;
+      for (int part = lane; part < parts; part += kLanes) {
+        const float mine = all[part];
+        int before = 0;
+        for (int other = 0; other < parts; ++other) {
+          before += all[other] > mine || (all[other] == mine && other < part) ? 1 : 0;
+        }
+        if (before == rank) found[lane] = mine;
+      }
+    });
+    return lanes.fold(found, larger);
+  }
+  /// Returns the sum of a lane over all parts of a row.
+  LIE_ROW float sum_of(const float* of_parts, std::int64_t row, int lane) const {
+    constexpr int kAtOnce = 16;
+    const float* const from = of_parts + row * count * kLanes + lane;
+    float sum = 0;
+    for (std::int64_t first = 0; first < count; first += kAtOnce) {
+      float x[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) x[c] = first + c < count ? from[(first + c) * kLanes] : 0;
+      for (int c = 0; c < kAtOnce; ++c) sum += x[c];
+    }
+    return sum;
+  }
+  /// Returns the softmax statistics of a row in all lanes.
+  template <typename Lanes>
+  LIE_ROW Softmax softmax(const Lanes& lanes, std::int64_t row) const {
+    typename Lanes::template PerLane<float> sum, weight;
+    lanes.each([&](int lane) {
+      sum[lane] = sum_of(sums, row, lane);
+      weight[lane] = sum_of(weighted, row, lane);
+    });
+    const float total = lanes.fold(sum, plus), share = lanes.fold(weight, plus) / total;
+    const float log_total = log_of(total);
+    return {largest(lanes, row) + log_total, log_total - share};
+  }
+};
+
+/// Finds the largest z of a part of a row. `z_of` maps the row to its ScaledLogits. The maximum of
+/// a row with a NaN may differ from the CPU's; its softmax is NaN in any case.
+template <typename ZOf>
+struct LargestOfParts {
+  ZOf z_of;
+  SoftmaxParts parts;
+
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / parts.count, part = item - row * parts.count;
+    typename Lanes::template PerLane<float> best;
+    lanes.each([&](int lane) {
+      float top = -kInfinity;
+      each_of_part<32>(z_of(row), part, lane, [&](float z) { top = larger(top, z); });
+      best[lane] = top;
     });
     const float top = lanes.fold(best, larger);
-    lanes.once([&] { parts.best[part] = top; });
-  });
-  block.sync();
-  float top = -kInfinity;
-  for (std::int64_t part = 0; part < parts.count; ++part) top = larger(top, parts.best[part]);
-  block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
+    lanes.once([&] { parts.best[item] = top; });
+  }
+};
+
+/// Sums a part of a row in each lane.
+template <typename ZOf>
+struct SumsOfParts {
+  ZOf z_of;
+  SoftmaxParts parts;
+
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / parts.count, part = item - row * parts.count;
+    const float top = parts.largest(lanes, row);
     lanes.each([&](int lane) {
       float sum = 0, weighted = 0;
-      each_of_part(part, z.vocabulary, lane, [&](std::int64_t i) {
-        const float shifted = z_at(i) - top, e = exp_of(shifted);
+      each_of_part<16>(z_of(row), part, lane, [&](float z) {
+        const float shifted = z - top, e = exp_of(shifted);
         sum += e;
         weighted = fmaf(e, larger(-1e30f, shifted), weighted);
       });
-      parts.sums[part * kLanes + lane] = sum;
-      parts.weighted[part * kLanes + lane] = weighted;
-    });
-  });
-  block.sync();
-  block.rows(1, [&](const auto& lanes, std::int64_t) {
-    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> sum, weighted;
-    lanes.each([&](int lane) {
-      for (std::int64_t part = 0; part < parts.count; ++part) {
-        sum[lane] += parts.sums[part * kLanes + lane];
-        weighted[lane] += parts.weighted[part * kLanes + lane];
-      }
-    });
-    const float total = lanes.fold(sum, plus), share = lanes.fold(weighted, plus) / total;
-    const float log_total = log_of(total);
-    lanes.once([&] { *parts.result = {top + log_total, log_total - share}; });
-  });
-  block.sync();
-  return *parts.result;
-}
-
-struct LogProbs {
-  Rows<const float> logits;
-  std::int64_t vocabulary;
-  const std::int32_t* targets;
-  float inverse_temperature;
-  float *log_probs, *entropies, *log_sums;
-
-  std::int64_t shared_bytes() const { return SoftmaxParts::bytes(vocabulary); }
-  template <typename Block>
-  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
-    const ScaledLogits z{logits[row], vocabulary, inverse_temperature};
-    const Softmax softmax =
-        softmax_of(block, z, SoftmaxParts(static_cast<float*>(block.memory), vocabulary));
-    block.once([&] {
-      log_sums[row] = softmax.log_sum;
-      entropies[row] = softmax.entropy;
-      log_probs[row] = z.log_prob(targets[row], softmax.log_sum);
+      parts.sums[item * kLanes + lane] = sum;
+      parts.weighted[item * kLanes + lane] = weighted;
     });
   }
 };
 
-/// Replaces the logits by d(loss)/d(logits), element by element.
-struct LogProbsBackward {
-  Rows<float> logits;
+/// Maps a row to its logits at one temperature.
+struct LogitRows {
+  Rows<const float> logits;
   std::int64_t vocabulary;
+  float inverse_temperature;
+
+  LIE_ROW ScaledLogits operator()(std::int64_t row) const {
+    return {logits[row], vocabulary, inverse_temperature};
+  }
+};
+
+struct LogProbs {
+  LogitRows z_of;
+  SoftmaxParts parts;
+  const std::int32_t* targets;
+  float *log_probs, *entropies, *log_sums;
+
+  std::int64_t shared_bytes() const { return parts.shared_bytes(); }
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+    const SoftmaxParts here = parts.in_shared(block, row);
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const Softmax softmax = here.softmax(lanes, 0);
+      lanes.once([&] {
+        log_sums[row] = softmax.log_sum;
+        entropies[row] = softmax.entropy;
+        log_probs[row] = z_of(row).log_prob(targets[row], softmax.log_sum);
+      });
+    });
+  }
+};
+
+/// Replaces the logits by d(loss)/d(logits), pack by pack.
+struct LogProbsBackward {
+  static constexpr int kSize = kPack<float>;
+  Rows<float> logits;
   const std::int32_t* targets;
   float inverse_temperature;
   const float *entropies, *log_sums, *d_log_probs, *d_entropies;
 
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / vocabulary, i = element % vocabulary;
-    const ScaledLogits z{logits[row], vocabulary, inverse_temperature};
-    const float log_p = z.log_prob(i, log_sums[row]);
-    const float slope =
-        fmaf(d_entropies[row], larger(-1e30f, log_p) + entropies[row], d_log_probs[row]);
-    float d = exp_of(log_p) * slope * -inverse_temperature;
-    if (i == targets[row]) d += d_log_probs[row] * inverse_temperature;
-    logits[row][i] = d;
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    Floats<N> z = load<N>(logits[row] + i);
+    for (int c = 0; c < N; ++c) {
+      const float log_p = z[c] * inverse_temperature - log_sums[row];
+      const float slope =
+          fmaf(d_entropies[row], larger(-1e30f, log_p) + entropies[row], d_log_probs[row]);
+      z[c] = exp_of(log_p) * slope * -inverse_temperature;
+      if (i + c == targets[row]) z[c] += d_log_probs[row] * inverse_temperature;
+    }
+    store(z, logits[row] + i);
   }
 };
 
-/// Draws a token for each draw, bit-identical to cpu::RowSampler.
-struct DrawTokens {
+/// What the kernels of sampling share. Each draw has a softmax of its own, because several draws
+/// may use one row at different temperatures.
+struct DrawRows {
   static constexpr std::int64_t kBlock = 64;  // probabilities that are summed first
 
   Rows<const float> logits;
   std::int64_t vocabulary;
   const Draw* draws;
-  std::int32_t* ids;
-  float* log_probs;
+  float* log_sums;  // [draws]
 
-  LIE_ROW std::int64_t blocks() const { return (vocabulary + kBlock - 1) / kBlock; }
-  /// Returns the bytes for the blocks' sums or for a window of the likeliest tokens.
-  LIE_ROW std::int64_t draw_bytes() const {
-    constexpr std::int64_t kWindow = sizeof(TokenWindow);
-    return blocks() * 8 > kWindow ? blocks() * 8 : kWindow;
+  /// Maps a draw to its logits.
+  LIE_ROW ScaledLogits operator()(std::int64_t i) const {
+    return {logits[draws[i].row], vocabulary, 1.0f / draws[i].log_prob_temperature()};
   }
-  std::int64_t shared_bytes() const { return draw_bytes() + SoftmaxParts::bytes(vocabulary); }
+  LIE_ROW bool finite(std::int64_t i) const { return log_sums[i] - log_sums[i] == 0; }
+  LIE_ROW bool from_all(std::int64_t i) const {
+    return finite(i) && !draws[i].greedy() && draws[i].from_all();
+  }
+  LIE_ROW bool from_likeliest(std::int64_t i) const {
+    return finite(i) && !draws[i].greedy() && !draws[i].from_all();
+  }
+  /// All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
+  LIE_ROW double floor(std::int64_t i) const {
+    const Draw& how = draws[i];
+    return how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(vocabulary) : 0.0;
+  }
+  LIE_ROW float probability(const ScaledLogits& z, std::int64_t i, std::int64_t token) const {
+    return exp_of(z.log_prob(token, log_sums[i]));
+  }
+  LIE_ROW std::int64_t blocks() const { return (vocabulary + kBlock - 1) / kBlock; }
+  LIE_ROW int size_of(std::int64_t block) const {
+    const std::int64_t left = vocabulary - block * kBlock;
+    return static_cast<int>(left < kBlock ? left : kBlock);
+  }
+};
 
+/// Completes the softmax of a draw and chooses which tokens FindLikely finds: those that are at
+/// least as likely as the likeliest token of seven parts in eight. If likely tokens were spread
+/// evenly over a vocabulary of 150,000, that would be about 150 tokens.
+struct DrawLogSums {
+  DrawRows rows;
+  SoftmaxParts parts;
+  LikelyTokens* found;
+
+  std::int64_t shared_bytes() const { return parts.shared_bytes(); }
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t i) const {
-    const Draw& how = draws[i];
-    const float temperature = how.temperature == 0 ? 1.0f : how.temperature;
-    const ScaledLogits z{logits[how.row], vocabulary, 1.0f / temperature};
-    char* const after_draw = static_cast<char*>(block.memory) + draw_bytes();
-    const SoftmaxParts parts(reinterpret_cast<float*>(after_draw), vocabulary);
-    const float log_sum = softmax_of(block, z, parts).log_sum;
-    const bool finite = log_sum - log_sum == 0;
-    std::int64_t id = 0;  // set in the thread of once()
-    if (finite && how.temperature == 0) {
-      block.once([&] { id = likeliest(z, parts); });
-    } else if (finite && how.from_all()) {
-      double* const sums = static_cast<double*>(block.memory);
-      block.each(blocks(), [&](std::int64_t b) { sums[b] = sum_of(z, log_sum, b); });
-      block.sync();
-      block.once([&] { id = drawn(z, log_sum, sums, uniform_of(how.key)); });
-    } else if (finite) {
-      id = drawn_from_likeliest(block, z, log_sum, how);
-    }
-    block.once([&] {
-      ids[i] = static_cast<std::int32_t>(id);
-      log_probs[i] = finite ? z.log_prob(id, log_sum) : NAN;
+    const SoftmaxParts here = parts.in_shared(block, i);
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const std::int64_t rank = parts.count - parts.count / 8 - 1;
+      const float least = rows.draws[i].from_all() ? 0.0f : here.ranked(lanes, 0, rank);
+      const float log_sum = here.softmax(lanes, 0).log_sum;
+      lanes.once([&] {
+        rows.log_sums[i] = log_sum;
+        found[i].least = least;
+        found[i].begin = TokenKey{std::bit_cast<std::uint32_t>(exp_of(least - log_sum))} << 32;
+        found[i].count = 0;
+      });
+    });
+  }
+};
+
+/// Finds the likeliest tokens for draws with top_k or top_p.
+struct FindLikely {
+  static constexpr std::int64_t kParts = 16;  // of a thread block
+
+  DrawRows rows;
+  SoftmaxParts parts;
+  LikelyTokens* found;
+
+  LIE_ROW std::int64_t items_per_draw() const { return (parts.count + kParts - 1) / kParts; }
+  std::int64_t shared_bytes() const { return 0; }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const std::int64_t i = item / items_per_draw(), first = item % items_per_draw() * kParts;
+    if (!rows.from_likeliest(i)) return;
+    const std::int64_t left = parts.count - first;
+    block.rows(left < kParts ? left : kParts, [&](const auto& lanes, std::int64_t part) {
+      lanes.each([&](int lane) { find(block, i, first + part, lane); });
     });
   }
 
  private:
-  LIE_ROW static float probability(const ScaledLogits& z, float log_sum, std::int64_t i) {
-    return exp_of(z.log_prob(i, log_sum));
+  template <typename Block>
+  LIE_ROW void find(const Block& block, std::int64_t i, std::int64_t part, int lane) const {
+    const float slack = 1e-3f;  // much more than what exp_of() is not monotonic by
+    LikelyTokens& to = found[i];
+    const float from = to.least - slack, log_sum = rows.log_sums[i];
+    const double floor = rows.floor(i);
+    std::int64_t token = part * kPart + lane - kLanes;
+    each_of_part<16>(rows(i), part, lane, [&](float z) {
+      token += kLanes;
+      if (z < from) return;
+      const float p = exp_of(z - log_sum);
+      if (!(p > 0) || static_cast<double>(p) < floor || key_of(p, token) < to.begin) return;
+      const std::int32_t place = block.add(to.count);
+      if (place < TokenWindow::kKeys) to.keys[place] = key_of(p, token);
+    });
   }
-  LIE_ROW std::int64_t end_of(std::int64_t block) const {
-    const std::int64_t end = (block + 1) * kBlock;
-    return end < vocabulary ? end : vocabulary;
+};
+
+/// Sums the probabilities of blocks of tokens, for draws from all tokens. A thread block sums
+/// kBlocks of them: lanes add columns sixteen apart, and then a thread per block adds the lanes.
+struct DrawSums {
+  static constexpr std::int64_t kBlocks = 64;
+  static constexpr std::int64_t kPitch = kLanes + 1;  // apart in shared memory, free of conflicts
+
+  DrawRows rows;
+  double* sums;  // [draws, blocks]
+
+  LIE_ROW std::int64_t items_per_draw() const { return (rows.blocks() + kBlocks - 1) / kBlocks; }
+  std::int64_t shared_bytes() const { return kBlocks * kPitch * 4; }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const std::int64_t i = item / items_per_draw(), first = item % items_per_draw() * kBlocks;
+    if (!rows.from_all(i)) return;
+    const ScaledLogits z = rows(i);
+    const std::int64_t left = rows.blocks() - first, count = left < kBlocks ? left : kBlocks;
+    float* const by_lane = static_cast<float*>(block.memory);
+    block.rows(count, [&](const auto& lanes, std::int64_t b) {
+      lanes.each([&](int lane) { by_lane[b * kPitch + lane] = sum_of(z, i, first + b, lane); });
+    });
+    block.sync();
+    block.each(count, [&](std::int64_t b) {
+      sums[i * rows.blocks() + first + b] = add_lanes(z, i, first + b, by_lane + b * kPitch);
+    });
   }
-  LIE_ROW double sum_of(const ScaledLogits& z, float log_sum, std::int64_t block) const {
-    float lanes[kLanes] = {};
-    std::int64_t i = block * kBlock;
-    for (; i + kLanes <= end_of(block); i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += probability(z, log_sum, i + lane);
+
+ private:
+  LIE_ROW float sum_of(const ScaledLogits& z, std::int64_t i, std::int64_t block, int lane) const {
+    constexpr int kEach = DrawRows::kBlock / kLanes;
+    const int size = rows.size_of(block);
+    float x[kEach], sum = 0;
+    for (int c = 0; c < kEach; ++c) {
+      x[c] =
+          (c + 1) * kLanes <= size ? z(block * DrawRows::kBlock + c * kLanes + lane) : -kInfinity;
     }
-    double sum = 0;
-    for (int lane = 0; lane < kLanes; ++lane) sum += static_cast<double>(lanes[lane]);
-    for (; i < end_of(block); ++i) sum += static_cast<double>(probability(z, log_sum, i));
+    for (int c = 0; c < kEach; ++c) sum += exp_of(x[c] - rows.log_sums[i]);
     return sum;
   }
-  LIE_ROW std::int64_t drawn(const ScaledLogits& z, float log_sum, const double* sums,
-                             float uniform) const {
-    double total = 0;
-    for (std::int64_t b = 0; b < blocks(); ++b) total += sums[b];
-    double left = static_cast<double>(uniform) * total;
-    std::int64_t block = 0;
-    while (block + 1 < blocks() && left >= sums[block]) left -= sums[block++];
-    // Because of rounding, `left` may exceed what the block holds. The last token with positive
-    // probability is drawn then.
-    std::int64_t chosen = block * kBlock;
-    for (std::int64_t i = chosen; i < end_of(block) && left >= 0; ++i) {
-      const float p = probability(z, log_sum, i);
-      if (p <= 0) continue;
-      chosen = i;
-      left -= static_cast<double>(p);
+  /// Adds the lanes and then the last columns, which do not fill all lanes.
+  LIE_ROW double add_lanes(const ScaledLogits& z, std::int64_t i, std::int64_t block,
+                           const float* by_lane) const {
+    double sum = 0;
+    for (int lane = 0; lane < kLanes; ++lane) sum += static_cast<double>(by_lane[lane]);
+    const int size = rows.size_of(block);
+    for (int c = size - size % kLanes; c < size; ++c) {
+      sum += static_cast<double>(rows.probability(z, i, block * DrawRows::kBlock + c));
+    }
+    return sum;
+  }
+};
+
+/// Draws a token for each draw, bit-identical to cpu::RowSampler.
+struct DrawTokens {
+  DrawRows rows;
+  SoftmaxParts parts;
+  const double* sums;         // of DrawSums
+  const LikelyTokens* found;  // of FindLikely
+  std::int32_t* ids;
+  float* log_probs;
+
+  /// Shared memory of a draw from all tokens.
+  struct FromAll {
+    float probabilities[DrawRows::kBlock];  // of the block that holds the token
+    std::int64_t block;
+  };
+  std::int64_t shared_bytes() const {
+    constexpr std::int64_t kWindow = sizeof(TokenWindow);
+    const std::int64_t from_all = static_cast<std::int64_t>(sizeof(FromAll)) + rows.blocks() * 8;
+    return from_all > kWindow ? from_all : kWindow;
+  }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t i) const {
+    const Draw& how = rows.draws[i];
+    const ScaledLogits z = rows(i);
+    const bool finite = rows.finite(i);
+    std::int64_t id = 0;  // set in the thread of once()
+    if (rows.from_all(i)) {
+      id = drawn(block, z, i);
+    } else if (finite && how.greedy()) {
+      block.rows(1, [&](const auto& lanes, std::int64_t) { id = likeliest(lanes, z, i); });
+    } else if (finite) {
+      id = drawn_from_likeliest(block, z, i);
+    }
+    block.once([&] {
+      ids[i] = static_cast<std::int32_t>(id);
+      log_probs[i] = finite ? z.log_prob(id, rows.log_sums[i]) : NAN;
+    });
+  }
+
+ private:
+  static constexpr int kAtOnce = 16;
+
+  template <typename Block>
+  LIE_ROW std::int64_t drawn(const Block& block, const ScaledLogits& z, std::int64_t i) const {
+    FromAll& shared = *static_cast<FromAll*>(block.memory);
+    double* const of_blocks = reinterpret_cast<double*>(&shared + 1);
+    block.each(rows.blocks(), [&](std::int64_t b) { of_blocks[b] = sums[i * rows.blocks() + b]; });
+    block.sync();
+    double left = 0;  // set in the thread of once()
+    block.once([&] {
+      left = static_cast<double>(uniform_of(rows.draws[i].key)) * total(of_blocks);
+      shared.block = take_blocks(of_blocks, left);
+    });
+    block.sync();
+    const std::int64_t first = shared.block * DrawRows::kBlock;
+    const int size = rows.size_of(shared.block);
+    block.each(
+        size, [&](std::int64_t c) { shared.probabilities[c] = rows.probability(z, i, first + c); });
+    block.sync();
+    std::int64_t chosen = first;
+    block.once([&] { chosen += take_tokens(shared.probabilities, size, left); });
+    return chosen;
+  }
+  LIE_ROW double total(const double* of_blocks) const {
+    double sum = 0;
+    std::int64_t b = 0;
+    for (; b + kAtOnce <= rows.blocks(); b += kAtOnce) {
+      for (int c = 0; c < kAtOnce; ++c) sum += of_blocks[b + c];
+    }
+    for (; b < rows.blocks(); ++b) sum += of_blocks[b];
+    return sum;
+  }
+  /// Returns the block that holds the token. Subtracts the sums of the blocks before it from
+  /// `left`. Sums are not negative, so a negative rest stays negative and several can be tried at
+  /// once.
+  LIE_ROW std::int64_t take_blocks(const double* of_blocks, double& left) const {
+    std::int64_t b = 0;
+    for (; b + kAtOnce < rows.blocks(); b += kAtOnce) {
+      double rest = left;
+      for (int c = 0; c < kAtOnce; ++c) rest -= of_blocks[b + c];
+      if (!(rest >= 0)) break;
+      left = rest;
+    }
+    while (b + 1 < rows.blocks() && left >= of_blocks[b]) left -= of_blocks[b++];
+    return b;
+  }
+  /// Returns the token within its block. Because of rounding, `left` may exceed what the block
+  /// holds. The last token with positive probability is drawn then.
+  LIE_ROW static int take_tokens(const float* probabilities, int size, double left) {
+    int chosen = 0;
+    for (int c = 0; c < size && left >= 0; ++c) {
+      if (probabilities[c] <= 0) continue;
+      chosen = c;
+      left -= static_cast<double>(probabilities[c]);
     }
     return chosen;
   }
   template <typename Block>
   LIE_ROW std::int64_t drawn_from_likeliest(const Block& block, const ScaledLogits& z,
-                                            float log_sum, const Draw& how) const {
-    const auto probability_at = [&](std::int64_t i) { return probability(z, log_sum, i); };
-    // All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
-    const double floor = how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(vocabulary) : 0.0;
-    Likeliest likeliest(block, probability_at, vocabulary, floor,
+                                            std::int64_t i) const {
+    const Draw& how = rows.draws[i];
+    const auto probability_at = [&](std::int64_t token) { return rows.probability(z, i, token); };
+    Likeliest likeliest(block, probability_at, rows.vocabulary, rows.floor(i), found[i],
                         *static_cast<TokenWindow*>(block.memory));
     return likeliest.draw(how, uniform_of(how.key));
   }
   /// Returns the likeliest token, the first of equals. Only the part that contains it is read
   /// again.
-  LIE_ROW std::int64_t likeliest(const ScaledLogits& z, const SoftmaxParts& parts) const {
-    std::int64_t best = 0;
-    for (std::int64_t part = 1; part < parts.count; ++part) {
-      if (parts.best[part] > parts.best[best]) best = part;
-    }
-    std::int64_t i = best * kPart;
-    while (z(i) < parts.best[best]) ++i;
-    return i;
+  template <typename Lanes>
+  LIE_ROW std::int64_t likeliest(const Lanes& lanes, const ScaledLogits& z, std::int64_t i) const {
+    const float top = parts.largest(lanes, i);
+    const float* const best = parts.best + i * parts.count;
+    std::int64_t part = 0;
+    while (best[part] < top) ++part;
+    typename Lanes::template PerLane<float> first;  // column of the part
+    lanes.each([&](int lane) {
+      float column = static_cast<float>(lane);
+      first[lane] = kInfinity;
+      each_of_part<16>(z, part, lane, [&](float of_column) {
+        first[lane] = of_column >= top ? smaller(first[lane], column) : first[lane];
+        column += kLanes;
+      });
+    });
+    return part * kPart + static_cast<std::int64_t>(lanes.fold(first, smaller));
   }
 };
 

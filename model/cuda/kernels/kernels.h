@@ -14,6 +14,8 @@ namespace lie::cuda {
 
 /// Whether this build emulates the kernels on the host.
 bool kernels_are_emulated();
+/// Returns the number of multiprocessors of a device, or 1 in such a build.
+int multiprocessors(int device);
 
 void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms);
 /// `partial` is scratch of partial_sums() floats for the sums of dweight.
@@ -40,13 +42,19 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
                       Tensor log_sum);
 void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y);
-void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable);
+/// `links` is scratch of one integer per token.
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, std::int32_t* links,
+                    Tensor dtable);
+/// Returns the scratch floats of log_probs() per row.
+std::int64_t log_probs_scratch(std::int64_t vocabulary);
 void log_probs(const Queue& queue, Tensor logits, Indices targets, float temperature,
-               Tensor log_probs, Tensor entropies, Tensor log_sum);
+               float* scratch, Tensor log_probs, Tensor entropies, Tensor log_sum);
 void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies);
-/// `draws` must be in device memory, too.
-void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws,
+/// Returns the scratch floats of sample() per draw.
+std::int64_t sample_scratch(std::int64_t vocabulary);
+/// `draws` must be in device memory, too. `scratch` is aligned to eight bytes.
+void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws, float* scratch,
             const DrawnTokens& drawn);
 /// sums [1, blocks] is double, in device memory.
 void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums);

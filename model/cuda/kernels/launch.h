@@ -37,10 +37,26 @@ __global__ void __launch_bounds__(kThreads) over_rows(Body body, std::int64_t co
   const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
   if (row < count) body(DeviceLanes(), row);
 }
+/// The number of blocks that a multiprocessor shall hold at once, which limits their registers.
+/// With less shared memory, from compute capability 12.0 on, it holds one anyway.
 template <typename Body>
-__global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
+constexpr int blocks_at_once() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1200
+  if constexpr (requires { Body::kBlocksAtOnce; }) return Body::kBlocksAtOnce;
+#endif
+  return 1;
+}
+template <typename Body>
+__global__ void __launch_bounds__(kThreads, blocks_at_once<Body>()) over_blocks(Body body) {
   extern __shared__ __align__(16) double memory[];
   body(DeviceBlock{memory}, std::int64_t{blockIdx.x});
+}
+
+inline int multiprocessors_of(int device) {
+  int count = 1;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+        "count the multiprocessors");
+  return count;
 }
 
 /// Makes `device` current and returns the number of blocks for `threads` threads.
@@ -87,6 +103,8 @@ void for_blocks(const Queue& queue, std::int64_t count, const Body& body) {
 #else
 
 constexpr bool kEmulated = true;
+
+inline int multiprocessors_of(int /*device*/) { return 1; }
 
 template <typename Body>
 void for_elements(const Queue& /*queue*/, std::int64_t count, const Body& body) {

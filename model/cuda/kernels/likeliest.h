@@ -1,7 +1,7 @@
 // Draws from a row's likeliest tokens (top_k, top_p), bit-identical to cpu::RowSampler, without
-// sorting the row. The sums run over tokens in descending order, so some tokens must be sorted. A
-// window of them is found at a time by counting the digits of their keys. Nearly always one window
-// suffices.
+// sorting the row. The sums run over tokens in descending order, so some tokens must be sorted.
+// Many thread blocks find a first window of them, which nearly always suffices. Further windows are
+// found one at a time by counting the digits of their keys.
 #pragma once
 
 #include <bit>
@@ -37,19 +37,27 @@ struct TokenWindow {
   bool continues;
 };
 
+/// The likeliest tokens of a draw, in any order, which many thread blocks find in global memory.
+struct LikelyTokens {
+  TokenKey keys[TokenWindow::kKeys];  // all keys from `begin` on, unless there are too many
+  TokenKey begin;
+  std::int32_t count;  // of all keys from `begin` on
+  float least;         // z of a token whose key is at least `begin`
+};
+
 /// Iterates over the tokens with probability of at least `floor`, or over all tokens if there are
 /// none. Tokens of probability 0 are always excluded.
 template <typename Block, typename Probability>
 class Likeliest {
  public:
   LIE_ROW Likeliest(const Block& block, const Probability& probability, std::int64_t vocabulary,
-                    double floor, TokenWindow& window)
+                    double floor, const LikelyTokens& found, TokenWindow& window)
       : block_(block),
         probability_(probability),
         vocabulary_(vocabulary),
         floor_(floor),
         window_(window) {
-    if (advance()) return;
+    if (take(found) || advance()) return;
     floor_ = 0;
     rewind();
   }
@@ -101,6 +109,16 @@ class Likeliest {
     }
   }
 
+  /// Makes the tokens that were found the first window. Returns false if they don't fit.
+  LIE_ROW bool take(const LikelyTokens& found) {
+    if (found.count == 0 || found.count > TokenWindow::kKeys) return false;
+    begin_ = found.begin;
+    block_.each(found.count, [&](std::int64_t i) { window_.keys[i] = found.keys[i]; });
+    block_.once([&] { window_.count = found.count; });
+    block_.sync();
+    sort();
+    return true;
+  }
   LIE_ROW bool rewind() {
     begin_ = kAll;
     return advance();
@@ -122,14 +140,22 @@ class Likeliest {
     return window_.count > 0;
   }
 
-  /// Calls f(key) for the tokens whose keys are in [first, last).
+  /// Calls f(key) for the tokens whose keys are in [first, last). A thread has kAtOnce loads in
+  /// flight.
   template <typename F>
   LIE_ROW void each_key(TokenKey first, TokenKey last, const F& f) const {
-    block_.each(vocabulary_, [&](std::int64_t i) {
-      const float p = probability_(i);
-      if (!(p > 0) || !(static_cast<double>(p) >= floor_)) return;
-      const TokenKey key = key_of(p, i);
-      if (key >= first && key < last) f(key);
+    constexpr int kAtOnce = 8;
+    const std::int64_t apart = (vocabulary_ + kAtOnce - 1) / kAtOnce;
+    block_.each(apart, [&](std::int64_t i) {
+      float p[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) {
+        p[c] = i + c * apart < vocabulary_ ? probability_(i + c * apart) : 0.0f;
+      }
+      for (int c = 0; c < kAtOnce; ++c) {
+        if (!(p[c] > 0) || !(static_cast<double>(p[c]) >= floor_)) continue;
+        const TokenKey key = key_of(p[c], i + c * apart);
+        if (key >= first && key < last) f(key);
+      }
     });
   }
   /// Counts the keys in [first, last) by the digit at `shift`. Sets window_.count to the number of

@@ -3,6 +3,7 @@
 // others (-fmad=false).
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -32,13 +33,15 @@ constexpr float kInfinity = INFINITY;
 
 /// Returns the larger number, or b if one is NaN, as x86 does.
 LIE_ROW float larger(float a, float b) { return a > b ? a : b; }
+LIE_ROW float smaller(float a, float b) { return a < b ? a : b; }
 LIE_ROW float plus(float a, float b) { return a + b; }
 
 /// Returns e^x for x <= 88 (e^88 above), 0 below -87.3, NaN for NaN. The error is at most 2 ulp.
+/// Has no branch, so that several can be computed at once.
 LIE_ROW float exp_of(float x) {
-  if (!(x >= -87.3f)) return x < -87.3f ? 0.0f : x;
-  const float in = x < 88.0f ? x : 88.0f;
-  const float n = rintf(in * 1.44269504088896341f);
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: the sum's last bits are the rounded addend
+  const float in = x > 88.0f ? 88.0f : x;
+  const float rounded = in * 1.44269504088896341f + kRounder, n = rounded - kRounder;
   float r = fmaf(-n, 0.693359375f, in);
   r = fmaf(-n, -2.12194440e-4f, r);
   float p = 1.9875691500e-4f;
@@ -48,7 +51,8 @@ LIE_ROW float exp_of(float x) {
   p = fmaf(p, r, 1.6666665459e-1f);
   p = fmaf(p, r, 5.0000001201e-1f);
   p = fmaf(p, r * r, r) + 1.0f;
-  return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+  const float power = std::bit_cast<float>((std::bit_cast<std::uint32_t>(rounded) + 127) << 23);
+  return x < -87.3f ? 0.0f : p * power;
 }
 
 /// Returns log x for finite x > 0, rounded from double.
@@ -70,12 +74,18 @@ LIE_ROW float log_of(float x) {
 LIE_ROW float sigmoid(float x) { return 1.0f / (1.0f + exp_of(0.0f - x)); }
 
 /// Sums a row of `width` columns, where term(column, before) returns `before` plus the column's
-/// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there.
+/// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there. Eight loads of
+/// a lane are in flight.
 template <typename Lanes, typename Term>
 LIE_ROW float sum_row(const Lanes& lanes, std::int64_t width, const Term& term) {
   typename Lanes::template PerLane<float> sum;
   lanes.each([&](int lane) {
-    for (std::int64_t i = lane; i - lane < width; i += kLanes) {
+    constexpr int kAtOnce = 8;
+    std::int64_t i = lane;
+    for (; i - lane + kAtOnce * kLanes <= width; i += kAtOnce * kLanes) {
+      for (int c = 0; c < kAtOnce; ++c) sum[lane] = term(i + c * kLanes, sum[lane]);
+    }
+    for (; i - lane < width; i += kLanes) {
       sum[lane] = i < width ? term(i, sum[lane]) : sum[lane] + 0.0f;
     }
   });

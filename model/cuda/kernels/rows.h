@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "model/cuda/kernels/numbers.h"
+#include "model/cuda/kernels/packs.h"
 
 namespace lie::cuda {
 
@@ -25,13 +26,15 @@ struct RmsNorm {
   float eps;
   Rows<T> y;
   float* kept;  // inverse_rms, or null
+  bool wide;
 
   std::int64_t shared_bytes() const { return (width + 1) * 4; }
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t row) const {
     float* const in = static_cast<float*>(block.memory);
     float* const inverse = in + width;
-    block.each(width, [&](std::int64_t i) { in[i] = widen(x[row][i]); });
+    each_pack<kPack<T>>(block, width, wide,
+                        [&](std::int64_t i, auto n) { store(load<n>(x[row] + i), in + i); });
     block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
       const float sum = sum_row(
@@ -42,7 +45,12 @@ struct RmsNorm {
       });
     });
     block.sync();
-    block.each(width, [&](std::int64_t i) { put(in[i] * *inverse * weight[i], y[row][i]); });
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> out = load<n>(in + i);
+      const Floats<n> w = load<n>(weight + i);
+      for (int c = 0; c < n; ++c) out[c] = out[c] * *inverse * w[c];
+      store(out, y[row] + i);
+    });
   }
 };
 
@@ -59,6 +67,7 @@ struct RmsNormBackward {
   const float *weight, *inverse_rms;
   std::int64_t width;
   Rows<T> dx;
+  bool wide;
 
   std::int64_t shared_bytes() const { return (2 * width + 1) * 4; }
   template <typename Block>
@@ -66,9 +75,12 @@ struct RmsNormBackward {
     float* const in = static_cast<float*>(block.memory);
     float *const g = in + width, *const mean = g + width;
     const float r = inverse_rms[row];
-    block.each(width, [&](std::int64_t i) {
-      in[i] = widen(x[row][i]);
-      g[i] = widen(dy[row][i]) * weight[i];
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> d = load<n>(dy[row] + i);
+      const Floats<n> w = load<n>(weight + i);
+      for (int c = 0; c < n; ++c) d[c] = d[c] * w[c];
+      store(load<n>(x[row] + i), in + i);
+      store(d, g + i);
     });
     block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
@@ -77,8 +89,11 @@ struct RmsNormBackward {
       lanes.once([&] { *mean = norm_mean(sum, r, width); });
     });
     block.sync();
-    block.each(width, [&](std::int64_t i) {
-      put(widen(dx[row][i]) + norm_dx(g[i], in[i], r, *mean), dx[row][i]);
+    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+      Floats<n> d = load<n>(dx[row] + i);
+      const Floats<n> of_g = load<n>(g + i), of_x = load<n>(in + i);
+      for (int c = 0; c < n; ++c) d[c] = d[c] + norm_dx(of_g[c], of_x[c], r, *mean);
+      store(d, dx[row] + i);
     });
   }
 };
@@ -94,7 +109,7 @@ constexpr std::int64_t kRowBlock = 256;
 LIE_ROW std::int64_t row_blocks_of(std::int64_t rows) { return (rows + kRowBlock - 1) / kRowBlock; }
 
 /// Sums one block of rows of one column. Terms is called with (row, column, sum before) and returns
-/// the new sum. `partial` is [blocks - 1, columns].
+/// the new sum. Its Row iterates over rows. `partial` is [blocks - 1, columns].
 template <typename Terms>
 struct RowBlockSums {
   Terms terms;
@@ -102,11 +117,18 @@ struct RowBlockSums {
   float *sums, *partial;
 
   LIE_ROW void operator()(std::int64_t i) const {
+    constexpr int kAtOnce = 8;  // loads in flight
     const std::int64_t block = i / columns, column = i % columns, first = block * kRowBlock;
-    const std::int64_t end = first + kRowBlock < rows ? first + kRowBlock : rows;
+    const std::int64_t left = rows - first;
+    const int count = static_cast<int>(left < kRowBlock ? left : kRowBlock);
     float* const to = block == 0 ? sums + column : partial + (block - 1) * columns + column;
     float sum = block == 0 ? *to : 0.0f;
-    for (std::int64_t row = first; row < end; ++row) sum = terms(row, column, sum);
+    typename Terms::Row row = terms.row(first);
+    int n = 0;
+    for (; n + kAtOnce <= count; n += kAtOnce) {
+      for (int c = 0; c < kAtOnce; ++c, terms.next(row)) sum = terms(row, column, sum);
+    }
+    for (; n < count; ++n, terms.next(row)) sum = terms(row, column, sum);
     *to = sum;
   }
 };
@@ -118,8 +140,13 @@ struct AddRowBlocks {
   const float* partial;
 
   LIE_ROW void operator()(std::int64_t column) const {
+    constexpr int kAtOnce = 32;  // loads in flight
     float sum = sums[column];
-    for (std::int64_t b = 0; b + 1 < blocks; ++b) sum += partial[b * columns + column];
+    std::int64_t b = 0;
+    for (; b + kAtOnce < blocks; b += kAtOnce) {
+      for (int c = 0; c < kAtOnce; ++c) sum += partial[(b + c) * columns + column];
+    }
+    for (; b + 1 < blocks; ++b) sum += partial[b * columns + column];
     sums[column] = sum;
   }
 };
@@ -128,49 +155,72 @@ template <typename T>
 struct NormWeightTerms {
   Rows<const T> dy, x;
   const float* inverse_rms;
-  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
+
+  using Row = std::int64_t;
+  LIE_ROW Row row(std::int64_t first) const { return first; }
+  LIE_ROW void next(Row& row) const { ++row; }
+  LIE_ROW float operator()(Row row, std::int64_t column, float sum) const {
     return fmaf(widen(dy[row][column]), widen(x[row][column]) * inverse_rms[row], sum);
   }
 };
 
 /// The terms of a sum over heads. A row has `heads` adjacent heads from `x` on: head h of row t is
-/// row t * heads + h. Numbers of rows fit into 32 bits, whose division is short.
+/// row t * heads + h.
 template <typename T>
 struct HeadTerms {
   Rows<const T> x;
   std::int64_t heads, head_width;
-  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
-    const auto at = static_cast<std::uint32_t>(row), all = static_cast<std::uint32_t>(heads);
-    return sum + widen(x[at / all][at % all * head_width + column]);
+
+  struct Row {
+    std::int64_t row, head;
+  };
+  LIE_ROW Row row(std::int64_t first) const { return {first / heads, first % heads}; }
+  LIE_ROW void next(Row& at) const {
+    if (++at.head < heads) return;
+    at = {at.row + 1, 0};
+  }
+  LIE_ROW float operator()(const Row& at, std::int64_t column, float sum) const {
+    return sum + widen(x[at.row][at.head * head_width + column]);
   }
 };
 
-// ---- SwiGLU, element by element
+// ---- SwiGLU, pack by pack
 
 template <typename T>
 struct Swiglu {
-  Rows<const T> gate_up;
-  std::int64_t width;
+  static constexpr int kSize = kPack<T>;
+  Rows<const T> gate, up;
   Rows<T> y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    const float g = widen(gate_up[row][i]);
-    put(g * sigmoid(g) * widen(gate_up[row][width + i]), y[row][i]);
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const Floats<N> g = load<N>(gate[row] + i), u = load<N>(up[row] + i);
+    Floats<N> out;
+    for (int c = 0; c < N; ++c) out[c] = g[c] * sigmoid(g[c]) * u[c];
+    store(out, y[row] + i);
   }
 };
 
 template <typename T>
 struct SwigluBackward {
-  Rows<const T> dy, gate_up;
-  std::int64_t width;
-  Rows<T> d_gate_up, y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    const float g = widen(gate_up[row][i]), u = widen(gate_up[row][width + i]);
-    const float d = widen(dy[row][i]), s = sigmoid(g), silu = g * s;
-    put(d * u * (s * fmaf(g, 1.0f - s, 1.0f)), d_gate_up[row][i]);
-    put(d * silu, d_gate_up[row][width + i]);
-    put(silu * u, y[row][i]);
+  static constexpr int kSize = kPack<T>;
+  Rows<const T> dy, gate, up;
+  Rows<T> d_gate, d_up, y;
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const Floats<N> g = load<N>(gate[row] + i), u = load<N>(up[row] + i);
+    const Floats<N> d = load<N>(dy[row] + i);
+    Floats<N> of_gate, of_up, out;
+    for (int c = 0; c < N; ++c) {
+      const float s = sigmoid(g[c]), silu = g[c] * s;
+      of_gate[c] = d[c] * u[c] * (s * fmaf(g[c], 1.0f - s, 1.0f));
+      of_up[c] = d[c] * silu;
+      out[c] = silu * u[c];
+    }
+    store(of_gate, d_gate[row] + i);
+    store(of_up, d_up[row] + i);
+    store(out, y[row] + i);
   }
 };
 
@@ -189,98 +239,78 @@ struct HeadRotation {
   LIE_ROW const float* angles(std::int64_t row) const { return rope + positions[row] * width; }
 };
 
-/// Returns element i of a head with two halves, rotated by the angle of i % half. Sign -1 rotates
-/// back.
-template <typename At>
-LIE_ROW float rotated_element(const At& x, std::int64_t i, const float* angles, std::int64_t width,
-                              float sign) {
-  const std::int64_t half = width / 2, p = i < half ? i : i - half;
-  const float cosine = angles[p], sine = sign * angles[half + p];
-  return i < half ? x(p) * cosine - x(half + p) * sine : x(half + p) * cosine + x(p) * sine;
-}
-
-template <typename Lanes, typename T>
-LIE_ROW float head_inverse_rms(const Lanes& lanes, const T* x, const HeadRotation& how) {
-  const float sum = sum_row(lanes, how.width, [&](std::int64_t i, float before) {
-    return fmaf(widen(x[i]), widen(x[i]), before);
-  });
+template <typename Lanes>
+LIE_ROW float inverse_rms_of(const Lanes& lanes, const float* x, const HeadRotation& how) {
+  const float sum = sum_row(lanes, how.width,
+                            [&](std::int64_t i, float before) { return fmaf(x[i], x[i], before); });
   return inverse_rms(sum, how.width, how.eps);
 }
 
-/// Calls f(i) in the lane that owns the pair i, i + E/2.
-template <typename Lanes, typename F>
-LIE_ROW void each_pair(const Lanes& lanes, std::int64_t width, const F& f) {
-  lanes.each([&](int lane) {
-    for (std::int64_t i = lane; i < width / 2; i += kLanes) f(i);
-  });
-}
+/// The heads that a thread block loads together. Item t * heads + h is head h of row t.
+struct HeadTile {
+  static constexpr std::int64_t kHeads = 16;
 
-template <typename T>
-struct QkNormRope {
-  HeadRotation how;
-  Rows<const T> qkv;
-  Rows<T> rotated;
+  std::int64_t first, count, heads, width;
 
-  template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t row = item / how.all(), head = item % how.all();
-    rotate(lanes, row, head, rotated[row] + head * how.width);
+  LIE_ROW HeadTile(std::int64_t tile, std::int64_t items, std::int64_t of_heads,
+                   std::int64_t columns)
+      : first(tile * kHeads), count(items - first), heads(of_heads), width(columns) {
+    if (count > kHeads) count = kHeads;
   }
-  template <typename Lanes>
-  LIE_ROW void rotate(const Lanes& lanes, std::int64_t row, std::int64_t head, T* y) const {
-    const T* const x = qkv[row] + head * how.width;
-    const float *const weight = how.norm(head), *const angles = how.angles(row);
-    const float r = weight == nullptr ? 1.0f : head_inverse_rms(lanes, x, how);
-    const auto normed = [&](std::int64_t i) {
-      return weight == nullptr ? widen(x[i]) : widen(x[i]) * r * weight[i];
-    };
-    each_pair(lanes, how.width, [&](std::int64_t i) {
-      const std::int64_t other = how.width / 2 + i;
-      put(rotated_element(normed, i, angles, how.width, 1.0f), y[i]);
-      put(rotated_element(normed, other, angles, how.width, 1.0f), y[other]);
+  LIE_ROW static std::int64_t tiles(std::int64_t items) { return (items + kHeads - 1) / kHeads; }
+
+  /// Head `head` of row `row`, the tile's head `place`.
+  struct Head {
+    std::int64_t place, row, head;
+  };
+  LIE_ROW Head at(std::int64_t place) const {
+    const auto item = static_cast<std::uint32_t>(first + place),
+               all = static_cast<std::uint32_t>(heads);
+    return {place, item / all, item % all};
+  }
+  /// Calls f(head, column, Count<N>()) for N of `columns` columns of each head at a time.
+  template <int N, typename Block, typename F>
+  LIE_ROW void each(const Block& block, std::int64_t columns, bool wide, const F& f) const {
+    const auto all = static_cast<std::uint32_t>(columns);
+    each_pack<N>(block, count * columns, wide, [&](std::int64_t i, auto n) {
+      const auto element = static_cast<std::uint32_t>(i);
+      f(at(element / all), std::int64_t{element % all}, n);
     });
   }
 };
 
-/// Computes d_qkv. Replaces each element of d_rotated by its term of the norm weights' gradient.
-template <typename T>
-struct QkNormRopeBackward {
-  HeadRotation how;
-  Rows<const T> qkv;
-  Rows<T> d_rotated, d_qkv;
+/// A pair of columns p and E/2 + p of a head, N at a time.
+template <int N>
+struct Pairs {
+  Floats<N> low, high;
 
-  template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t row = item / how.all(), head = item % how.all(), half = how.width / 2;
-    const T* const x = qkv[row] + head * how.width;
-    T *const d = d_rotated[row] + head * how.width, *const dx = d_qkv[row] + head * how.width;
-    const float *const weight = how.norm(head), *const angles = how.angles(row);
-    const auto d_at = [&](std::int64_t i) { return widen(d[i]); };
-    const auto dy = [&](std::int64_t i) {
-      return rotated_element(d_at, i, angles, how.width, -1.0f);
-    };
-    if (weight == nullptr) {
-      each_pair(lanes, how.width, [&](std::int64_t i) {
-        put(dy(i), dx[i]);
-        put(dy(half + i), dx[half + i]);
-      });
-      return;
+  template <typename T>
+  LIE_ROW static Pairs at(const T* x, std::int64_t half) {
+    return {load<N>(x), load<N>(x + half)};
+  }
+  template <typename T>
+  LIE_ROW void put_at(T* x, std::int64_t half) const {
+    store(low, x);
+    store(high, x + half);
+  }
+  /// Returns the pairs times factor times weight.
+  LIE_ROW Pairs scaled(float factor, const Pairs& weight) const {
+    Pairs out;
+    for (int c = 0; c < N; ++c) {
+      out.low[c] = low[c] * factor * weight.low[c];
+      out.high[c] = high[c] * factor * weight.high[c];
     }
-    const float r = head_inverse_rms(lanes, x, how);
-    const float sum = sum_row(lanes, how.width, [&](std::int64_t i, float before) {
-      return fmaf(dy(i) * weight[i], widen(x[i]), before);
-    });
-    const float mean = norm_mean(sum, r, how.width);
-    lanes.sync();
-    each_pair(lanes, how.width, [&](std::int64_t i) {
-      const float d_low = dy(i), d_high = dy(half + i);
-      const auto store = [&](std::int64_t at, float of) {
-        put(norm_dx(of * weight[at], widen(x[at]), r, mean), dx[at]);
-        put(of * (widen(x[at]) * r), d[at]);
-      };
-      store(i, d_low);
-      store(half + i, d_high);
-    });
+    return out;
+  }
+  /// Returns the pairs rotated by their angles: cosines and sines. Sign -1 rotates back.
+  LIE_ROW Pairs rotated(const Pairs& angles, float sign) const {
+    Pairs out;
+    for (int c = 0; c < N; ++c) {
+      const float cosine = angles.low[c], sine = sign * angles.high[c];
+      out.low[c] = low[c] * cosine - high[c] * sine;
+      out.high[c] = high[c] * cosine + low[c] * sine;
+    }
+    return out;
   }
 };
 
@@ -294,8 +324,10 @@ struct KvPlaces {
 
   /// Returns the address of a row's key of this head.
   LIE_ROW T* key(std::int64_t row, std::int64_t head) const {
-    const std::int64_t page = slots[row] / page_tokens, place = slots[row] % page_tokens;
-    return pool[page] + (2 * layer * kv_heads + head) * page_tokens * width + place * width;
+    const auto slot = static_cast<std::uint32_t>(slots[row]),
+               tokens = static_cast<std::uint32_t>(page_tokens);
+    const std::int64_t place = (2 * layer * kv_heads + head) * page_tokens + slot % tokens;
+    return pool[slot / tokens] + place * width;
   }
   LIE_ROW T* value(std::int64_t row, std::int64_t head) const {
     return key(row, head) + page_tokens * kv_heads * width;
@@ -305,37 +337,135 @@ struct KvPlaces {
 /// Stores keys and values in their slots.
 template <typename T>
 struct StoreKv {
+  static constexpr int kSize = kPack<T>;
   Rows<const T> keys, values;  // [T, K*E]
   KvPlaces<T> to;
 
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t cols = to.kv_heads * to.width, row = element / cols, i = element % cols;
-    to.key(row, i / to.width)[i % to.width] = keys[row][i];
-    to.value(row, i / to.width)[i % to.width] = values[row][i];
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    const auto at = static_cast<std::uint32_t>(i), width = static_cast<std::uint32_t>(to.width);
+    store(load<N>(keys[row] + i), to.key(row, at / width) + at % width);
+    store(load<N>(values[row] + i), to.value(row, at / width) + at % width);
   }
 };
 
-/// QkNormRope and StoreKv in one: stores queries in `norm_rope.rotated`, and keys and values in
-/// their slots only.
+/// Norm and rotation of queries and keys. With slots it stores keys and values in their pages
+/// instead, and only queries in `rotated`.
 template <typename T>
-struct RotateAndStore {
-  QkNormRope<T> norm_rope;
-  KvPlaces<T> to;
+struct QkNormRope {
+  HeadRotation how;
+  Rows<const T> qkv;
+  Rows<T> rotated;
+  KvPlaces<T> to;  // without slots: nothing is stored in pages
+  std::int64_t rows;
+  bool wide;
 
-  LIE_ROW std::int64_t heads() const { return norm_rope.how.all() + to.kv_heads; }
-  template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t row = item / heads(), head = item % heads(), queries = norm_rope.how.heads;
-    if (head < norm_rope.how.all()) {
-      T* const query = norm_rope.rotated[row] + head * to.width;
-      return norm_rope.rotate(lanes, row, head,
-                              head < queries ? query : to.key(row, head - queries));
-    }
-    const T* const from = norm_rope.qkv[row] + head * to.width;
-    T* const value = to.value(row, head - norm_rope.how.all());
-    lanes.each([&](int lane) {
-      for (std::int64_t i = lane; i < to.width; i += kLanes) value[i] = from[i];
+  LIE_ROW std::int64_t heads() const {
+    return how.all() + (to.slots == nullptr ? 0 : how.kv_heads);
+  }
+  std::int64_t tiles() const { return HeadTile::tiles(rows * heads()); }
+  std::int64_t shared_bytes() const { return HeadTile::kHeads * (how.width + 1) * 4; }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const HeadTile tile(item, rows * heads(), heads(), how.width);
+    float *const x = static_cast<float*>(block.memory), *const inverse = x + tile.count * how.width;
+    tile.template each<kPack<T>>(
+        block, how.width, wide, [&](const auto& at, std::int64_t i, auto n) {
+          store(load<n>(qkv[at.row] + at.head * how.width + i), x + at.place * how.width + i);
+        });
+    block.sync();
+    block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
+      const float r = inverse_rms_of(lanes, x + place * how.width, how);
+      lanes.once([&] { inverse[place] = r; });
     });
+    block.sync();
+    const std::int64_t half = how.width / 2;
+    tile.template each<kPack<T>>(block, half, wide, [&](const auto& at, std::int64_t i, auto n) {
+      const auto in = Pairs<n>::at(x + at.place * how.width + i, half);
+      finished(at, in, i, inverse[at.place]).put_at(target(at.row, at.head) + i, half);
+    });
+  }
+
+ private:
+  /// Returns columns of a head, normed and rotated. Values stay as they are.
+  template <int N>
+  LIE_ROW Pairs<N> finished(const HeadTile::Head& at, const Pairs<N>& in, std::int64_t i,
+                            float inverse) const {
+    if (at.head >= how.all()) return in;
+    const std::int64_t half = how.width / 2;
+    const float* const weight = how.norm(at.head);
+    const Pairs<N> normed =
+        weight == nullptr ? in : in.scaled(inverse, Pairs<N>::at(weight + i, half));
+    return normed.rotated(Pairs<N>::at(how.angles(at.row) + i, half), 1.0f);
+  }
+  LIE_ROW T* target(std::int64_t row, std::int64_t head) const {
+    if (to.slots == nullptr || head < how.heads) return rotated[row] + head * how.width;
+    return head < how.all() ? to.key(row, head - how.heads) : to.value(row, head - how.all());
+  }
+};
+
+/// Computes d_qkv. Replaces each element of d_rotated by its term of the norm weights' gradient.
+template <typename T>
+struct QkNormRopeBackward {
+  HeadRotation how;
+  Rows<const T> qkv;
+  Rows<T> d_rotated, d_qkv;
+  std::int64_t rows;
+  bool wide;
+
+  std::int64_t tiles() const { return HeadTile::tiles(rows * how.all()); }
+  std::int64_t shared_bytes() const { return HeadTile::kHeads * (2 * how.width + 2) * 4; }
+
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const HeadTile tile(item, rows * how.all(), how.all(), how.width);
+    const std::int64_t half = how.width / 2;
+    float *const x = static_cast<float*>(block.memory), *const dy = x + tile.count * how.width,
+                 *const inverse = dy + tile.count * how.width, *const mean = inverse + tile.count;
+    tile.template each<kPack<T>>(block, half, wide, [&](const auto& at, std::int64_t i, auto n) {
+      const std::int64_t column = at.head * how.width + i, here = at.place * how.width + i;
+      const auto angles = Pairs<n>::at(how.angles(at.row) + i, half);
+      Pairs<n>::at(qkv[at.row] + column, half).put_at(x + here, half);
+      Pairs<n>::at(d_rotated[at.row] + column, half).rotated(angles, -1.0f).put_at(dy + here, half);
+    });
+    block.sync();
+    block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
+      const float *const of_x = x + place * how.width, *const of_dy = dy + place * how.width;
+      const float* const weight = how.norm(tile.at(place).head);
+      if (weight == nullptr) return;
+      const float r = inverse_rms_of(lanes, of_x, how);
+      const float sum = sum_row(lanes, how.width, [&](std::int64_t i, float before) {
+        return fmaf(of_dy[i] * weight[i], of_x[i], before);
+      });
+      lanes.once([&] {
+        inverse[place] = r;
+        mean[place] = norm_mean(sum, r, how.width);
+      });
+    });
+    block.sync();
+    tile.template each<kPack<T>>(
+        block, how.width, wide, [&](const auto& at, std::int64_t i, auto n) {
+          const std::int64_t here = at.place * how.width + i;
+          finish(at, i, load<n>(x + here), load<n>(dy + here), inverse[at.place], mean[at.place]);
+        });
+  }
+
+ private:
+  template <int N>
+  LIE_ROW void finish(const HeadTile::Head& at, std::int64_t i, const Floats<N>& x,
+                      const Floats<N>& dy, float r, float mean) const {
+    const std::int64_t column = at.head * how.width + i;
+    const float* const weight = how.norm(at.head);
+    if (weight == nullptr) return store(dy, d_qkv[at.row] + column);
+    const Floats<N> w = load<N>(weight + i);
+    Floats<N> dx, term;
+    for (int c = 0; c < N; ++c) {
+      dx[c] = norm_dx(dy[c] * w[c], x[c], r, mean);
+      term[c] = dy[c] * (x[c] * r);
+    }
+    store(dx, d_qkv[at.row] + column);
+    store(term, d_rotated[at.row] + column);
   }
 };
 
@@ -343,65 +473,81 @@ struct RotateAndStore {
 
 template <typename From, typename T>
 struct Embed {
+  static constexpr int kSize = kPack<From, T>;
   Rows<const From> table;
   const std::int32_t* tokens;
-  std::int64_t width;
   Rows<T> y;
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t row = element / width, i = element % width;
-    put(widen(table[tokens[row]][i]), y[row][i]);
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    store(load<N>(table[tokens[row]] + i), y[row] + i);
   }
 };
 
-/// The item of a token's first row adds all rows of that token in order, for one group of columns.
-/// With one item per token for all columns, a token that occurs a thousand times in a batch would
-/// keep sixteen lanes busy while the device is idle.
-template <typename T>
-struct EmbedBackward {
-  static constexpr int kColumnsPerLane = 16;  // columns per lane, summed in registers
-  static constexpr std::int64_t kColumns = kLanes * kColumnsPerLane;
-  struct Sums {
-    float column[kColumnsPerLane];
-  };
-
-  Rows<const T> dy;
+/// Links the rows of each token: links[row] is the next row of the same token, or `rows` if there
+/// is none, and ~that for the token's first row.
+struct LinkRows {
   const std::int32_t* tokens;
   std::int32_t rows;
-  std::int64_t width;
-  Rows<float> dtable;
+  std::int32_t* links;
 
-  LIE_ROW std::int64_t items() const { return (width + kColumns - 1) / kColumns * rows; }
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t column = item / rows * kColumns;
-    const auto row = static_cast<std::int32_t>(item % rows);
-    float* const table = dtable[tokens[row]];
-    typename Lanes::template PerLane<Sums> sums;
-    for (std::int32_t first = 0; first < rows; first += kLanes) {
-      std::uint32_t same = lanes.where(
-          [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
-      for (std::int32_t other = first; same != 0; same >>= 1, ++other) {
-        if ((same & 1u) == 0) continue;
-        if (other < row) return;  // the item of row `other` adds this row
-        each(lanes, column, [&](int lane, int c, std::int64_t i) {
-          const float before = other == row ? table[i] : sums[lane].column[c];
-          sums[lane].column[c] = before + widen(dy[other][i]);
-        });
+    constexpr int kAtOnce = 8;  // loads in flight
+    const auto row = static_cast<std::int32_t>(item), token = tokens[row];
+    std::int32_t next = rows;
+    bool is_first = true;
+    const auto same_at = [&](std::int32_t i) { return i < rows && tokens[i] == token; };
+    for (std::int32_t begin = 0; begin < rows && next == rows; begin += kAtOnce * kLanes) {
+      const std::uint32_t any = lanes.where([&](int lane) {
+        bool same = false;
+        for (int c = 0; c < kAtOnce; ++c) same |= same_at(begin + c * kLanes + lane);
+        return same;
+      });
+      if (any == 0) continue;
+      for (std::int32_t first = begin; first < begin + kAtOnce * kLanes; first += kLanes) {
+        std::uint32_t same = lanes.where([&](int lane) { return same_at(first + lane); });
+        for (std::int32_t other = first; same != 0; same >>= 1, ++other) {
+          if ((same & 1u) == 0) continue;
+          is_first = is_first && other >= row;
+          if (other > row && next == rows) next = other;
+        }
       }
     }
-    each(lanes, column, [&](int lane, int c, std::int64_t i) { table[i] = sums[lane].column[c]; });
+    lanes.once([&] { links[row] = is_first ? ~next : next; });
   }
+};
 
- private:
-  template <typename Lanes, typename F>
-  LIE_ROW void each(const Lanes& lanes, std::int64_t column, const F& f) const {
-    lanes.each([&](int lane) {
-      const std::int64_t first = column + lane;
-      const int left = static_cast<int>(width - first);
-      for (int c = 0; c < kColumnsPerLane; ++c) {
-        if (c * kLanes < left) f(lane, c, first + c * kLanes);
+/// The first row of a token adds all rows of that token in order, for one pack of columns.
+template <typename T>
+struct EmbedBackward {
+  static constexpr int kSize = kPack<T>;
+  Rows<const T> dy;
+  const std::int32_t *tokens, *links;  // of LinkRows
+  std::int32_t rows;
+  Rows<float> dtable;
+
+  template <int N>
+  LIE_ROW void operator()(std::int64_t row, std::int64_t i, Count<N> /*n*/) const {
+    constexpr int kAtOnce = 4;    // loads in flight
+    if (links[row] >= 0) return;  // another row adds this row
+    float* const table = dtable[tokens[row]] + i;
+    Floats<N> sum = load<N>(table);
+    auto other = static_cast<std::int32_t>(row);
+    while (other < rows) {
+      Floats<N> d[kAtOnce];
+      int count = 0;
+      for (int k = 0; k < kAtOnce; ++k) {
+        if (other >= rows) continue;
+        d[k] = load<N>(dy[other] + i);
+        other = other == row ? ~links[other] : links[other];
+        count = k + 1;
       }
-    });
+      for (int k = 0; k < kAtOnce; ++k) {
+        for (int c = 0; c < N && k < count; ++c) sum[c] = sum[c] + d[k][c];
+      }
+    }
+    store(sum, table);
   }
 };
 

@@ -11,6 +11,8 @@
 namespace lie {
 namespace {
 
+constexpr double kNarrowRange = 0.1;  // a clip range below is GSPO's
+
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
     warnings.emplace_back(
@@ -82,13 +84,25 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                   count, training.size(), limit));
 }
 
+/// The difference is measured in docs/benchmarks/gpu-first-run.md.
+void check_rounding(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const std::string& device = config.model.device;
+  const PolicyLossOptions& loss = config.policy_loss;
+  if (device != "cuda" && !device.starts_with("cuda:")) return;
+  if (loss.recompute_old_log_probs || clip_high(loss) >= kNarrowRange) return;
+  warnings.push_back(fmt::format(
+      "model.device is {}, where sampler and learner round differently: by about 0.02 nats per "
+      "token, and in a response's mean by more than the clip range of {}; set "
+      "policy_loss.recompute_old_log_probs to true, or model.device to cuda-exact",
+      device, clip_high(loss)));
+}
+
 /// The cost is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& warnings) {
-  constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
   const double range = clip_high(loss);
-  if (range >= kNarrow) return;
+  if (range >= kNarrowRange) return;
   warnings.push_back(fmt::format(
       "rollout.max_staleness is {}: stale responses are outside a clip range as narrow as {} and "
       "contribute nothing; set policy_loss.recompute_old_log_probs to true and tis_cap to 2",
@@ -127,6 +141,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
+  check_rounding(config, warnings);
   check_staleness(config, warnings);
   check_idle_keys(config, warnings);
   check_prompts(config, training, warnings);

@@ -24,6 +24,7 @@
 namespace lie::cuda {
 
 constexpr bool kEmulated = true;
+inline int multiprocessors_of(int /*device*/) { return 1; }
 constexpr int kThreads = 2 * kLanes;  // threads of a block
 constexpr int kGroups = kThreads / kLanes;
 
@@ -92,9 +93,21 @@ struct ThreadLanes {
   }
   template <typename F>
   float fold(PerLane<float> v, const F& f) const {
-    const auto bits = seat.exchange(std::bit_cast<std::uint32_t>(v.value));
-    return HostLanes().fold(std::bit_cast<HostLane<float>>(bits), f);
+    return HostLanes().fold(all(v), f);
   }
+  template <int kStride, typename F>
+  PerLane<float> fold_by(PerLane<float> v, const F& f) const {
+    return {HostLanes().template fold_by<kStride>(all(v), f)[seat.lane]};
+  }
+  PerLane<float> sum_each(const PerLane<LaneValues>& v) const {
+    HostLane<LaneValues> values;
+    for (int i = 0; i < kLanes; ++i) {
+      const HostLane<float> of_lanes = all({v.value.of[i]});
+      for (int lane = 0; lane < kLanes; ++lane) values[lane].of[i] = of_lanes.value[lane];
+    }
+    return {HostLanes().sum_each(values)[seat.lane]};
+  }
+  float from(const PerLane<float>& v, int lane) const { return all(v).value[lane]; }
   double sum_in_order(PerLane<double> v) const {
     const auto bits = std::bit_cast<std::uint64_t>(v.value);
     const auto high = seat.exchange(static_cast<std::uint32_t>(bits >> 32)),
@@ -112,6 +125,11 @@ struct ThreadLanes {
   }
   void sync(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
     wait_at(seat.group->barrier, file, line);
+  }
+
+ private:
+  HostLane<float> all(PerLane<float> v) const {
+    return std::bit_cast<HostLane<float>>(seat.exchange(std::bit_cast<std::uint32_t>(v.value)));
   }
 };
 
