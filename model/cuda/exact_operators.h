@@ -50,7 +50,7 @@ class ExactOperators final : public Cuda {
                        2 * Operators::kPageTokens * shape.kv_cols(), this->packed_dtype());
     const KvPages pages{pool.view(), 0};
     if (!attention_decode_supports(shape, pages)) {
-      fail("model.device cuda-exact: heads of width {} are not a multiple of 16 bytes; use cuda",
+      fail("model.device cuda-exact: heads of width {} are not a multiple of 8 up to 128; use cuda",
            shape.head_width);
     }
     this->store_kv(rotated, qkv, shape, packed_->second, pages);

@@ -34,8 +34,8 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const QkNormRope& how, Ten
 /// Returns the scratch floats of attention_decode() per row of a batch whose longest row has
 /// `longest` positions.
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
-/// Whether attention_decode() supports such heads and pages. It reads sixteen bytes of a key at
-/// once.
+/// Whether attention_decode() supports such heads and pages: widths that are a multiple of 8, up to
+/// 128, and aligned pages.
 bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages);
 /// log_sum [T, H] of the scaled scores is written unless empty.
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
