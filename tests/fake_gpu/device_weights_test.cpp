@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -81,6 +82,13 @@ std::vector<float> logits(const ModelConfig& config, Transformer& policy, Operat
   return test::to_host(operators, policy.decode(rows, cache));
 }
 
+/// Returns when all ranks have called it. A learner may change weights that it shares only when no
+/// actor computes with them.
+void meet(Collective& group) {
+  std::byte nothing{};
+  for (int root = 0; root < group.size(); ++root) group.broadcast_bytes({&nothing, 1}, root);
+}
+
 /// Shares two versions of the weights, with the learner's logits for each.
 void learn(Collective& group, const ModelConfig& config) {
   GpuOperators operators;
@@ -95,6 +103,7 @@ void learn(Collective& group, const ModelConfig& config) {
     sender.publish(version);
     std::vector<float> own = logits(config, policy, operators);
     broadcast_values(group, own);
+    meet(group);
   }
   sender.finish();
 }
@@ -111,6 +120,7 @@ void act(Collective& group, const ModelConfig& config) {
     std::vector<float> learners;
     const std::vector<float> own = logits(config, weights.policy(), operators);
     broadcast_values(group, learners);
+    meet(group);
     EXPECT_EQ(own, learners) << version;
   }
   EXPECT_EQ(weights.receive(clock), std::nullopt);
