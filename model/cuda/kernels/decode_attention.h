@@ -2,9 +2,9 @@
 // arXiv:2205.14135). A sequence is divided into splits, and a thread block reads one split of one
 // kv-head: groups of sixteen lanes take its pages in turn and keep the largest score so far, the
 // sum of exponentials and the weighted sum of values. The block then merges its groups, and
-// PagedJoin the splits, both in a fixed order. The order of every sum depends only
-// on the row's length, so a row has the same bits in every batch. StoreKv in rows.h defines the
-// layout of a page.
+// PagedJoin the splits, both in a fixed order. The order of every sum depends only on the row's
+// length, so a row has the same bits in every batch. StoreKv in rows.h defines the layout of a
+// page.
 #pragma once
 
 #include <bit>
