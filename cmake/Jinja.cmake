@@ -20,5 +20,5 @@ add_library(lie_jinja_engine STATIC
 target_include_directories(lie_jinja_engine SYSTEM
   PUBLIC "${PROJECT_BINARY_DIR}/jinja" "${jinja_home}")
 target_link_libraries(lie_jinja_engine PUBLIC nlohmann_json::nlohmann_json)
-target_compile_options(lie_jinja_engine PRIVATE -w)
+target_compile_options(lie_jinja_engine PRIVATE -w $<$<CONFIG:Release>:-O1>)
 add_library(lie::jinja ALIAS lie_jinja_engine)

@@ -2,6 +2,7 @@
 # that scripts/setup.sh unpacked. The wheel is linked by imported targets, because its find_package requires a CUDA toolkit.
 set(LIE_TORCH_WHEEL "${LIE_DEPS_DIR}/libtorch-2.11.0")
 add_library(lie::torch INTERFACE IMPORTED)
+target_compile_definitions(lie::torch INTERFACE AT_PER_OPERATOR_HEADERS)  # a header for each function, as model/aten/aten.h uses them
 set(LIE_TORCH ON)
 
 if(Torch_DIR OR NOT EXISTS "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so")

@@ -2,10 +2,9 @@
 // with memory linear in the longest sequence.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <span>
 
+#include "model/aten/aten.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {

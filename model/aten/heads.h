@@ -1,8 +1,7 @@
 // Norm of each query and key head and rotation by position, in ATen. Arithmetic is fp32.
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include "model/aten/aten.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {

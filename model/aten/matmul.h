@@ -1,7 +1,7 @@
 // Matmuls in ATen between tensors of different dtypes: bf16 factors, fp32 sums and results.
 #pragma once
 
-#include <ATen/ATen.h>
+#include "model/aten/aten.h"
 
 namespace lie::aten {
 

@@ -1,8 +1,7 @@
 // Sums of squares and AdamW in ATen, on flat fp32 tensors.
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include "model/aten/aten.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {

@@ -2,8 +2,7 @@
 // keys (0) or values (1) of one kv-head in one page are contiguous, as decoding reads them.
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include "model/aten/aten.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {

@@ -2,7 +2,7 @@
 // of activations. Results are rounded to the output's dtype.
 #pragma once
 
-#include <ATen/ATen.h>
+#include "model/aten/aten.h"
 
 namespace lie::aten {
 

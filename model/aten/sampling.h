@@ -1,10 +1,9 @@
 // Draws tokens from rows of logits in ATen on the host. CUDA devices use a kernel instead.
 #pragma once
 
-#include <ATen/ATen.h>
-
 #include <span>
 
+#include "model/aten/aten.h"
 #include "model/operators/sampling.h"
 
 namespace lie::aten {

@@ -1,8 +1,7 @@
 // Conversions between the program's views and ATen's tensors, which share memory without a copy.
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include "model/aten/aten.h"
 #include "model/operators/tensor.h"
 
 namespace lie::aten {

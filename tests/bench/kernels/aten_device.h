@@ -1,8 +1,7 @@
 // ATen's view of the memory of operators.
 #pragma once
 
-#include <ATen/ATen.h>
-
+#include "model/aten/aten.h"
 #include "model/aten/tensor.h"
 #include "model/operators/operators.h"
 

@@ -1,5 +1,7 @@
 #include "tests/bench/kernels/device_memory.h"
 
+#include <ATen/ops/randperm.h>
+
 #include "tests/bench/kernels/aten_device.h"
 
 namespace lie::bench {

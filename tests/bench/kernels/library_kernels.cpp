@@ -1,5 +1,12 @@
 #include "tests/bench/kernels/library_kernels.h"
 
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/_fused_rms_norm.h>
+#include <ATen/ops/multinomial.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/randn_like.h>
+
 #include "tests/bench/kernels/aten_device.h"
 
 namespace lie::bench {
