@@ -1,6 +1,6 @@
 # cmake --install build/release --prefix P installs the programs, the libraries of .deps that they load, and the files that a
-# user starts from. P can be moved. System libraries (MPI, HDF5, ...) and your own LibTorch or Arrow are not copied.
-# LibTorch.cmake and Arrow.cmake set LIE_BUNDLED_LIBRARIES.
+# user starts from. P can be moved. System libraries (MPI, HDF5, ...) and your own Arrow are not copied.
+# Arrow.cmake sets LIE_BUNDLED_LIBRARIES.
 
 # Installs a program, without the paths of .deps in its RUNPATH; CUDA's libraries, some 4 GB, stay there. install(TARGETS)
 # would reserve the space for an installed RUNPATH by empty entries in that of the build tree, and for those the loader

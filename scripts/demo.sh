@@ -5,7 +5,7 @@ set -euo pipefail
 [ $# = 0 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 start=$SECONDS
-LIE_TARGETS="lie_cluster lie_analyze" bash scripts/build.sh release
+LIE_LIBTORCH=0 LIE_TARGETS="lie_cluster lie_analyze" bash scripts/build.sh release
 built=$SECONDS
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin=build/release/bin

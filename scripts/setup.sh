@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs the build dependencies of LIE Cluster: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
 # Jinja engine (for chat templates) unless you provide your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
-# LIE_CUDA=1 also installs the NVIDIA libraries that LibTorch's CUDA side loads. LIE_SLURM=1 installs the packages of
-# scripts/test_slurm.sh and test_network.sh. LIE_BROWSER=1 installs Chromium for a test of the HTML report, else skipped.
+# LIE_LIBTORCH=0 leaves out LibTorch, which only preset cuda and tests need. LIE_CUDA=1 also installs the NVIDIA libraries that
+# LibTorch's CUDA side loads. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh and test_network.sh. LIE_BROWSER=1
+# installs Chromium for a test of the HTML report, else skipped.
 # Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
-[ $# = 0 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 0 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 
@@ -99,13 +100,14 @@ install_libtorch() {
   local home="$deps/libtorch-$torch_version"
   if [ -n "${Torch_DIR:-}" ]; then say "LibTorch: your own, Torch_DIR=$Torch_DIR"; return; fi
   if [ -e "$home/complete" ]; then say "LibTorch $torch_version: installed"; return; fi
+  if [ "${LIE_LIBTORCH:-1}${LIE_CUDA:-0}" = 00 ]; then return; fi
   say "LibTorch $torch_version: downloading about 550 MB into $home"
   rm -rf "$home" "$home.partial"
   mkdir -p "$home.partial"
   if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --no-deps \
     --target "$home.partial" "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
     "nvidia-cuda-cupti==$cuda_cupti_version"; then
-    say "could not download LibTorch; continuing without it: the programs run on the CPU only. Torch_DIR may name your own LibTorch 2.x (its share/cmake/Torch folder)"
+    say "could not download LibTorch; continuing without it: tests that compare with it are left out. Torch_DIR may name your own LibTorch 2.x (its share/cmake/Torch folder)"
     rm -rf "$home.partial"
     [ "${LIE_CUDA:-0}" != 1 ] || exit 1  # preset cuda needs it
     return

@@ -75,8 +75,8 @@ done
 [ "$(inside lie_cluster --version)" = "$(sed -n 's/^build //p' "$root/tmp/lie_gpu/manifest.txt")" ] || fail "another version than the manifest's"
 ! inside "${step[@]}" --set model.device=cuda --set run.directory=/tmp/cuda >"$root/tmp/log" 2>&1 || fail "model.device cuda without a GPU"
 grep -o 'no usable NVIDIA GPU on this machine' "$root/tmp/log" | head -n 1 | grep . || { cat "$root/tmp/log"; fail "another error than that of a missing GPU"; }
-passes "one RL step" "${step[@]}" --set model.device=aten-cpu --set run.directory=/tmp/one
-passes "one RL step on 3 ranks" mpirun -n 3 "${step[@]}" --set model.device=aten-cpu --set model.threads=1 --set run.directory=/tmp/three
+passes "one RL step" "${step[@]}" --set run.directory=/tmp/one
+passes "one RL step on 3 ranks" mpirun -n 3 "${step[@]}" --set model.threads=1 --set run.directory=/tmp/three
 passes "tests of LibTorch's operators" test_aten --gtest_filter='-*Cuda*'
 passes "expectations of kernel_bench" kernel_bench --section head
 passes "random weights" random_model assets/count_pairs/model /tmp/model

@@ -1,4 +1,4 @@
-// LibTorch's tensor and the functions that this program calls. All of <ATen/ATen.h> takes four times as long to parse.
+// LibTorch's tensor and the functions called here: a quarter of the parsing of <ATen/ATen.h>.
 #pragma once
 
 #include <ATen/TensorOperators.h>

@@ -1,5 +1,5 @@
-// The class behind make_aten_operators(). The operators of model/cuda derive from it and override
-// part of it.
+// Memory, matmuls and the attention of training through LibTorch's ATen: the base of the CUDA
+// operators, and of the operators with which tests compare.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -9,27 +9,17 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
-#include "model/aten/heads.h"
 #include "model/aten/matmul.h"
-#include "model/aten/optimizer.h"
-#include "model/aten/pages.h"
-#include "model/aten/rows.h"
-#include "model/aten/sampling.h"
 #include "model/aten/tensor.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {
-
-/// Returns the device of that name with its index. Throws Error if this build or machine has no
-/// such device.
-at::Device usable_device(std::string_view name);
 
 class AtenWeight : public PackedWeight {
  public:
@@ -140,21 +130,6 @@ class AtenOperators : public Operators {
   }
 
   // ---- Rows
-  void embed(Tensor table, Indices tokens, Tensor y) override {
-    tensor(y).copy_(tensor(table).index_select(0, tensor(tokens)));
-  }
-  void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    tensor(y).copy_(matrix(table).index_select(0, tensor(tokens)));
-  }
-  void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
-    const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
-    // Each device has one of two accumulating operators that keeps the token order.
-    if (device_.is_cuda()) {
-      tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
-    } else {
-      tensor(dtable).index_add_(0, rows, wide);
-    }
-  }
   void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {
     const at::Tensor known = tensor(tokens), places = (-1 - known).clamp_min(0);
     vector(to).copy_(at::where(known.lt(0), vector(drawn).index_select(0, places), known));
@@ -165,47 +140,8 @@ class AtenOperators : public Operators {
   void scatter_rows(Tensor y, Indices rows, Tensor x) override {
     tensor(x).zero_().index_copy_(0, tensor(rows).to(at::kLong), tensor(y));
   }
-  void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
-    const Norm norm = aten::rms_norm(tensor(x), vector(weight), eps);
-    tensor(y).copy_(norm.y);
-    if (!inverse_rms.empty()) vector(inverse_rms).copy_(norm.inverse_rms.squeeze(1));
-  }
-  void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
-                         Tensor dweight) override {
-    const NormGradient gradient = aten::rms_norm_backward(tensor(dy), tensor(x), vector(weight),
-                                                          vector(inverse_rms).unsqueeze(1));
-    tensor(dx).add_(gradient.dx);
-    vector(dweight).add_(gradient.dweight);
-  }
-  void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(aten::swiglu(tensor(gate_up))); }
-  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
-    tensor(d_gate_up).copy_(aten::swiglu_backward(tensor(dy), tensor(gate_up)));
-    swiglu(gate_up, y);
-  }
 
   // ---- Attention
-  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
-    aten::norm_and_rotate(tensor(qkv), heads(how), tensor(rotated));
-  }
-  void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
-                             Tensor dq_norm, Tensor dk_norm) override {
-    aten::norm_and_rotate_backward(tensor(d_rotated), tensor(qkv), heads(how), tensor(d_qkv),
-                                   vector(dq_norm), vector(dk_norm));
-  }
-  void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
-                KvPages pages) override {
-    const at::Tensor slots = tensor(batch.slots);
-    aten::store(paged(pages, 0), slots, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()),
-                shape);
-    aten::store(paged(pages, 1), slots, values(qkv, shape), shape);
-  }
-  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
-                        KvPages pages, Tensor y) override {
-    const at::Tensor table = tensor(batch.table).view({-1, batch.table_width});
-    tensor(y).copy_(aten::attention_decode(
-        tensor(rotated).narrow(1, 0, shape.q_cols()), paged(pages, 0), paged(pages, 1),
-        {table, tensor(batch.sequences), tensor(batch.positions), batch.longest}, shape));
-  }
   void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
@@ -232,35 +168,8 @@ class AtenOperators : public Operators {
     values(d_qkv, shape).copy_(gradient.d_values);
   }
 
-  // ---- Head
-  void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
-                 Tensor entropies, Tensor log_sum) override {
-    const HeadOutput output = aten::log_probs(tensor(logits), tensor(targets), temperature);
-    vector(log_probs).copy_(output.log_probs);
-    vector(entropies).copy_(output.entropies);
-    vector(log_sum).copy_(output.log_sum);
-  }
-  void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
-                          Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
-    tensor(logits).copy_(aten::log_probs_backward(tensor(logits), tensor(targets), temperature,
-                                                  vector(entropies), vector(log_sum),
-                                                  vector(d_log_probs), vector(d_entropies)));
-  }
-  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
-    if (draws.empty()) return;
-    const Sampled sampled = aten::sample(tensor(logits), draws);
-    vector(drawn.ids).copy_(sampled.ids);
-    vector(drawn.log_probs).copy_(sampled.log_probs);
-  }
-
   // ---- Optimizer
   void add(Tensor from, Tensor to) override { vector(to).add_(vector(from)); }
-  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
-    aten::sums_of_squares(vector(x), block, sums);
-  }
-  void adamw(const AdamWStep& how, const AdamWTensors& x) override {
-    aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
-  }
 
  protected:
   virtual int multiprocessors() const { return 1; }
@@ -273,6 +182,9 @@ class AtenOperators : public Operators {
   /// Returns the view as a vector, or an undefined tensor if the view is empty.
   at::Tensor vector(const Tensor& view) const {
     return view.empty() ? at::Tensor() : tensor(view).view(-1);
+  }
+  at::Tensor values(Tensor qkv, const AttentionShape& shape) const {
+    return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
   }
   static at::Tensor matrix(const PackedWeight& weight) {
     return static_cast<const AtenWeight&>(weight).matrix;
@@ -287,18 +199,6 @@ class AtenOperators : public Operators {
   }
 
  private:
-  HeadRotation heads(const QkNormRope& how) const {
-    const auto halves =
-        tensor(how.rope).index_select(0, tensor(how.positions)).unsqueeze(1).chunk(2, 2);
-    return {how.shape, vector(how.q_norm), vector(how.k_norm), how.eps, halves[0], halves[1]};
-  }
-  PagedHeads paged(KvPages pages, std::int64_t which) const {
-    return {tensor(pages.pool), pages.layer, which};
-  }
-  at::Tensor values(Tensor qkv, const AttentionShape& shape) const {
-    return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
-  }
-
   /// Options of host memory that the device can access directly.
   at::TensorOptions on_host_for_device(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).pinned_memory(device_.is_cuda());

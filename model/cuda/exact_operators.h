@@ -49,10 +49,7 @@ class ExactOperators final : public Cuda {
         this->allocate(std::max<std::int64_t>(packed_->first.pages(), 1),
                        2 * Operators::kPageTokens * shape.kv_cols(), this->packed_dtype());
     const KvPages pages{pool.view(), 0};
-    if (!attention_decode_supports(shape, pages)) {
-      fail("model.device cuda-exact: heads of width {} are not a multiple of 8 up to 128; use cuda",
-           shape.head_width);
-    }
+    require_attention_decode(shape, pages);
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
     attend_rows(rotated, shape, pages, y, log_sum);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/aten/aten_operators.h"
+#include "model/aten/device.h"
 #include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/ipc_memory.h"
@@ -72,9 +73,7 @@ class CudaOperators : public aten::AtenOperators {
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
-    if (!cuda::attention_decode_supports(shape, pages)) {
-      return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
-    }
+    cuda::require_attention_decode(shape, pages);
     const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
     const std::int64_t at_once =
         std::clamp<std::int64_t>(kScratchFloats / floats_per_row, 1, rotated.rows);
@@ -144,9 +143,17 @@ class CudaOperators : public aten::AtenOperators {
 
 namespace cuda {
 
+void require_attention_decode(const AttentionShape& shape, const KvPages& pages) {
+  if (attention_decode_supports(shape, pages)) return;
+  fail("model.device cuda: heads of width {} are not a multiple of 8 up to 128; use cpu",
+       shape.head_width);
+}
+
 void fail_to(const char* what, const char* reason) { fail("CUDA cannot {}: {}", what, reason); }
 
 }  // namespace cuda
+
+int usable_gpus() { return aten::usable_gpus(); }
 
 std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads,
                                                CudaBits bits) {

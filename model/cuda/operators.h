@@ -14,10 +14,15 @@ namespace lie {
 /// (model/cuda/exact_operators.h), but is slower.
 enum class CudaBits { kFast, kExact };
 
-/// Returns operators like make_aten_operators(), on "cuda[:index]". A build without CUDA accepts
-/// "cpu" instead and runs the kernels' row functions on emulated lanes, for tests. Throws Error if
-/// this build or machine has no such device.
+/// Returns operators on "cuda[:index]". Activations and packed weights have `dtype`. A build
+/// without CUDA accepts "cpu" instead and runs the kernels' row functions on emulated lanes, for
+/// tests; there LibTorch uses `threads` threads in the whole process from then on, and 0 keeps its
+/// default. Throws Error if this build or machine has no such device.
 std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype,
                                                int threads = 0, CudaBits bits = CudaBits::kFast);
+
+/// Returns the number of GPUs that CUDA lets this process use. It is 0 without a driver, or in a
+/// build without CUDA.
+int usable_gpus();
 
 }  // namespace lie

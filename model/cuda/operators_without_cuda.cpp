@@ -1,15 +1,16 @@
 // For a program built without CUDA.
 #include "common/base/error.h"
-#include "model/aten/operators.h"
 #include "model/cuda/operators.h"
 
 namespace lie {
 
-std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads,
-                                               CudaBits) {
-  make_aten_operators(device, dtype, threads);  // explains why the device can't be used, if so
-  fail("model.device \"{}\": this program was built without CUDA; build it with preset cuda",
-       device);
+std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType, int, CudaBits) {
+  fail(
+      "model.device \"{}\": this program was built without CUDA; set model.device to cpu, or build "
+      "it with preset cuda (-DLIE_CUDA=ON)",
+      device);
 }
+
+int usable_gpus() { return 0; }
 
 }  // namespace lie

@@ -88,7 +88,7 @@ def check_weights(path):
 def train(binaries, work, source, model):
     """Runs three steps. Responses of different lengths have different rewards, so that the policy changes."""
     run = os.path.join(work, "run")
-    keys = {"model.path": model, "model.device": "aten-cpu", "run.directory": run, "run.steps": 3,
+    keys = {"model.path": model, "run.directory": run, "run.steps": 3,
             "rollout.prompts_per_step": 2, "rollout.samples_per_prompt": 8, "rollout.max_response_tokens": 16,
             "update.mini_batch_prompts": 2, "evaluation.every": 0, "checkpoint.every": 3}
     subprocess.run([os.path.join(binaries, "lie_cluster"), "train", "configs/demo.yaml"] +

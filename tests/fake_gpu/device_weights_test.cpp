@@ -11,11 +11,11 @@
 
 #include "common/base/dtype.h"
 #include "common/comm/collective/mpi_collective.h"
-#include "model/aten/aten_operators.h"
 #include "model/collective/device_collective.h"
 #include "model/cuda/ipc_memory.h"
 #include "model/weight_sync/weight_sync.h"
 #include "model/weight_sync/weight_transports.h"
+#include "tests/aten/reference_class.h"
 #include "tests/comm/mpi_main.h"
 #include "tests/fake_gpu/fake_gpu.h"
 #include "tests/tiny_model.h"
@@ -24,9 +24,9 @@ namespace lie {
 namespace {
 
 /// Operators whose memory is parts of one allocation on a GPU, as CUDA's allocator in ATen has it.
-class GpuOperators : public aten::AtenOperators {
+class GpuOperators : public aten::ReferenceOperators {
  public:
-  GpuOperators() : AtenOperators(at::Device(at::kCPU), DType::kFloat32) {}
+  GpuOperators() : ReferenceOperators(at::Device(at::kCPU), DType::kFloat32) {}
 
   MemoryPlace place() const override { return {.device = 0}; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {

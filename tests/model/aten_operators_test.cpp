@@ -1,5 +1,5 @@
 // Compares each operator of model/aten and model/cuda with the CPU operators, in fp32.
-#include "model/aten/operators.h"
+#include "tests/aten/reference_operators.h"
 
 #include <gtest/gtest.h>
 
@@ -423,7 +423,7 @@ TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
 
 std::string error_of(const std::string& device) {
   try {
-    make_aten_operators(device, DType::kFloat32);
+    make_reference_operators(device, DType::kFloat32);
   } catch (const Error& e) {
     return e.what();
   }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/aten/operators.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/operators.h"
+#include "tests/aten/reference_operators.h"
 
 namespace lie::test {
 
@@ -26,7 +26,7 @@ inline bool is_exact(const std::string& name) { return name.ends_with("_exact");
 
 inline std::unique_ptr<Operators> make_side(const std::string& name,
                                             DType dtype = DType::kFloat32) {
-  if (name == "cpu") return make_aten_operators(name, dtype, 1);
+  if (name == "cpu") return make_reference_operators(name, dtype, 1);
   return make_cuda_operators(cuda::kernels_are_emulated() ? "cpu" : "cuda", dtype, 1,
                              is_exact(name) ? CudaBits::kExact : CudaBits::kFast);
 }

@@ -192,11 +192,11 @@ TEST(MemoryPlan, Bf16MatricesAndCachesCountHalf) {
 TEST(MemoryPlan, OnlyCpuOperatorsHoldBf16FilesInBf16) {
   WeightsPlan bf16, others;
   others.is_bf16 = false;
-  ModelOptions cpu, aten;
-  aten.device = "aten-cpu";
+  ModelOptions cpu, gpu;
+  gpu.device = "cuda";
   EXPECT_EQ(fixed_dtype(cpu, bf16, DType::kFloat32), DType::kBFloat16);
   EXPECT_EQ(fixed_dtype(cpu, others, DType::kFloat32), DType::kFloat32);
-  EXPECT_EQ(fixed_dtype(aten, bf16, DType::kFloat32), DType::kFloat32);
+  EXPECT_EQ(fixed_dtype(gpu, bf16, DType::kFloat32), DType::kFloat32);
 }
 
 TEST(MemoryPlan, ActorCacheHoldsAllSlotsOrTheLimit) {

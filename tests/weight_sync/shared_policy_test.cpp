@@ -17,18 +17,18 @@
 #include "common/comm/collective/thread_collective.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/update.h"
-#include "model/aten/aten_operators.h"
 #include "model/weight_sync/weight_sync.h"
+#include "tests/aten/reference_class.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
 
 /// Operators that share memory by its address. All allocations are assumed to have one size.
-class SharingOperators : public aten::AtenOperators {
+class SharingOperators : public aten::ReferenceOperators {
  public:
   explicit SharingOperators(bool opens = true)
-      : AtenOperators(at::Device(at::kCPU), DType::kFloat32), opens_(opens) {}
+      : ReferenceOperators(at::Device(at::kCPU), DType::kFloat32), opens_(opens) {}
 
   std::optional<MemoryHandle> share(Tensor x, std::string&) override {
     const auto address = std::bit_cast<std::uintptr_t>(x.data);

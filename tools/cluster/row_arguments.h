@@ -57,7 +57,7 @@ inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::st
       ->required();
   command
       .add_option("--device", arguments.model.device,
-                  "cpu, cpu-bf16, aten-cpu, cuda or cuda-exact, the last two also with :<number>")
+                  "cpu, cpu-bf16, cuda or cuda-exact, the last two also with :<number>")
       ->capture_default_str();
   add_integer(command, "--threads", arguments.model.threads,
               "Threads on the CPU; 0: all cores. Results do not depend on it", 0, 1024);

@@ -37,6 +37,8 @@ std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t 
 /// Whether attention_decode() supports such heads and pages: widths that are a multiple of 8, up to
 /// 128, and aligned pages.
 bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages);
+/// Throws Error unless attention_decode_supports().
+void require_attention_decode(const AttentionShape& shape, const KvPages& pages);
 /// log_sum [T, H] of the scaled scores is written unless empty.
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,

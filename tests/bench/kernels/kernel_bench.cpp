@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "model/aten/operators.h"
 #include "model/cuda/operators.h"
+#include "tests/aten/reference_operators.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/kernels/sections.h"
 
@@ -40,7 +40,8 @@ Device device_of(const Arguments& arguments) {
   const bool is_emulated = arguments.device == "emulated";
   if (!is_emulated && usable_gpus() == 0) return {};
   const std::string name = is_emulated ? "cpu" : arguments.device;
-  return {make_cuda_operators(name, DType::kBFloat16), make_aten_operators(name, DType::kBFloat16),
+  return {make_cuda_operators(name, DType::kBFloat16),
+          make_reference_operators(name, DType::kBFloat16),
           make_cuda_operators(name, DType::kBFloat16, 0, CudaBits::kExact)};
 }
 

@@ -6,7 +6,6 @@
 
 #include "common/base/error.h"
 #include "common/comm/launcher.h"
-#include "model/aten/operators.h"
 #include "model/cuda/operators.h"
 
 namespace lie {
@@ -41,11 +40,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
-  if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
   if (auto on_gpu = make_gpu_operators(options.device, local_gpu)) return on_gpu;
   fail(
-      "model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda, cuda-exact or one of the "
-      "last two with :<number>",
+      "model.device is \"{}\": expected cpu, cpu-bf16, cuda, cuda-exact or one of the last two "
+      "with :<number>",
       options.device);
 }
 

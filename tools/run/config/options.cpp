@@ -76,8 +76,8 @@ void describe(FieldList& fields, ModelOptions& options) {
   fields.add(
       "device", options.device,
       {.help = "cpu (the program's own operators), cpu-bf16 (the same with bf16 matmul operands, "
-               "using AMX if the processor has it), aten-cpu (LibTorch's, for comparison), cuda "
-               "(bf16 compute with fp32 master weights; learners and actors of a "
+               "using AMX if the processor has it), cuda (bf16 compute with fp32 master weights; "
+               "learners and actors of a "
                "node share its GPUs in turn) or cuda-exact (the same; the learner computes "
                "log-probs exactly as the sampler did, slower), the last two also with :<number>."});
   fields.add(

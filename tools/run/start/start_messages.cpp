@@ -21,7 +21,7 @@
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/saved_checkpoints.h"
-#include "model/aten/operators.h"
+#include "model/cuda/operators.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {

@@ -1,6 +1,6 @@
-#include "model/aten/heads.h"
+#include "tests/aten/heads.h"
 
-#include "model/aten/rows.h"
+#include "tests/aten/rows.h"
 
 namespace lie::aten {
 namespace {

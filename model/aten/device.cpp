@@ -1,13 +1,12 @@
-#include "model/aten/operators.h"
+#include "model/aten/device.h"
 
-#include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <string>
 
-#include "model/aten/aten_operators.h"
+#include "common/base/error.h"
 
-namespace lie {
-namespace aten {
+namespace lie::aten {
 namespace {
 
 at::Device parse_device(std::string_view name) {
@@ -25,6 +24,8 @@ std::string cuda_version() {
 }
 
 }  // namespace
+
+int usable_gpus() { return at::hasCUDA() ? static_cast<int>(at::getNumGPUs()) : 0; }
 
 at::Device usable_device(std::string_view name) {
   const at::Device device = parse_device(name);
@@ -48,13 +49,4 @@ at::Device usable_device(std::string_view name) {
   return {at::kCUDA, index};
 }
 
-}  // namespace aten
-
-int usable_gpus() { return at::hasCUDA() ? static_cast<int>(at::getNumGPUs()) : 0; }
-
-std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype, int threads) {
-  if (threads > 0) at::set_num_threads(threads);
-  return std::make_unique<aten::AtenOperators>(aten::usable_device(device), dtype);
-}
-
-}  // namespace lie
+}  // namespace lie::aten

@@ -1,4 +1,4 @@
-#include "model/aten/optimizer.h"
+#include "tests/aten/optimizer.h"
 
 #include <algorithm>
 #include <cstdint>

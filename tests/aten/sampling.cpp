@@ -1,8 +1,8 @@
-#include "model/aten/sampling.h"
+#include "tests/aten/sampling.h"
 
 #include <algorithm>
 
-#include "model/aten/rows.h"
+#include "tests/aten/rows.h"
 
 namespace lie::aten {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/aten/rows.h"
+#include "tests/aten/rows.h"
 
 namespace lie::aten {
 

@@ -1,4 +1,4 @@
-#include "model/aten/pages.h"
+#include "tests/aten/pages.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,0 +1,17 @@
+// Makes tests/aten/reference_class.h for those that do not include LibTorch's headers.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "model/operators/operators.h"
+
+namespace lie {
+
+/// Returns operators on `device`, "cpu" or "cuda[:index]". Activations and packed weights have
+/// `dtype`. On the CPU, LibTorch uses `threads` threads in the whole process from then on; 0 keeps
+/// LibTorch's default. Throws Error if this build or machine has no such device.
+std::unique_ptr<Operators> make_reference_operators(std::string_view device, DType dtype,
+                                                    int threads = 0);
+
+}  // namespace lie
