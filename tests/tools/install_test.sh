@@ -27,7 +27,7 @@ for program in lie_cluster lie_analyze lie_replay lie_verify; do
   ! grep -E "not found|$source_tree|/\.deps/" "$WORK/$program.ldd" || fail "$program depends on libraries that are not installed"
   [ "$(as_user "$program" --version)" = "$("$BIN/$program" --version)" ] || fail "$program --version differs between build and installation"
 done
-for library in libtorch_cpu libarrow libgomp; do
+for library in libarrow libparquet; do
   grep -q "$library.* => $prefix/" "$WORK/lie_cluster.ldd" || fail "$library is not loaded from the installation"
 done
 
