@@ -2,17 +2,19 @@
 # Reproduces the paper's tables at small scale (docs/studies/length-incentives.md): trains the rows of
 # configs/study/rows.yaml with several seeds each on the embedded task, then writes DIRECTORY/study.html and prints a table.
 #
-#   scripts/study.sh [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
+#   scripts/study.sh [--config CONFIG.yaml] [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N]
+#                    [--set KEY=VALUE]... DIRECTORY
 #
-# By default all rows run, N = cores. A row's own keys override --set. A run is one process of one thread in
-# DIRECTORY/ROW/seed-N, with its messages in DIRECTORY/ROW/seed-N.log. The same command skips finished runs and resumes
-# those that were stopped.
+# A row is configs/demo.yaml, or CONFIG.yaml, with the row's keys, which override --set. By default all rows run, N = cores.
+# A run is one process of one thread in DIRECTORY/ROW/seed-N, with its messages in DIRECTORY/ROW/seed-N.log. The same
+# command skips finished runs and resumes those that were stopped.
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-file=configs/study/rows.yaml wanted="" seeds=101-108 jobs="$(nproc)" settings=()
+usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+config=configs/demo.yaml file=configs/study/rows.yaml wanted="" seeds=101-108 jobs="$(nproc)" settings=()
 while [ $# -gt 1 ]; do
   case "$1" in
+    --config) config="$(realpath "$2")" ;;
     --file) file="$(realpath "$2")" ;;
     --rows) wanted="$2" ;;
     --seeds) seeds="$2" ;;
@@ -49,7 +51,7 @@ run_one() {  # row, seed
   IFS=$'\t' read -ra key_values <<<"${overrides[$1]}"
   for key_value in "${key_values[@]}"; do sets+=(--set "$key_value"); done
   mkdir -p "$study/$1"
-  exec "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 "${settings[@]}" "${sets[@]}" \
+  exec "$bin/lie_cluster" train "$config" --set model.threads=1 "${settings[@]}" "${sets[@]}" \
     --set "run.seed=$2" --set "run.directory=$run" >>"$run.log" 2>&1
 }
 
