@@ -15,7 +15,7 @@
 #include "model/cuda/ipc_memory.h"
 #include "model/weight_sync/weight_sync.h"
 #include "model/weight_sync/weight_transports.h"
-#include "tests/aten/reference_class.h"
+#include "tests/aten/reference_operators.h"
 #include "tests/comm/mpi_main.h"
 #include "tests/fake_gpu/fake_gpu.h"
 #include "tests/tiny_model.h"

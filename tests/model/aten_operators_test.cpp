@@ -1,5 +1,5 @@
-// Compares each operator of model/aten and model/cuda with the CPU operators, in fp32.
-#include "tests/aten/reference_operators.h"
+// Compares each operator of LibTorch and of model/cuda with the CPU operators, in fp32.
+#include "model/cuda/operators.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "model/aten/deterministic.h"
 #include "model/aten/head_groups.h"
+#include "tests/aten/make_reference_operators.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"
 #include "tests/model/transformer_golden.h"

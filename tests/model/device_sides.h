@@ -9,7 +9,7 @@
 
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/operators.h"
-#include "tests/aten/reference_operators.h"
+#include "tests/aten/make_reference_operators.h"
 
 namespace lie::test {
 

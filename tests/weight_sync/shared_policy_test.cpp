@@ -18,7 +18,7 @@
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/update/update.h"
 #include "model/weight_sync/weight_sync.h"
-#include "tests/aten/reference_class.h"
+#include "tests/aten/reference_operators.h"
 #include "tests/tiny_model.h"
 
 namespace lie {

@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "model/cuda/operators.h"
-#include "tests/aten/reference_operators.h"
+#include "tests/aten/make_reference_operators.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/kernels/sections.h"
 

@@ -1,9 +1,9 @@
-#include "tests/aten/reference_operators.h"
+#include "tests/aten/make_reference_operators.h"
 
 #include <ATen/Parallel.h>
 
 #include "model/aten/device.h"
-#include "tests/aten/reference_class.h"
+#include "tests/aten/reference_operators.h"
 
 namespace lie {
 
