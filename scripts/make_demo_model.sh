@@ -2,8 +2,9 @@
 # Makes assets/count_pairs from scratch: tokenizer, data, the model by two fine-tunings from random weights, and the
 # reference length of every training prompt. Needs a build (scripts/build.sh). Its results are in the repository.
 #
-#   bash scripts/make_demo_model.sh                   start 0, the one in the repository
-#   bash scripts/make_demo_model.sh START DIRECTORY   another start, of other data and random weights (docs/studies/starts.md)
+#   bash scripts/make_demo_model.sh                       start 0, the one in the repository
+#   bash scripts/make_demo_model.sh START DIRECTORY ...   another start, of other data and random weights (docs/studies/starts.md),
+#                                                         with further options of make_data.py
 #
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
@@ -16,7 +17,7 @@ work=build/count_pairs
 seed=$((10 * start + 1))  # make_data.py uses the four seeds after it
 
 python3 assets/count_pairs/make_tokenizer.py
-python3 assets/count_pairs/make_data.py "$work/data" --seed "$seed"
+python3 assets/count_pairs/make_data.py "$work/data" --seed "$seed" "${@:3}"
 "$lie_cluster" sft configs/count_pairs/sft_skill.yaml --set "run.directory=$work/skill" \
   --set "data.train_file=$work/data/sft_skill.jsonl" --set "run.seed=$seed"
 "$lie_cluster" sft configs/count_pairs/sft_sloppy.yaml --set "run.directory=$work/sloppy" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N]
+"""Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N] [--taught N... --trained N... --measured N...]
 
 Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
 (1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
@@ -13,6 +13,10 @@ Writes to OUT_DIR:
   train.jsonl       RL prompts with gold answers, each used once
   eval.jsonl        held-out prompts
 The same seed gives the same bytes with every Python 3: only random.random() is used.
+
+With --taught, --trained and --measured, lists have these numbers of integers, and eval.jsonl has --eval-rows prompts of
+each measured length, which is their data source (docs/studies/list-lengths.md). At most length // 2 pairs hit, so a lazy
+"1" is right in 2/3 of the lists of four and five.
 """
 import argparse
 import json
@@ -65,7 +69,7 @@ class Draw:
 
 def problem(draw, answer_weights=ANSWER_WEIGHTS, length=LIST_LENGTH):
     """A list, a target and the number of pairs that hit it, drawn until the wanted number is met."""
-    wanted = draw.weighted(answer_weights)
+    wanted = draw.weighted({hits: weight for hits, weight in answer_weights.items() if hits <= length // 2})
     while True:
         numbers = draw.distinct(length, NUMBERS)
         sums = [numbers[i] + numbers[j] for i, j in pairs_of(length)]
@@ -80,20 +84,21 @@ def prompt_text(numbers, target):
 
 def response_text(draw, numbers, target, in_order, hazard):
     """A search that stops after each try with probability `hazard`; a repeated hit keeps the running count."""
+    pairs = pairs_of(len(numbers))
     lines = ["in order:\n" if in_order else "at random:\n"]
     hits = set()
     at = -1
-    for _ in range(MAX_TRIES):
+    for _ in range(max(MAX_TRIES, len(pairs))):
         follow = at < 0 if in_order else False
         if follow or draw.chance(0.98 if in_order else 0.2):
             at += 1
         else:
-            at = draw.below(len(PAIRS))
-        if at >= len(PAIRS):
+            at = draw.below(len(pairs))
+        if at >= len(pairs):
             if in_order:
                 break
             at = 0
-        i, j = PAIRS[at]
+        i, j = pairs[at]
         a, b = numbers[i], numbers[j]
         if a + b == target:
             hits.add(at)
@@ -107,10 +112,14 @@ def response_text(draw, numbers, target, in_order, hazard):
     return "".join(lines)
 
 
-def sft_rows(seed, count, in_order_share, long_share, long_hazard, short_hazard):
+def drawn_length(draw, lengths):
+    return lengths[0] if len(lengths) == 1 else lengths[draw.below(len(lengths))]
+
+
+def sft_rows(seed, count, lengths, in_order_share, long_share, long_hazard, short_hazard):
     draw = Draw(seed)
     for _ in range(count):
-        numbers, target, _ = problem(draw)
+        numbers, target, _ = problem(draw, length=drawn_length(draw, lengths))
         hazard = long_hazard if draw.chance(long_share) else short_hazard
         in_order = draw.chance(in_order_share)
         yield {"prompt": prompt_text(numbers, target),
@@ -145,15 +154,20 @@ def main():
     arguments.add_argument("--sloppy-rows", type=int, default=6400)
     arguments.add_argument("--train-rows", type=int, default=1280)
     arguments.add_argument("--eval-rows", type=int, default=512)
+    for name in ("taught", "trained", "measured"):
+        arguments.add_argument(f"--{name}", type=int, nargs="+", default=[LIST_LENGTH])
     a = arguments.parse_args()
     os.makedirs(a.out, exist_ok=True)
     at = lambda name: os.path.join(a.out, name)
     taken = set()
-    write(at("eval.jsonl"), prompt_rows(a.seed + 1, a.eval_rows, taken))
-    write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken))
-    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, in_order_share=0.6, long_share=0.8,
+    problems = lambda lengths: lambda draw: problem(draw, length=drawn_length(draw, lengths))
+    source = lambda length: "count_pairs" if a.measured == [LIST_LENGTH] else f"length-{length}"
+    write(at("eval.jsonl"), (row for length in a.measured
+                             for row in prompt_rows(a.seed + 1, a.eval_rows, taken, problems([length]), source(length))))
+    write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken, problems(a.trained)))
+    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, a.taught, in_order_share=0.6, long_share=0.8,
                                           long_hazard=0.01, short_hazard=0.25))
-    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, in_order_share=0.3, long_share=0,
+    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, a.taught, in_order_share=0.3, long_share=0,
                                            long_hazard=0, short_hazard=0.55))
 
 

@@ -16,6 +16,7 @@ from lie_cluster.study.page import study_page
 from lie_cluster.study.report import study_json, study_text
 from lie_cluster.study.results import load_study
 from lie_cluster.study.rows import load_rows, overrides_text
+from lie_cluster.study.sources import load_sources, sources_text
 from lie_cluster.study.starts import starts_text
 from lie_cluster.study.tokens import tokens_text
 
@@ -114,6 +115,20 @@ class Study(unittest.TestCase):
             budgets_text(rows, 70)
         with self.assertRaisesRegex(Error, "holds no ROW/SEED/table.json"):
             load_budgets(WORK / "plain")
+
+    def test_accuracy_is_shown_by_data_source(self):
+        for seed, right in ((1, 0.25), (2, 0.5)):
+            place = WORK / "sources/full" / f"seed-{seed}"
+            place.mkdir(parents=True)
+            rows = [{"data_source": source, "average": {"value": value}, "response_length_mean": 40 * seed}
+                    for source, value in (("length-4", right), ("length-5", 1.0))]
+            (place / "table.json").write_text(json.dumps({"rows": rows}))
+        _, four, five = sources_text(load_sources(WORK / "sources")).splitlines()
+        # Student's t of one degree of freedom times the standard error of .125 is 1.588.
+        self.assertRegex(four, r"full +length-4 +2 +0\.375 \[-1\.213, 1\.963\] +60 +0\.250 0\.500")
+        self.assertRegex(five, r"full +length-5 +2 +1\.000 .* +60 +1\.000 1\.000")
+        with self.assertRaisesRegex(Error, "holds no ROW/SEED/table.json"):
+            load_sources(WORK / "plain")
 
     def test_rows_are_compared_after_the_same_number_of_tokens(self):
         self.add_run("plain", 1, 0.75, PLAIN)
