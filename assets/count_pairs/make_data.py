@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N] [--taught N... --trained N... --measured N...]
+"""Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N] [--taught N...]
+[--trained N...] [--measured N...]
 
 Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
 (1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
