@@ -11,9 +11,16 @@ from ..estimates import mean_interval
 from .report import aligned, interval_text
 
 
-def _accuracies(path):
+def load_tables(directory):
+    """Returns (row, seed, rows of the table) for each ROW/SEED/table.json; Error if there is none."""
+    paths = sorted(directory.glob("*/*/table.json"))
+    if not paths:
+        raise Error(f"{directory}: holds no ROW/SEED/table.json of lie_cluster eval")
+    return [(*path.parts[-3:-1], json.loads(path.read_text(encoding="utf-8"))["rows"]) for path in paths]
+
+
+def _accuracies(total):
     """Returns the accuracy by budget, and at the limit of the responses."""
-    total = json.loads(path.read_text(encoding="utf-8"))["rows"][-1]
     by_budget = {int(budget): estimate["value"] for budget, estimate in total["budgets"].items()}
     return dict(sorted(by_budget.items())), total["average"]["value"]
 
@@ -21,10 +28,8 @@ def _accuracies(path):
 def load_budgets(directory):
     """Returns {row: {seed: (accuracy by budget, accuracy at the limit)}}."""
     rows = {}
-    for path in sorted(directory.glob("*/*/table.json")):
-        rows.setdefault(path.parts[-3], {})[path.parts[-2]] = _accuracies(path)
-    if not rows:
-        raise Error(f"{directory}: holds no ROW/SEED/table.json of lie_cluster eval")
+    for row, seed, table in load_tables(directory):
+        rows.setdefault(row, {})[seed] = _accuracies(table[-1])
     return rows
 
 

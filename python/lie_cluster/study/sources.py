@@ -2,25 +2,22 @@
 
 Reads ROW/seed-N/table.json of `lie_cluster eval`. A seed counts once; intervals are Student's over the seeds.
 """
-import json
 import pathlib
 
 from ..command_line import make_parser, run
-from ..error import Error
 from ..estimates import mean_interval
+from .budgets import load_tables
 from .report import aligned, interval_text
 
 
 def load_sources(directory):
     """Returns {row: {data source: (accuracies, mean lengths in tokens)}}, with a number for each seed."""
     rows = {}
-    for path in sorted(directory.glob("*/*/table.json")):
-        for of_source in json.loads(path.read_text(encoding="utf-8"))["rows"]:
-            accuracies, lengths = rows.setdefault(path.parts[-3], {}).setdefault(of_source["data_source"], ([], []))
+    for row, _, table in load_tables(directory):
+        for of_source in table:
+            accuracies, lengths = rows.setdefault(row, {}).setdefault(of_source["data_source"], ([], []))
             accuracies.append(of_source["average"]["value"])
             lengths.append(of_source["response_length_mean"])
-    if not rows:
-        raise Error(f"{directory}: holds no ROW/SEED/table.json of lie_cluster eval")
     return rows
 
 
