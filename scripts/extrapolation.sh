@@ -11,6 +11,7 @@ mkdir -p "$1"
 study="$(realpath "$1")" first="${2:-701}" last="${3:-703}"
 cd "$(dirname "$0")/.."
 source scripts/python_lib.sh
+source scripts/measure_lib.sh
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin="${LIE_BIN:-build/release/bin}" rows=configs/study/extrapolation.yaml
 
@@ -29,13 +30,7 @@ for seed in $(seq "$first" "$last"); do
 done
 for run in "$study"/{first,second}/*/seed-*/; do
   name="$(basename "$(dirname "$run")")/$(basename "$run")"
-  cat >"$study/eval.yaml" <<YAML
-run: {directory: $study/budgets/$name}
-model: {path: $run/checkpoints/step-000060}
-data: {evaluation_file: assets/count_pairs/eval.jsonl}
-rollout: {max_prompt_tokens: 32}
-evaluation: {temperature: 1.0, samples_per_prompt: 4, max_response_tokens: 220, budgets: [60, 80, 100, 130, 160], ks: [1]}
-YAML
-  "$bin/lie_cluster" eval "$study/eval.yaml" >"$study/eval.log" 2>&1 || { cat "$study/eval.log"; exit 1; }
+  measure "budgets/$name" "$run/checkpoints/step-000060" assets/count_pairs/eval.jsonl \
+    "samples_per_prompt: 4, max_response_tokens: 220, budgets: [60, 80, 100, 130, 160]"
 done
 "$python" -m lie_cluster.study.budgets "$study/budgets"

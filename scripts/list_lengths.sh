@@ -12,6 +12,7 @@ mkdir -p "$1"
 study="$(realpath "$1")" first="${2:-801}" last="${3:-803}"
 cd "$(dirname "$0")/.."
 source scripts/python_lib.sh
+source scripts/measure_lib.sh
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin="${LIE_BIN:-build/release/bin}" start="$study/start"
 
@@ -19,18 +20,9 @@ bin="${LIE_BIN:-build/release/bin}" start="$study/start"
   bash scripts/make_demo_model.sh 6 "$start" --taught 4 5 6 7 --trained 5 6 --measured 4 5 6 7 8
 scripts/study.sh --rows gspo,gspo-lie --seeds "$first-$last" --set "model.path=$start/model" \
   --set "data.train_file=$start/train.jsonl" --set "data.evaluation_file=$start/eval.jsonl" "$study/runs"
-measure() {  # row/seed, model
-  cat >"$study/eval.yaml" <<YAML
-run: {directory: $study/measured/$1}
-model: {path: $2}
-data: {evaluation_file: $start/eval.jsonl}
-rollout: {max_prompt_tokens: 32}
-evaluation: {temperature: 1.0, max_response_tokens: 200, ks: [1]}
-YAML
-  "$bin/lie_cluster" eval "$study/eval.yaml" >"$study/eval.log" 2>&1 || { cat "$study/eval.log"; exit 1; }
-}
-measure start/seed-0 "$start/model"
+measure measured/start/seed-0 "$start/model" "$start/eval.jsonl" "max_response_tokens: 200"
 for run in "$study"/runs/*/seed-*/; do
-  measure "$(basename "$(dirname "$run")")/$(basename "$run")" "$run/checkpoints/step-000060"
+  measure "measured/$(basename "$(dirname "$run")")/$(basename "$run")" "$run/checkpoints/step-000060" "$start/eval.jsonl" \
+    "max_response_tokens: 200"
 done
 "$python" -m lie_cluster.study.sources "$study/measured"
