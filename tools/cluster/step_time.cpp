@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/io/metrics_log.h"
 #include "common/trajectory/run_reader.h"
 
@@ -28,6 +29,9 @@ double processors(const std::vector<int>& ranks, const Hosts& hosts, std::int64_
 /// Returns the roles of the ranks that the log of a run names. Learners are the first ranks.
 RoleLayout logged_layout(const std::filesystem::path& run_directory) {
   const RunReader run(run_directory / "trajectories");
+  if (run.samples().empty()) {
+    fail("{}: the log holds no response to name the ranks of the run", run_directory.string());
+  }
   std::vector<std::int32_t> actors, reward_workers;
   run.read(std::array{run.into(actors, schema::sample::kActorRank),
                       run.into(reward_workers, schema::sample::kRewardRank)});
