@@ -81,7 +81,7 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::in
                              std::vector<std::string> cautions, RunCoverage& coverage)
     : log_(run_directory / kMetricsFile, rows_up_to(last_step, run_directory / kMetricsFile)),
       events_(run_directory / "tensorboard"),
-      progress_(stderr),
+      progress_(stderr, steps),
       steps_(steps),
       rewards_(std::move(rewards)),
       coverage_(coverage),
@@ -108,44 +108,14 @@ void CurveRecorder::record(StepOutcome& step) {
       .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(step, context)};
   log_.append(row);
   draw(row);
-  if (row.step > 0) show_step(row);
+  if (row.step > 0) progress_.show_step(row);
   for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
   for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
-  if (row.find("eval_accuracy")) show_evaluation(row);
+  if (row.find("eval_accuracy")) progress_.show_evaluation(row);
   if (goal_ && goal_->holds(row)) {
     stop_->reach(
         fmt::format("done: {} of {}, until {}", row.step, counted(steps_, "step"), goal_->text));
   }
-}
-
-void CurveRecorder::show(const GroupsDone& done) {
-  progress_.show(GroupsProgress{.step = done.step,
-                                .steps = steps_,
-                                .is_evaluation = done.purpose == Purpose::kEvaluate,
-                                .groups = done.groups,
-                                .all_groups = done.all_groups,
-                                .tokens = done.tokens});
-}
-
-void CurveRecorder::show_step(const MetricsRow& row) {
-  progress_.show(StepProgress{.step = row.step,
-                              .steps = steps_,
-                              .accuracy = row.value_or_zero("accuracy"),
-                              .reward_mean = row.value_or_zero("reward_mean"),
-                              .response_length_mean = row.value_or_zero("response_length_mean"),
-                              .truncated_share = row.value_or_zero("truncation_rate"),
-                              .c_context_mean = row.value_or_zero("c_context_mean"),
-                              .tokens_per_second = row.value_or_zero("tokens_per_second"),
-                              .step_seconds = row.value_or_zero("step_seconds")});
-}
-
-void CurveRecorder::show_evaluation(const MetricsRow& row) {
-  progress_.show(
-      EvaluationProgress{.step = row.step,
-                         .steps = steps_,
-                         .accuracy = row.value_or_zero("eval_accuracy"),
-                         .response_length_mean = row.value_or_zero("eval_response_length_mean"),
-                         .c_context_mean = row.value_or_zero("eval_c_context_mean")});
 }
 
 namespace {

@@ -19,7 +19,6 @@
 #include "learner/record/run_coverage.h"
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
-#include "learner/schedule/open_groups.h"
 #include "learner/step.h"
 #include "learner/update/advantage.h"
 
@@ -57,12 +56,10 @@ class CurveRecorder : public StepRecorder {
   /// Ends the run at the first step that meets the condition. Keeps a reference to `stop`.
   void stop_when(const MetricCondition& goal, EarlyStop& stop) { goal_ = goal, stop_ = &stop; }
   /// Updates the progress line within a step.
-  void show(const GroupsDone& done);
+  void show(const GroupsProgress& progress) { progress_.show_groups(progress); }
 
  private:
   void draw(const MetricsRow& row);  // writes TensorBoard events
-  void show_step(const MetricsRow& row);
-  void show_evaluation(const MetricsRow& row);
 
   MetricsLog log_;
   EventWriter events_;

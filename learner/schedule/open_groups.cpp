@@ -88,7 +88,8 @@ SelectedGroups select_groups(std::vector<ScoredGroup> groups, std::int64_t wante
 void OpenGroups::order(StepPhase step_phase, std::vector<ScoredGroup> finished,
                        const std::deque<Ticket>& awaited) {
   Phase& phase = phases_[step_phase];
-  phase.done.step = step_phase.step, phase.done.purpose = step_phase.purpose;
+  phase.done.step = step_phase.step;
+  phase.done.is_evaluation = step_phase.purpose == Purpose::kEvaluate;
   phase.done.all_groups += std::ssize(finished) + std::ssize(awaited);
   std::ranges::move(finished, std::back_inserter(phase.finished));
   phase.done.groups = std::ssize(phase.finished);
@@ -105,8 +106,8 @@ void OpenGroups::add(ScoredGroup group) {
   phase.finished.push_back(std::move(group));
 }
 
-GroupsDone OpenGroups::training_progress() const {
-  GroupsDone all;
+GroupsProgress OpenGroups::training_progress() const {
+  GroupsProgress all;
   for (const auto& [step_phase, phase] : phases_) {
     if (step_phase.purpose != Purpose::kTrain) continue;
     all.groups += std::ssize(phase.finished);

@@ -93,7 +93,7 @@ struct GeneratingLearner0 : Learner0 {
         groups(&logged, transport.learners),
         publisher(coordinator, *weights, first_version(config, start)),
         schedule_recorder(make_schedule_recorder(config, start)) {
-    coordinator.watch([this](const GroupsDone& done) {
+    coordinator.watch([this](const GroupsProgress& done) {
       stalls.moved();
       curves.show(done);
     });
@@ -165,12 +165,7 @@ void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uin
   const Tokenizer tokenizer = Tokenizer::load(model);
   Generator generator(weights.policy(), operators, load_model_config(model), rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights,
-             .generator = generator,
-             .tickets = transport.tickets,
-             .rollouts = transport.rollouts,
-             .rank = transport.rank,
-             .poll_progress = transport.poll_progress});
+  run_actor(weights, generator, transport);
 }
 
 void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
@@ -179,13 +174,6 @@ void run_actor_role(const TrainConfig& config, const RunStart& start, Operators&
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
   run_actor_on(start.model_directory, rollout, static_cast<std::uint64_t>(config.run.seed),
                operators, weights, transport);
-}
-
-void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
-                            const RewardTransport& transport) {
-  run_reward_worker(scoring_options(config), text_decoder(start),
-                    {.rank = transport.rank, .poll_progress = transport.poll_progress},
-                    transport.rollouts, transport.scored);
 }
 
 void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
