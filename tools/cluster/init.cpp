@@ -207,7 +207,6 @@ void fit_to_lengths(const StartResponses& start, bool has_reference_lengths, Tra
   const double wanted =
       std::max(1.5 * static_cast<double>(start.longest), start.mean_tokens + 2 * delta);
   limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
-  fit_to_limit(config.reward, limit);
   const double half_of_room =
       16 * std::round((static_cast<double>(limit) - start.mean_tokens) / 2 / 16);
   fit_to_start(config.reward, start.mean_tokens, std::clamp(half_of_room, 16.0, delta),

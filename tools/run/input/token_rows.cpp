@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "common/io/json_lines.h"
 #include "common/io/line_input.h"
+#include "common/text/scan.h"
 
 namespace lie {
 
@@ -48,7 +49,7 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
   LineInput in(file);
   std::vector<TokenRow> rows;
   for (std::string line; in.next(line);) {
-    if (!is_blank(line)) rows.push_back(row(line, in.place(), with_responses));
+    if (!trimmed(line).empty()) rows.push_back(row(line, in.place(), with_responses));
   }
   if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", in.name());
   return rows;
