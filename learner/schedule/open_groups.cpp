@@ -10,6 +10,17 @@
 #include "common/base/error.h"
 
 namespace lie {
+namespace {
+
+std::int64_t oldest_version(const RolloutGroup& group) {
+  std::int64_t oldest = group.ticket.policy_version;
+  for (const Response& response : group.responses) {
+    for (const VersionRun& run : response.versions) oldest = std::min(oldest, run.policy_version);
+  }
+  return oldest;
+}
+
+}  // namespace
 
 std::int64_t due_step(const OpenGroup& group, std::int64_t max_staleness) {
   return std::min(group.policy_version + 1, group.drawn.step) + max_staleness;
@@ -50,14 +61,6 @@ std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
     all_finished = all_finished && found->second;
   }
   return all_finished ? std::move(groups) : std::vector<DrawnGroup>();
-}
-
-std::int64_t oldest_version(const RolloutGroup& group) {
-  std::int64_t oldest = group.ticket.policy_version;
-  for (const Response& response : group.responses) {
-    for (const VersionRun& run : response.versions) oldest = std::min(oldest, run.policy_version);
-  }
-  return oldest;
 }
 
 bool has_signal(const ScoredGroup& group) {

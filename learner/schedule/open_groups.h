@@ -55,8 +55,6 @@ std::vector<DrawnGroup> first_groups(std::vector<OpenGroup> open, std::int64_t s
 std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
                                       std::span<const OpenGroup> open);
 
-std::int64_t oldest_version(const RolloutGroup& group);
-
 // Dynamic sampling (DAPO, arXiv:2503.14476, section 3.2). A group whose responses are all
 // correct or all incorrect does not show which answer is better, so a group of another prompt
 // replaces it.

@@ -26,21 +26,19 @@ SequenceAttention sequence_job(Tensor rotated, Tensor qkv, const AttentionShape&
   const auto sequence = static_cast<std::size_t>(task / shape.kv_heads);
   const std::int64_t kv_head = task % shape.kv_heads, group = shape.heads / shape.kv_heads;
   const std::int64_t width = shape.head_width, first = sequences.starts[sequence];
-  SequenceAttention job;
-  job.head_width = width;
-  job.group = group;
-  job.scale = score_scale(shape);
-  job.length = sequences.starts[sequence + 1] - first;
-  job.q = row(rotated, first) + kv_head * group * width;
-  job.k = row(rotated, first) + shape.q_cols() + kv_head * width;
-  job.qk_stride = rotated.stride;
-  job.v = row(qkv, first) + shape.q_cols() + shape.kv_cols() + kv_head * width;
-  job.v_stride = qkv.stride;
-  job.y = row(y, first) + kv_head * group * width;
-  job.y_stride = y.stride;
-  if (!log_sum.empty()) job.log_sum = row(log_sum, first) + kv_head * group;
-  job.log_sum_stride = log_sum.stride;
-  return job;
+  const std::int64_t q = kv_head * group * width, k = shape.q_cols() + kv_head * width;
+  const auto from = [first](Tensor x, std::int64_t col) {
+    return x.empty() ? Rows() : Rows{row(x, first) + col, x.stride};
+  };
+  return {.head_width = width,
+          .group = group,
+          .scale = score_scale(shape),
+          .length = sequences.starts[sequence + 1] - first,
+          .q = from(rotated, q),
+          .k = from(rotated, k),
+          .v = from(qkv, k + shape.kv_cols()),
+          .y = from(y, q),
+          .log_sum = from(log_sum, kv_head * group)};
 }
 
 }  // namespace
@@ -83,7 +81,7 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
                           page_part(pages, 0, shape, kv_head), pages.pool.stride,
                           batch.table.data + batch.sequences.data[t] * batch.table_width,
                           batch.positions.data[t] + 1, row(y, t) + col},
-                         scratch_[static_cast<std::size_t>(member)].data());
+                         scratch(member));
   };
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
   const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
@@ -100,8 +98,7 @@ void CpuOperators::attention(Tensor rotated, Tensor qkv, const AttentionShape& s
   const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
   team_.each(tasks, [&](std::int64_t task, int member) {
     attention_kernels().attend_sequence(
-        sequence_job(rotated, qkv, shape, y, log_sum, sequences, task),
-        scratch_[static_cast<std::size_t>(member)].data());
+        sequence_job(rotated, qkv, shape, y, log_sum, sequences, task), scratch(member));
   });
 }
 
@@ -112,19 +109,11 @@ void CpuOperators::attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Ten
   reserve_scratch(attention_kernels().gradient_scratch(sequences.longest, shape.head_width));
   const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
   team_.each(tasks, [&](std::int64_t task, int member) {
-    SequenceAttentionGradient job;
-    job.forward = sequence_job(rotated, qkv, shape, y, log_sum, sequences, task);
     // Gradients have the layout of their tensors, so sequence_job() gives their addresses as well.
-    const SequenceAttention at = sequence_job(d_rotated, d_qkv, shape, dy, {}, sequences, task);
-    job.dy = at.y;
-    job.dy_stride = dy.stride;
-    job.dq = const_cast<float*>(at.q);
-    job.dk = const_cast<float*>(at.k);
-    job.d_qk_stride = d_rotated.stride;
-    job.dv = const_cast<float*>(at.v);
-    job.dv_stride = d_qkv.stride;
-    attention_kernels().attend_sequence_backward(job,
-                                                 scratch_[static_cast<std::size_t>(member)].data());
+    const SequenceAttention d = sequence_job(d_rotated, d_qkv, shape, dy, {}, sequences, task);
+    attention_kernels().attend_sequence_backward(
+        {sequence_job(rotated, qkv, shape, y, log_sum, sequences, task), d.y, d.q, d.k, d.v},
+        scratch(member));
   });
 }
 

@@ -8,21 +8,6 @@
 
 namespace lie::cpu {
 
-TileWeight::TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles)
-    : PackedWeight(out, in), use_(use), memory_(std::move(tiles)) {}
-
-void TileWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
-                      const float* matrix) {
-  const std::int64_t end = first_out + rows, first_panel = first_out / kPanel;
-  team.each(panels_for(end) - first_panel, [&](std::int64_t task, int) {
-    const std::int64_t panel = first_panel + task, begin = std::max(panel * kPanel, first_out);
-    pack_panel(panel, {begin % kPanel, std::min(end - panel * kPanel, kPanel)},
-               matrix + (begin - first_out) * in());
-  });
-  transposed_current_ = false;
-}
-
-/// Sets columns of a panel from rows of a matrix.
 void TileWeight::pack_panel(std::int64_t panel, Range columns, const float* matrix) {
   for (std::int64_t k = 0; k < in(); k += kTileDepth) {
     alignas(64) std::uint16_t packed[kTile];
@@ -58,19 +43,16 @@ void TileWeight::transpose_tile(std::int64_t panel, std::int64_t first_out,
 }
 
 const std::uint16_t* TileWeight::transposed(ThreadTeam& team) {
-  if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
-  const std::lock_guard lock(transpose_mutex_);
   const TileLayout transposed_layout{out(), panels_for(in())};
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(transposed_layout.elements() / 2);
-  auto* to = reinterpret_cast<std::uint16_t*>(transposed_.data());
-  if (transposed_current_) return to;
-  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
-    for (std::int64_t n = 0; n < out(); n += kTileDepth) {
-      transpose_tile(panel, n, to + transposed_layout.at(panel, n));
-    }
-  });
-  transposed_current_ = true;
-  return to;
+  return reinterpret_cast<std::uint16_t*>(
+      transposed_by(transposed_layout.elements() / 2, [&](float* all) {
+        auto* to = reinterpret_cast<std::uint16_t*>(all);
+        team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
+          for (std::int64_t n = 0; n < out(); n += kTileDepth) {
+            transpose_tile(panel, n, to + transposed_layout.at(panel, n));
+          }
+        });
+      }));
 }
 
 const AttentionKernels& Bf16Operators::attention_kernels() const {
@@ -118,7 +100,7 @@ std::vector<Range> tiles_of_rows(std::span<const std::int32_t> starts, std::int6
 }  // namespace
 
 std::uint16_t* Bf16Operators::scratch_of(int member) const {
-  return reinterpret_cast<std::uint16_t*>(scratch_[static_cast<std::size_t>(member)].data());
+  return reinterpret_cast<std::uint16_t*>(scratch(member));
 }
 
 void Bf16Operators::multiply_tiles(const TileMatmul& matmul, std::int64_t rows) {
@@ -131,22 +113,19 @@ void Bf16Operators::multiply_tiles(const TileMatmul& matmul, std::int64_t rows) 
 
 void Bf16Operators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
   const auto& weight = static_cast<const TileWeight&>(w);
-  multiply_tiles({floats(x), x.stride, weight.tiles(), floats(residual), residual.stride, floats(y),
-                  y.stride, w.in(), w.out()},
+  multiply_tiles({rows_of(x), weight.tiles(), rows_of(residual), rows_of(y), w.in(), w.out()},
                  x.rows);
 }
 
 void Bf16Operators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
   const std::uint16_t* tiles = static_cast<TileWeight&>(w).transposed(team_);
-  multiply_tiles({floats(dy), dy.stride, tiles, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
-                 dy.rows);
+  multiply_tiles({rows_of(dy), tiles, {}, rows_of(dx), w.out(), w.in()}, dy.rows);
 }
 
 void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
                                            std::span<const std::int32_t> starts, Tensor dw) {
   const std::vector<Range> blocks = tiles_of_rows(starts, dy.rows);
-  const TileOuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
-                                 floats(dw), dw.stride, blocks};
+  const TileOuterProduct product{rows_of(dy), rows_of(x), rows_of(dw), blocks};
   reserve_scratch(kTileOuterScratch / 2);
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 128;
   split_gradient(dw, 2 * kTileRows, cycles, [&](Range out, Range in, int member) {
@@ -170,15 +149,6 @@ void Bf16Operators::qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotat
 void Bf16Operators::embed(Tensor table, Indices tokens, Tensor y) {
   CpuOperators::embed(table, tokens, y);
   round_columns(y);
-}
-
-void Bf16Operators::embed(const PackedWeight& table, Indices tokens, Tensor y) {
-  const auto& weight = static_cast<const TileWeight&>(table);
-  split(tokens.count, 1, y.elements() / 8, [&](Range range) {
-    for (std::int64_t t = range.begin; t < range.end; ++t) {
-      weight.copy_row(tokens.data[t], row(y, t));
-    }
-  });
 }
 
 }  // namespace lie::cpu

@@ -5,37 +5,29 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "model/cpu/kernels/bf16_kernels.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {
 
-class TileWeight : public PackedWeight {
+class TileWeight : public PanelWeight {
  public:
   /// `tiles` must be zeros, layout().elements() bf16 numbers.
-  TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles);
+  TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles)
+      : PanelWeight(out, in, use, std::move(tiles)) {}
   std::int64_t bytes() const override {
     return layout().elements() * dtype_bytes(DType::kBFloat16);
   }
   TileLayout layout() const { return {in(), panels_for(out())}; }
-  /// Packs the rows [first_out, first_out + rows) from row-major memory.
-  void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
   std::uint16_t* tiles() const { return static_cast<std::uint16_t*>(memory_.view().data); }
-  void copy_row(std::int64_t out, float* to) const;
+  void copy_row(std::int64_t out, float* to) const override;
   /// Returns the tiles of the transposed weight. Throws Error if the weight is fixed.
   const std::uint16_t* transposed(ThreadTeam& team);
 
  private:
-  void pack_panel(std::int64_t panel, Range columns, const float* matrix);
+  void pack_panel(std::int64_t panel, Range columns, const float* matrix) override;
   void transpose_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
-
-  WeightUse use_;
-  Buffer memory_;
-  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
-  AlignedFloats transposed_;
-  bool transposed_current_ = false;
 };
 
 class Bf16Operators : public CpuOperators {
@@ -52,7 +44,6 @@ class Bf16Operators : public CpuOperators {
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                               Tensor dw) override;
   void embed(Tensor table, Indices tokens, Tensor y) override;
-  void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
   /// Also rounds the rotated keys, and the values of qkv in place.
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
 

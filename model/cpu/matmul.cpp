@@ -18,10 +18,7 @@ float wide(std::uint16_t value) { return from_bfloat16(value); }
 }  // namespace
 
 CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels)
-    : PackedWeight(out, in),
-      use_(use),
-      is_narrow_(use == WeightUse::kFixed),
-      memory_(std::move(panels)) {}
+    : PanelWeight(out, in, use, std::move(panels)), is_narrow_(use == WeightUse::kFixed) {}
 
 void CpuWeight::widen(Buffer panels) {
   const std::uint16_t* from = narrow();
@@ -30,33 +27,32 @@ void CpuWeight::widen(Buffer panels) {
   is_narrow_ = false;
 }
 
-void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
-                     const float* matrix) {
+void PanelWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
+                       const float* matrix) {
   const std::int64_t end_out = first_out + rows, first_panel = first_out / kPanel;
   team.each(panels_for(end_out) - first_panel, [&](std::int64_t task, int) {
     const std::int64_t panel = first_panel + task;
     const std::int64_t begin = std::max(panel * kPanel, first_out);
-    const Range columns{begin % kPanel, std::min(end_out - panel * kPanel, kPanel)};
-    const float* from = matrix + (begin - first_out) * in();
-    narrow() ? pack_columns(narrow(), panel, columns, from)
-             : pack_columns(panels(), panel, columns, from);
+    pack_panel(panel, {begin % kPanel, std::min(end_out - panel * kPanel, kPanel)},
+               matrix + (begin - first_out) * in());
   });
   transposed_current_ = false;
 }
 
-template <typename T>
-void CpuWeight::pack_columns(T* panels, std::int64_t panel, Range columns,
-                             const float* matrix) const {
+void CpuWeight::pack_panel(std::int64_t panel, Range columns, const float* matrix) {
   const std::int64_t filled = panel * kPanel + columns.end == out() ? kPanel : columns.end;
-  for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
-    T* to = panels + layout().at(panel, first);
-    for (std::int64_t k = first; k < first + depth; ++k, to += kPanel) {
-      for (std::int64_t c = columns.begin; c < columns.end; ++c) {
-        put(matrix[(c - columns.begin) * in() + k], to[c]);
+  const auto pack_into = [&](auto* panels) {
+    for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
+      auto* to = panels + layout().at(panel, first);
+      for (std::int64_t k = first; k < first + depth; ++k, to += kPanel) {
+        for (std::int64_t c = columns.begin; c < columns.end; ++c) {
+          put(matrix[(c - columns.begin) * in() + k], to[c]);
+        }
+        std::fill(to + columns.end, to + filled, 0);
       }
-      std::fill(to + columns.end, to + filled, T{});
-    }
-  });
+    });
+  };
+  narrow() ? pack_into(narrow()) : pack_into(panels());
 }
 
 void CpuWeight::copy_row(std::int64_t out, float* to) const {
@@ -70,26 +66,22 @@ void CpuWeight::copy_row(std::int64_t out, float* to) const {
 }
 
 const float* CpuWeight::transposed(ThreadTeam& team) {
-  if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
-  const std::lock_guard lock(transpose_mutex_);
-  if (transposed_current_) return transposed_.data();
   const PanelLayout transposed_layout{out(), panels_for(in())};
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(transposed_layout.elements());
   const std::int64_t block = k_block_size(in());
-  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
-    const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
-    for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
-      float* to = transposed_.data() + transposed_layout.at(panel, first);
-      for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
-        const float* from =
-            panels() + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
-        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
-        std::fill(to + count, to + kPanel, 0.0f);
-      }
+  return transposed_by(transposed_layout.elements(), [&](float* all) {
+    team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
+      const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
+      for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
+        float* to = all + transposed_layout.at(panel, first);
+        for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
+          const float* from =
+              panels() + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
+          for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
+          std::fill(to + count, to + kPanel, 0.0f);
+        }
+      });
     });
   });
-  transposed_current_ = true;
-  return transposed_.data();
 }
 
 std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in,
@@ -121,8 +113,8 @@ void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_ad
 
 void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
   const auto& weight = static_cast<const CpuWeight&>(w);
-  matmul_in_parts({floats(x), x.stride, weight.panels(), weight.narrow(), floats(residual),
-                   residual.stride, floats(y), y.stride, w.in(), w.out()},
+  matmul_in_parts({rows_of(x), weight.panels(), weight.narrow(), rows_of(residual), rows_of(y),
+                   w.in(), w.out()},
                   x.rows);
 }
 
@@ -142,20 +134,17 @@ void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
 
 void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
   const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
-  matmul_in_parts(
-      {floats(dy), dy.stride, panels, nullptr, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
-      dy.rows);
+  matmul_in_parts({rows_of(dy), panels, nullptr, {}, rows_of(dx), w.out(), w.in()}, dy.rows);
 }
 
 void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,
                                           Tensor dw) {
-  const OuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
-                             floats(dw), dw.stride, dy.rows};
+  const OuterProduct product{rows_of(dy), rows_of(x), rows_of(dw), dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
   reserve_scratch(outer_product_scratch());
   constexpr std::int64_t kGradientRows = 14;  // rows of dw in a tile with AVX-512
   split_gradient(dw, kGradientRows, cycles, [&](Range out, Range in, int member) {
-    add_outer_product(product, out, in, scratch_[static_cast<std::size_t>(member)].data());
+    add_outer_product(product, out, in, scratch(member));
   });
 }
 

@@ -155,7 +155,7 @@ void CpuOperators::scatter_rows(Tensor y, Indices rows, Tensor x) {
 void CpuOperators::embed(Tensor table, Indices tokens, Tensor y) { gather_rows(table, tokens, y); }
 
 void CpuOperators::embed(const PackedWeight& table, Indices tokens, Tensor y) {
-  const auto& weight = static_cast<const CpuWeight&>(table);
+  const auto& weight = static_cast<const PanelWeight&>(table);
   split(tokens.count, 1, tokens.count * y.cols / 8, [&](Range range) {
     for (std::int64_t t = range.begin; t < range.end; ++t) {
       weight.copy_row(tokens.data[t], row(y, t));

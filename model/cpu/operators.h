@@ -8,8 +8,10 @@
 #include <mutex>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "common/base/error.h"
 #include "model/cpu/kernels/attention_kernels.h"
 #include "model/cpu/kernels/kernels.h"
 #include "model/cpu/sampling.h"
@@ -36,9 +38,42 @@ class AlignedFloats {
   std::int64_t size_ = 0;
 };
 
-/// A weight in panels for matmuls. After the first gradient it also holds its transpose in panels.
-/// A fixed weight is narrow, that is stored as bf16, until values are packed that bf16 would round.
-class CpuWeight : public PackedWeight {
+/// A weight in panels of kPanel outputs. After the first gradient it also holds its transpose.
+class PanelWeight : public PackedWeight {
+ public:
+  /// Packs the rows [first_out, first_out + rows) from row-major memory.
+  void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
+  virtual void copy_row(std::int64_t out, float* to) const = 0;
+
+ protected:
+  PanelWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer memory)
+      : PackedWeight(out, in), memory_(std::move(memory)), use_(use) {}
+  /// Sets columns of a panel from rows of a matrix.
+  virtual void pack_panel(std::int64_t panel, Range columns, const float* matrix) = 0;
+  /// Returns the memory of the transpose, of `floats` elements, after transpose(memory) if the
+  /// weight has changed. Throws Error if the weight is fixed.
+  template <typename Transpose>
+  float* transposed_by(std::int64_t floats, const Transpose& transpose) {
+    if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
+    const std::lock_guard lock(transpose_mutex_);
+    if (transposed_.size() == 0) transposed_ = AlignedFloats(floats);
+    if (!transposed_current_) transpose(transposed_.data());
+    transposed_current_ = true;
+    return transposed_.data();
+  }
+
+  Buffer memory_;
+
+ private:
+  WeightUse use_;
+  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
+  AlignedFloats transposed_;
+  bool transposed_current_ = false;
+};
+
+/// A weight in fp32. A fixed weight is narrow, that is stored as bf16, until values are packed that
+/// bf16 would round.
+class CpuWeight : public PanelWeight {
  public:
   /// `panels` is memory for layout().elements() fp32 numbers, or half of it for a fixed weight.
   CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels);
@@ -48,29 +83,20 @@ class CpuWeight : public PackedWeight {
   /// Converts a narrow weight to fp32 in `panels`, which replaces its memory.
   void widen(Buffer panels);
   PanelLayout layout() const { return {in(), panels_for(out())}; }
-  /// Packs the rows [first_out, first_out + rows) from row-major memory, and zeros past the last
-  /// row.
-  void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
   /// Either panels() or narrow() is null.
   float* panels() const { return is_narrow_ ? nullptr : static_cast<float*>(memory_.view().data); }
   std::uint16_t* narrow() const {
     return is_narrow_ ? static_cast<std::uint16_t*>(memory_.view().data) : nullptr;
   }
-  void copy_row(std::int64_t out, float* to) const;
+  void copy_row(std::int64_t out, float* to) const override;
   /// Returns the panels of the transposed weight. Throws Error if the weight is fixed.
   const float* transposed(ThreadTeam& team);
 
  private:
-  /// Sets columns of a panel from rows of a matrix, and columns past `out` to zero.
-  template <typename T>
-  void pack_columns(T* panels, std::int64_t panel, Range columns, const float* matrix) const;
+  /// Also sets columns past `out` to zero.
+  void pack_panel(std::int64_t panel, Range columns, const float* matrix) override;
 
-  WeightUse use_;
   bool is_narrow_;
-  Buffer memory_;
-  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
-  AlignedFloats transposed_;
-  bool transposed_current_ = false;
 };
 
 /// Thresholds that decide whether threads share work. They change no bits.
@@ -162,6 +188,7 @@ class CpuOperators : public Operators {
   template <typename F>
   void split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work, const F& body);
   void reserve_scratch(std::int64_t floats_per_member);
+  float* scratch(int member) const { return scratch_[static_cast<std::size_t>(member)].data(); }
   /// Whether this process writes packed weights, rather than another process in shared memory.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
   virtual const AttentionKernels& attention_kernels() const;
@@ -169,7 +196,6 @@ class CpuOperators : public Operators {
   virtual std::unique_ptr<CpuOperators> single_threaded() const;
 
   ThreadTeam team_;
-  std::vector<AlignedFloats> scratch_;  // per member
 
  private:
   bool are_cached(std::int64_t weights) const {
@@ -177,6 +203,7 @@ class CpuOperators : public Operators {
   }
   void matmul_in_parts(const Matmul& matmul, std::int64_t rows);
 
+  std::vector<AlignedFloats> scratch_;  // per member
   SharingLimits sharing_;
   SharedFloats shared_;               // empty: weights are in this process's own memory
   std::int64_t shared_used_ = 0;      // elements of shared_ in use
@@ -186,6 +213,7 @@ class CpuOperators : public Operators {
 
 inline float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
 inline float* row(const Tensor& x, std::int64_t t) { return floats(x) + t * x.stride; }
+inline Rows rows_of(const Tensor& x) { return {floats(x), x.stride}; }
 
 template <typename F>
 void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body) {

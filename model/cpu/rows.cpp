@@ -5,7 +5,7 @@ namespace lie::cpu {
 namespace {
 
 RmsNorm norm_of(Tensor x, Tensor weight, float eps, Tensor inverse_rms) {
-  return {floats(x), x.stride, floats(weight), x.cols, eps, floats(inverse_rms)};
+  return {rows_of(x), floats(weight), x.cols, eps, floats(inverse_rms)};
 }
 
 HeadRotation rotation_of(const QkNormRope& how) {
@@ -17,58 +17,52 @@ HeadRotation rotation_of(const QkNormRope& how) {
 
 void CpuOperators::rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) {
   const RmsNorm norm = norm_of(x, weight, eps, inverse_rms);
-  split(x.rows, 1, x.elements() / 4,
-        [&](Range rows) { cpu::rms_norm(norm, floats(y), y.stride, rows); });
+  split(x.rows, 1, x.elements() / 4, [&](Range rows) { cpu::rms_norm(norm, rows_of(y), rows); });
 }
 
 void CpuOperators::rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
                                      Tensor dx, Tensor dweight) {
   const RmsNorm norm = norm_of(x, weight, 0, inverse_rms);
-  split(x.rows, 1, x.elements() / 4, [&](Range rows) {
-    cpu::rms_norm_backward(norm, floats(dy), dy.stride, floats(dx), dx.stride, rows);
-  });
+  split(x.rows, 1, x.elements() / 4,
+        [&](Range rows) { cpu::rms_norm_backward(norm, rows_of(dy), rows_of(dx), rows); });
   split(x.cols, 64, x.elements() / 4, [&](Range cols) {
-    rms_norm_backward_weight(norm, floats(dy), dy.stride, floats(dweight), x.rows, cols);
+    rms_norm_backward_weight(norm, rows_of(dy), floats(dweight), x.rows, cols);
   });
 }
 
 void CpuOperators::swiglu(Tensor gate_up, Tensor y) {
-  split(y.rows, 1, y.elements() / 2, [&](Range rows) {
-    cpu::swiglu(floats(gate_up), gate_up.stride, floats(y), y.stride, y.cols, rows);
-  });
+  split(y.rows, 1, y.elements() / 2,
+        [&](Range rows) { cpu::swiglu(rows_of(gate_up), rows_of(y), y.cols, rows); });
 }
 
 void CpuOperators::swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
   split(dy.rows, 1, dy.elements(), [&](Range rows) {
-    cpu::swiglu_backward(floats(dy), dy.stride, floats(gate_up), gate_up.stride, floats(d_gate_up),
-                         d_gate_up.stride, floats(y), y.stride, dy.cols, rows);
+    cpu::swiglu_backward(rows_of(dy), rows_of(gate_up), rows_of(d_gate_up), rows_of(y), dy.cols,
+                         rows);
   });
 }
 
 void CpuOperators::qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) {
   const HeadRotation rotation = rotation_of(how);
-  split(qkv.rows, 1, rotated.elements() / 2, [&](Range rows) {
-    rotate(rotation, floats(qkv), qkv.stride, floats(rotated), rotated.stride, rows);
-  });
+  split(qkv.rows, 1, rotated.elements() / 2,
+        [&](Range rows) { rotate(rotation, rows_of(qkv), rows_of(rotated), rows); });
 }
 
 void CpuOperators::qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
                                          Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) {
   const HeadRotation rotation = rotation_of(how);
   split(qkv.rows, 1, d_rotated.elements(), [&](Range rows) {
-    rotate_backward(rotation, floats(qkv), qkv.stride, floats(d_rotated), d_rotated.stride,
-                    floats(d_qkv), d_qkv.stride, rows);
+    rotate_backward(rotation, rows_of(qkv), rows_of(d_rotated), rows_of(d_qkv), rows);
   });
   if (dq_norm.empty()) return;
   split(2, 1, d_rotated.elements() / 2, [&](Range parts) {
     const AttentionShape& shape = how.shape;
     if (parts.begin == 0) {
-      add_heads(floats(d_rotated), d_rotated.stride, qkv.rows, shape.heads, shape.head_width,
-                floats(dq_norm));
+      add_heads(rows_of(d_rotated), qkv.rows, shape.heads, shape.head_width, floats(dq_norm));
     }
     if (parts.end == 2) {
-      add_heads(floats(d_rotated) + shape.q_cols(), d_rotated.stride, qkv.rows, shape.kv_heads,
-                shape.head_width, floats(dk_norm));
+      add_heads(rows_of(d_rotated.cols_at(shape.q_cols(), shape.kv_cols())), qkv.rows,
+                shape.kv_heads, shape.head_width, floats(dk_norm));
     }
   });
 }

@@ -32,19 +32,16 @@ inline std::uint32_t utf8_decode(std::string_view text, std::size_t position) {
   }
 }
 
-/// Returns the start of the code point before text[position]. Requires position > 0.
-inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
-  do {
-    --position;
-  } while ((static_cast<unsigned char>(text[position]) & 0xc0) == 0x80);
-  return position;
-}
-
 /// Returns the start of the code point that contains text[position]. Returns 0 if the text begins
 /// within a code point.
 inline std::size_t utf8_start(std::string_view text, std::size_t position) {
   while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xc0) == 0x80) --position;
   return position;
+}
+
+/// Returns the start of the code point before text[position]. Requires position > 0.
+inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
+  return utf8_start(text, position - 1);
 }
 
 bool is_valid_utf8(std::string_view text);

@@ -28,8 +28,8 @@ class KvCache {
   /// Closes the handle and frees the pages that no other sequence shares.
   void close(std::int32_t sequence);
 
-  std::int64_t length(std::int32_t sequence) const;  // positions
-  std::int64_t free_pages() const;
+  std::int64_t length(std::int32_t sequence) const { return at(sequence).length; }  // positions
+  std::int64_t free_pages() const { return std::ssize(free_pages_); }
   /// Returns the number of elements of a page over all layers. Their type is the operators'
   /// packed_dtype().
   static std::int64_t page_elements(const ModelConfig& config) {
@@ -39,39 +39,37 @@ class KvCache {
     return (tokens + kPageTokens - 1) / kPageTokens;
   }
 
-  /// The pages of each sequence, which the transformer also uses.
-  struct State {
-    struct Sequence {
-      std::vector<std::int32_t> pages;
-      std::int64_t length = 0;
-      bool open = false;
-    };
+  // ---- For Transformer
 
-    Operators* operators = nullptr;
-    Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], plus the scratch page on a device
-    std::vector<std::int32_t> free_pages;      // a stack: the last is allocated first
-    std::vector<std::int32_t> users;           // [pages] number of sequences that use the page
-    std::vector<Sequence> sequences;           // by handle
-    std::vector<std::int32_t> free_sequences;  // handles that can be reused
-
-    /// Returns the slot that padding rows write to, in the scratch page after all other pages.
-    std::int32_t scratch_slot() const {
-      return static_cast<std::int32_t>(std::ssize(users) * Operators::kPageTokens);
-    }
-    /// Returns the sequence of an open handle. Throws Error for any other handle.
-    const Sequence& at(std::int32_t handle) const;
-    Sequence& at(std::int32_t handle);
-    /// Allocates a page for one sequence. Throws Error if no page is free.
-    std::int32_t allocate_page();
-    void release_page(std::int32_t page);
-    /// Adds one position to the sequence, with a new page if necessary. Returns its slot, which is
-    /// page * kPageTokens + the place in the page.
-    std::int32_t append(Sequence& sequence);
+  struct Sequence {
+    std::vector<std::int32_t> pages;
+    std::int64_t length = 0;
+    bool open = false;
   };
-  State& state() { return state_; }  // only for Transformer
+  /// Returns the sequence of an open handle. Throws Error for any other handle.
+  Sequence& at(std::int32_t handle);
+  const Sequence& at(std::int32_t handle) const;
+  /// Adds one position to the sequence, with a new page if necessary. Returns its slot, which is
+  /// page * kPageTokens + the place in the page.
+  std::int32_t append(Sequence& sequence);
+  /// Returns the slot that padding rows write to, in the scratch page after all other pages.
+  std::int32_t scratch_slot() const {
+    return static_cast<std::int32_t>(std::ssize(users_) * kPageTokens);
+  }
+  /// Returns the memory [pages, L * 2 * kPageTokens * K * E], plus the scratch page on a device.
+  Tensor pool() const { return pool_.view(); }
 
  private:
-  State state_;
+  /// Allocates a page for one sequence. Throws Error if no page is free.
+  std::int32_t allocate_page();
+  void release_page(std::int32_t page);
+
+  Operators& operators_;
+  Buffer pool_;
+  std::vector<std::int32_t> free_pages_;      // a stack: the last is allocated first
+  std::vector<std::int32_t> users_;           // [pages] number of sequences that use the page
+  std::vector<Sequence> sequences_;           // by handle
+  std::vector<std::int32_t> free_sequences_;  // handles that can be reused
 };
 
 }  // namespace lie

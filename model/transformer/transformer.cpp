@@ -19,18 +19,22 @@ Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t
   return buffer_.view().rows_at(0, rows);
 }
 
-Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fixed,
-                          Operators& all_operators)
+Transformer::State::State(const ModelConfig& model, Operators& own,
+                          std::shared_ptr<PolicyWeights> policy, const Weights* all, bool shares)
     : weights(all),
-      stored(std::move(fixed)),
-      config(all ? all->config() : stored->config()),
-      operators(all_operators),
+      shares_weights(shares),
+      config(model),
+      operators(own),
       shape{config.heads, config.kv_heads, config.head_width},
       eps(static_cast<float>(config.rms_norm_eps)),
-      shared(std::make_shared<PolicyWeights>()) {
-  const std::vector<Parameter> layout = parameter_layout(config);
-  for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
-  elements = flat_elements(layout);
+      parameters(config),
+      elements(flat_elements(parameter_layout(config))),
+      shared(std::move(policy)) {}
+
+Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fixed, Operators& own)
+    : State(all ? all->config() : fixed->config(), own, std::make_shared<PolicyWeights>(), all,
+            false) {
+  stored = std::move(fixed);
   const bool is_available = stored || views_weights();
   if (views_weights()) flat = weights->flat();
   for (std::int64_t l = 0; l < config.layers; ++l) {
@@ -45,28 +49,6 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
   stored.reset();
 }
 
-Transformer::State::State(const State& other, Operators& own)
-    : weights(other.weights),
-      shares_weights(true),
-      config(other.config),
-      operators(own),
-      shape(other.shape),
-      eps(other.eps),
-      parameters(other.parameters),
-      elements(other.elements),
-      shared(other.shared) {}
-
-Transformer::State::State(const ModelConfig& model, Operators& own,
-                          std::shared_ptr<PolicyWeights> opened)
-    : weights(nullptr),
-      shares_weights(true),
-      config(model),
-      operators(own),
-      shape{model.heads, model.kv_heads, model.head_width},
-      eps(static_cast<float>(model.rms_norm_eps)),
-      elements(flat_elements(parameter_layout(model))),
-      shared(std::move(opened)) {}
-
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
                                                               std::int64_t in) const {
   return operators.make_weight(out, in, stored ? WeightUse::kFixed : WeightUse::kTrained);
@@ -75,10 +57,11 @@ std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
 LayerWeights Transformer::State::make_layer(std::int64_t layer) const {
   LayerWeights made;
   made.prefix = fmt::format("model.layers.{}.", layer);
-  made.qkv = make_weight(shape.qkv_cols(), config.width);
-  made.o = make_weight(config.width, shape.q_cols());
-  made.gate_up = make_weight(2 * config.ffn_width, config.width);
-  made.down = make_weight(config.width, config.ffn_width);
+  const auto make = [&](std::unique_ptr<PackedWeight>& weight, const auto& names) {
+    const Parameter all = parameters.stacked(names);
+    weight = make_weight(all.rows, all.cols);
+  };
+  for_each_weight(made, config, make, [](Tensor&, const std::string&) {});
   return made;
 }
 
@@ -144,29 +127,15 @@ std::vector<const PackedWeight*> Transformer::State::packed_weights() const {
 }
 
 void Transformer::State::pack_layer(LayerWeights& layer) {
-  const auto tensor = [&](const char* name) { return vector(layer.prefix + name); };
-  const auto pack = [&](PackedWeight& weight, std::int64_t first_out, const char* name) {
-    pack_matrix(weight, first_out, layer.prefix + name);
+  const auto pack = [&](std::unique_ptr<PackedWeight>& weight, const auto& names) {
+    std::int64_t first_out = 0;
+    for (const std::string& name : names) {
+      pack_matrix(*weight, first_out, name);
+      first_out += parameters.at(name).rows;
+    }
   };
-  pack(*layer.qkv, 0, "self_attn.q_proj.weight");
-  pack(*layer.qkv, shape.q_cols(), "self_attn.k_proj.weight");
-  pack(*layer.qkv, shape.q_cols() + shape.kv_cols(), "self_attn.v_proj.weight");
-  pack(*layer.o, 0, "self_attn.o_proj.weight");
-  pack(*layer.gate_up, 0, "mlp.gate_proj.weight");
-  pack(*layer.gate_up, config.ffn_width, "mlp.up_proj.weight");
-  pack(*layer.down, 0, "mlp.down_proj.weight");
-  layer.input_norm = tensor("input_layernorm.weight");
-  layer.post_norm = tensor("post_attention_layernorm.weight");
-  if (config.qk_norm) {
-    layer.q_norm = tensor("self_attn.q_norm.weight");
-    layer.k_norm = tensor("self_attn.k_norm.weight");
-  }
-  if (config.qkv_bias) {
-    layer.q_bias = tensor("self_attn.q_proj.bias");
-    layer.k_bias = tensor("self_attn.k_proj.bias");
-    layer.v_bias = tensor("self_attn.v_proj.bias");
-  }
-  if (config.output_bias) layer.o_bias = tensor("self_attn.o_proj.bias");
+  for_each_weight(layer, config, pack,
+                  [&](Tensor& tensor, const std::string& name) { tensor = vector(name); });
 }
 
 void Transformer::State::add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const {
@@ -216,7 +185,8 @@ Transformer Transformer::fixed(const std::filesystem::path& directory, Operators
 }
 
 Transformer Transformer::with_shared_weights(Operators& operators) const {
-  return Transformer(std::make_unique<State>(*state_, operators));
+  const State& s = *state_;
+  return Transformer(std::make_unique<State>(s.config, operators, s.shared, s.weights, true));
 }
 
 Transformer::Transformer(Transformer&&) noexcept = default;

@@ -17,7 +17,7 @@ constexpr std::int64_t kMinPages = 16;  // of a bucket, as many as attention rea
 std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
 
 /// Fills the table [rows, width] with the page numbers of each sequence, and the rest with `other`.
-void fill_table(const std::vector<const KvCache::State::Sequence*>& sequences, std::int64_t rows,
+void fill_table(const std::vector<const KvCache::Sequence*>& sequences, std::int64_t rows,
                 std::int64_t width, std::int32_t other, std::vector<std::int32_t>& table) {
   table.assign(static_cast<std::size_t>(rows * width), other);
   for (std::size_t s = 0; s < sequences.size(); ++s) {
@@ -33,12 +33,12 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache, 
     if (rows[r].token < -drawn.elements() || rows[r].token >= config.vocabulary) {
       fail("token id {} is outside the model's vocabulary of {}", rows[r].token, config.vocabulary);
     }
-    place_row(rows[r], r == 0 || rows[r].sequence != rows[r - 1].sequence, cache.state());
+    place_row(rows[r], r == 0 || rows[r].sequence != rows[r - 1].sequence, cache);
   }
   placement.starts.push_back(int32(std::ssize(rows)));
   grow_rope(placement.batch.longest);
   placement.is_padded = graphs.cuda_graphs && placement.wanted.size() == rows.size();
-  placement.is_padded ? pad_to_bucket(cache.state())
+  placement.is_padded ? pad_to_bucket(cache)
                       : fill_table(placement.table_sequences, std::ssize(placement.table_sequences),
                                    placement.batch.table_width, 0, placement.table);
   upload_lists();
@@ -54,9 +54,9 @@ void Transformer::State::Placement::clear() {
   batch.table_width = 1;
 }
 
-void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache::State& cache) {
+void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache& cache) {
   Placement& p = placement;
-  KvCache::State::Sequence& sequence = cache.at(row.sequence);
+  KvCache::Sequence& sequence = cache.at(row.sequence);
   const auto number = int32(std::ssize(p.tokens));
   if (is_first) {
     p.table_sequences.push_back(&sequence);
@@ -73,7 +73,7 @@ void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache:
 
 /// Pads the step to its bucket. Padding rows write to the scratch page and attend only to
 /// themselves.
-void Transformer::State::pad_to_bucket(KvCache::State& cache) {
+void Transformer::State::pad_to_bucket(KvCache& cache) {
   Placement& p = placement;
   const auto rows = static_cast<std::size_t>(cuda_graph_bucket(std::ssize(p.tokens)));
   const auto padding_sequence = int32(std::ssize(p.table_sequences));
@@ -232,7 +232,7 @@ Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tens
   s.operators.begin_pass();
   s.place(rows, cache, drawn);
   const DecodeTensors all = s.decode_tensors();
-  const KvPages pages{cache.state().pool.view(), 0};
+  const KvPages pages{cache.pool(), 0};
   if (!s.placement.is_padded) {
     s.run_on_workers(all, pages);
     return all.logits;

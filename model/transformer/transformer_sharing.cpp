@@ -2,6 +2,7 @@
 // the same list of tensors.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "common/base/error.h"
@@ -17,36 +18,21 @@ struct Entry {
   std::int64_t rows, cols;
 };
 
-void add_layer(LayerWeights& layer, const ModelConfig& config, std::vector<Entry>& entries) {
-  const AttentionShape shape{config.heads, config.kv_heads, config.head_width};
-  const auto matrix = [&](const char* name, std::unique_ptr<PackedWeight>& weight, std::int64_t out,
-                          std::int64_t in) {
-    entries.push_back({layer.prefix + name, &weight, nullptr, out, in});
-  };
-  const auto vector = [&](bool exists, const char* name, Tensor& tensor, std::int64_t size) {
-    if (exists) entries.push_back({layer.prefix + name, nullptr, &tensor, 1, size});
-  };
-  matrix("qkv", layer.qkv, shape.qkv_cols(), config.width);
-  matrix("o", layer.o, config.width, shape.q_cols());
-  matrix("gate_up", layer.gate_up, 2 * config.ffn_width, config.width);
-  matrix("down", layer.down, config.width, config.ffn_width);
-  vector(true, "input_norm", layer.input_norm, config.width);
-  vector(true, "post_norm", layer.post_norm, config.width);
-  vector(config.qk_norm, "q_norm", layer.q_norm, config.head_width);
-  vector(config.qk_norm, "k_norm", layer.k_norm, config.head_width);
-  vector(config.qkv_bias, "q_bias", layer.q_bias, shape.q_cols());
-  vector(config.qkv_bias, "k_bias", layer.k_bias, shape.kv_cols());
-  vector(config.qkv_bias, "v_bias", layer.v_bias, shape.kv_cols());
-  vector(config.output_bias, "o_bias", layer.o_bias, config.width);
-}
-
 std::vector<Entry> entries_of(PolicyWeights& policy, const ModelConfig& config) {
   std::vector<Entry> entries = {{"head", &policy.head, nullptr, config.vocabulary, config.width},
                                 {"final_norm", nullptr, &policy.final_norm, 1, config.width}};
   if (!config.tied_embeddings) {
     entries.push_back({"embedding", nullptr, &policy.embedding, config.vocabulary, config.width});
   }
-  for (LayerWeights& layer : policy.layers) add_layer(layer, config, entries);
+  const NamedParameters parameters(config);
+  const auto matrix = [&](std::unique_ptr<PackedWeight>& weight, const auto& names) {
+    const Parameter all = parameters.stacked(names);
+    entries.push_back({all.name, &weight, nullptr, all.rows, all.cols});
+  };
+  const auto vector = [&](Tensor& tensor, const std::string& name) {
+    entries.push_back({name, nullptr, &tensor, 1, parameters.at(name).cols});
+  };
+  for (LayerWeights& layer : policy.layers) for_each_weight(layer, config, matrix, vector);
   return entries;
 }
 
@@ -70,38 +56,23 @@ void check_entry(const Entry& entry, const SharedTensor& handle, DType packed) {
       entry.name, handle.rows, handle.cols, handle.dtype, entry.rows, entry.cols, dtype);
 }
 
-/// Opens each allocation once, however many tensors it holds.
-class Opener {
- public:
-  Opener(Operators& operators, std::vector<Buffer>& opened)
-      : operators_(operators), opened_(opened) {}
+/// The first byte of each opened allocation. An allocation is opened once, however many tensors it
+/// holds.
+using Allocations = std::map<std::array<std::byte, 64>, char*>;
 
-  /// Returns an empty tensor if the device refuses.
-  Tensor open(const SharedTensor& handle, std::string& refusal) {
-    void* const first = allocation(handle.memory, refusal);
+/// Opens the memory of a tensor, which `opened` then holds. Returns an empty tensor if the device
+/// refuses.
+Tensor open_tensor(Operators& operators, const SharedTensor& handle, Allocations& allocations,
+                   std::vector<Buffer>& opened, std::string& refusal) {
+  char*& first = allocations[handle.memory.allocation];
+  if (first == nullptr) {
+    opened.push_back(operators.open_shared(handle.memory, refusal));
+    first = static_cast<char*>(opened.back().view().data);
     if (first == nullptr) return {};
-    return {static_cast<char*>(first) + handle.memory.offset, handle.rows, handle.cols, handle.cols,
-            static_cast<DType>(handle.dtype)};
   }
-
- private:
-  /// Returns the first byte of the allocation.
-  void* allocation(const MemoryHandle& handle, std::string& refusal) {
-    const auto known = std::ranges::find(allocations_, handle.allocation);
-    if (known != allocations_.end()) {
-      return opened_[static_cast<std::size_t>(known - allocations_.begin())].view().data;
-    }
-    Buffer buffer = operators_.open_shared(handle, refusal);
-    if (buffer.empty()) return nullptr;
-    allocations_.push_back(handle.allocation);
-    opened_.push_back(std::move(buffer));
-    return opened_.back().view().data;
-  }
-
-  Operators& operators_;
-  std::vector<Buffer>& opened_;
-  std::vector<std::array<std::byte, 64>> allocations_;
-};
+  return {first + handle.memory.offset, handle.rows, handle.cols, handle.cols,
+          static_cast<DType>(handle.dtype)};
+}
 
 }  // namespace
 
@@ -143,14 +114,14 @@ std::optional<Transformer> Transformer::open_shared(const ModelConfig& config, O
   for (std::size_t i = 0; i < entries.size(); ++i) {
     check_entry(entries[i], handles[i], operators.packed_dtype());
   }
-  Opener opener(operators, policy->opened);
+  Allocations allocations;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const Tensor memory = opener.open(handles[i], refusal);
+    const Tensor memory = open_tensor(operators, handles[i], allocations, policy->opened, refusal);
     if (memory.empty()) return {};
     entries[i].packed ? void(*entries[i].packed = operators.weight_at(memory))
                       : void(*entries[i].tensor = memory);
   }
-  return Transformer(std::make_unique<State>(config, operators, std::move(policy)));
+  return Transformer(std::make_unique<State>(config, operators, std::move(policy), nullptr, true));
 }
 
 }  // namespace lie

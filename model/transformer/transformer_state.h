@@ -48,6 +48,45 @@ struct LayerWeights {
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
 };
 
+/// Calls matrix(weight, names) for each packed matrix of a layer, with the names of the parameters
+/// that are its rows, then vector(tensor, name) for each vector.
+template <typename Matrix, typename Vector>
+void for_each_weight(LayerWeights& layer, const ModelConfig& config, const Matrix& matrix,
+                     const Vector& vector) {
+  using Names = std::vector<std::string>;
+  const std::string attention = layer.prefix + "self_attn.", mlp = layer.prefix + "mlp.";
+  matrix(layer.qkv, Names{attention + "q_proj.weight", attention + "k_proj.weight",
+                          attention + "v_proj.weight"});
+  matrix(layer.o, Names{attention + "o_proj.weight"});
+  matrix(layer.gate_up, Names{mlp + "gate_proj.weight", mlp + "up_proj.weight"});
+  matrix(layer.down, Names{mlp + "down_proj.weight"});
+  vector(layer.input_norm, layer.prefix + "input_layernorm.weight");
+  vector(layer.post_norm, layer.prefix + "post_attention_layernorm.weight");
+  if (config.qk_norm) {
+    vector(layer.q_norm, attention + "q_norm.weight");
+    vector(layer.k_norm, attention + "k_norm.weight");
+  }
+  if (config.qkv_bias) {
+    vector(layer.q_bias, attention + "q_proj.bias");
+    vector(layer.k_bias, attention + "k_proj.bias");
+    vector(layer.v_bias, attention + "v_proj.bias");
+  }
+  if (config.output_bias) vector(layer.o_bias, attention + "o_proj.bias");
+}
+
+/// The parameters of a model by name.
+struct NamedParameters : std::map<std::string, Parameter> {
+  explicit NamedParameters(const ModelConfig& config) {
+    for (const Parameter& parameter : parameter_layout(config)) emplace(parameter.name, parameter);
+  }
+  /// Returns the shape of a matrix whose rows are these parameters.
+  Parameter stacked(const std::vector<std::string>& names) const {
+    Parameter all = at(names.front());
+    for (std::size_t i = 1; i < names.size(); ++i) all.rows += at(names[i]).rows;
+    return all;
+  }
+};
+
 /// The weights that a policy computes with. Policies that share weights share one of these.
 struct PolicyWeights {
   std::vector<LayerWeights> layers;
@@ -70,13 +109,13 @@ struct TrainingLists {
 struct Transformer::State {
   /// Constructs a policy from weights in memory or from stored weights. The other is null.
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
-  /// Constructs a policy that shares the weights of `other`.
-  State(const State& other, Operators& operators);
-  /// Constructs a policy from weights that another process packs.
-  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> opened);
+  /// Constructs a policy that computes with `policy`. If it `shares` them, another policy or
+  /// process packs these weights.
+  State(const ModelConfig& model, Operators& own, std::shared_ptr<PolicyWeights> policy,
+        const Weights* all, bool shares);
 
   const Weights* const weights;           // null for a fixed policy, or if another process packs
-  const bool shares_weights = false;      // another policy packs the weights
+  const bool shares_weights;              // another policy packs the weights
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until its weights are packed
   Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
@@ -84,8 +123,8 @@ struct Transformer::State {
   AttentionShape shape;
   float eps;
 
-  std::map<std::string, Parameter> parameters;  // by name
-  std::int64_t elements;                        // of the flat order of all parameters
+  const NamedParameters parameters;
+  std::int64_t elements;  // of the flat order of all parameters
   const std::shared_ptr<PolicyWeights> shared;
   std::vector<LayerWeights>& layers = shared->layers;
   std::unique_ptr<PackedWeight>& head = shared->head;
@@ -100,7 +139,7 @@ struct Transformer::State {
     std::vector<std::int32_t> tokens, positions, slots, sequences, table, wanted;
     std::vector<std::int32_t> starts;  // [sequences + 1] first row of each, then the end
     std::vector<std::int32_t> joined;  // the uploaded lists, end to end
-    std::vector<const KvCache::State::Sequence*> table_sequences;
+    std::vector<const KvCache::Sequence*> table_sequences;
     DecodeBatch batch;
     Indices device_tokens, device_wanted;
     bool is_padded = false;  // to its bucket
@@ -186,8 +225,8 @@ struct Transformer::State {
 
   // transformer_decode.cpp
   void place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn);
-  void place_row(const DecodeRow& row, bool is_first, KvCache::State& cache);
-  void pad_to_bucket(KvCache::State& cache);
+  void place_row(const DecodeRow& row, bool is_first, KvCache& cache);
+  void pad_to_bucket(KvCache& cache);
   void upload_lists();
   void copy_to_fixed_address(std::span<Indices> lists);
   void look_up_drawn_tokens(Tensor drawn);

@@ -18,12 +18,6 @@
 namespace lie {
 namespace {
 
-std::optional<std::span<std::byte>> map(int descriptor, std::size_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (at == MAP_FAILED) return std::nullopt;
-  return std::span(static_cast<std::byte*>(at), bytes);
-}
-
 /// Returns the process, its descriptor number, and the file's inode and size. The inode tells the
 /// memory from a file that has the same process and descriptor number on another host.
 std::string handle_of(int descriptor, pid_t pid, int number) {
@@ -34,31 +28,17 @@ std::string handle_of(int descriptor, pid_t pid, int number) {
 
 }  // namespace
 
-SharedMemory::SharedMemory(int descriptor, std::span<std::byte> bytes)
-    : descriptor_(descriptor), bytes_(bytes) {}
-
-SharedMemory::SharedMemory(SharedMemory&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), bytes_(std::exchange(other.bytes_, {})) {}
-
-SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-SharedMemory::~SharedMemory() {
-  if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
-  if (descriptor_ >= 0) close(descriptor_);
+bool SharedMemory::map(std::size_t bytes) {
+  mapping_ = {descriptor_.number(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED};
+  return !mapping_.bytes().empty();
 }
 
 std::optional<SharedMemory> SharedMemory::create(std::size_t bytes) {
-  const int descriptor = memfd_create("lie weights", MFD_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  SharedMemory memory(descriptor, {});
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) return std::nullopt;
-  const auto mapped = map(descriptor, bytes);
-  if (!mapped) return std::nullopt;
-  memory.bytes_ = *mapped;
+  SharedMemory memory(memfd_create("lie weights", MFD_CLOEXEC));
+  if (ftruncate(memory.descriptor_.number(), static_cast<off_t>(bytes)) != 0 ||
+      !memory.map(bytes)) {
+    return std::nullopt;
+  }
   return memory;
 }
 
@@ -69,20 +49,19 @@ std::optional<SharedMemory> SharedMemory::open(const std::string& handle,
   if (std::sscanf(handle.c_str(), "%d %d %llu %llu", &pid, &number, &inode, &bytes) != 4) {
     return std::nullopt;
   }
-  const int descriptor =
-      ::open(fmt::format("/proc/{}/fd/{}", pid, number).c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  SharedMemory memory(descriptor, {});
-  if (handle_of(descriptor, pid, number) != handle) return std::nullopt;
-  const auto mapped = map(descriptor, bytes);
-  if (!mapped) return std::nullopt;
-  memory.bytes_ = *mapped;
-  const std::span<std::byte> rest = mapped->subspan(writable_bytes);
+  SharedMemory memory(
+      ::open(fmt::format("/proc/{}/fd/{}", pid, number).c_str(), O_RDWR | O_CLOEXEC));
+  if (handle_of(memory.descriptor_.number(), pid, number) != handle || !memory.map(bytes)) {
+    return std::nullopt;
+  }
+  const std::span<std::byte> rest = memory.bytes().subspan(writable_bytes);
   if (mprotect(rest.data(), rest.size(), PROT_READ) != 0) return std::nullopt;
   return memory;
 }
 
-std::string SharedMemory::handle() const { return handle_of(descriptor_, getpid(), descriptor_); }
+std::string SharedMemory::handle() const {
+  return handle_of(descriptor_.number(), getpid(), descriptor_.number());
+}
 
 namespace {
 
@@ -161,8 +140,6 @@ std::optional<std::int64_t> HostCopy::update(const Receive& receive) {
   if (board().version == kFinish) return std::nullopt;
   return board().version;
 }
-
-HostCopies no_host_copies(const RoleLayout& layout) { return {layout.actors, nullptr}; }
 
 HostCopies make_host_copies(Job& job, const RoleLayout& layout, std::size_t bytes) {
   const int me = job.rank();

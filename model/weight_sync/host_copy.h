@@ -13,6 +13,8 @@
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
+#include "common/io/descriptor.h"
+#include "common/io/mapped_memory.h"
 #include "model/operators/operators.h"
 
 namespace lie {
@@ -27,18 +29,18 @@ class SharedMemory {
   /// Maps another process's memory by its handle(). The first `writable_bytes` are writable, the
   /// rest is read-only. Returns nothing if it cannot be reached from this host, container or user.
   static std::optional<SharedMemory> open(const std::string& handle, std::size_t writable_bytes);
-  SharedMemory(SharedMemory&& other) noexcept;
-  SharedMemory& operator=(SharedMemory&& other) noexcept;
-  ~SharedMemory();
 
-  std::span<std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> bytes() const { return mapping_.bytes(); }
   /// Returns the argument for open(). It is valid while this object lives.
   std::string handle() const;
 
  private:
-  SharedMemory(int descriptor, std::span<std::byte> bytes);
-  int descriptor_;
-  std::span<std::byte> bytes_;
+  explicit SharedMemory(int descriptor) : descriptor_(descriptor) {}
+  /// Maps the descriptor's file. Returns false if the system refuses it.
+  bool map(std::size_t bytes);
+
+  Descriptor descriptor_;
+  MappedMemory mapping_;
 };
 
 /// An actor's end of its host's copy. One actor is the writer, all others are readers. The writer
@@ -75,9 +77,6 @@ struct HostCopies {
   std::vector<int> receivers;      // world ranks of the actors that receive by broadcast
   std::unique_ptr<HostCopy> mine;  // null: this rank is no actor, or holds weights of its own
 };
-
-/// Every actor holds weights of its own and receives them.
-HostCopies no_host_copies(const RoleLayout& layout);
 
 /// Makes a copy of `bytes` on each host with several actors. The actor of the lowest rank is its
 /// writer. Where the memory cannot be shared, each actor of the host holds weights of its own, and

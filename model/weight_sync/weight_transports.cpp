@@ -123,7 +123,8 @@ std::optional<Transformer> open_shared_policy(const SharedPolicyGroup& group,
 namespace {
 
 HostCopies host_copies(Job& job, const RoleLayout& layout, std::size_t bytes) {
-  return bytes > 0 ? make_host_copies(job, layout, bytes) : no_host_copies(layout);
+  if (bytes == 0) return {layout.actors, nullptr};  // each holds weights of its own
+  return make_host_copies(job, layout, bytes);
 }
 
 /// Returns the group of learner 0 and the actors that receive weights; null on all other ranks.

@@ -1,22 +1,19 @@
 #include "model/weights/safetensors.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
+#include "common/io/descriptor.h"
 #include "common/io/file.h"
-#include "common/io/json.h"
+#include "common/io/json_node.h"
 
 namespace lie {
 namespace {
@@ -27,40 +24,26 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the reference library's limit
 constexpr std::size_t kDataAlignment = 64;
 
-constexpr std::array<std::pair<std::string_view, std::size_t>, 15> kDtypeBytes = {{
-    {"F32", 4},
-    {"BF16", 2},
-    {"F16", 2},
-    {"F64", 8},
-    {"I64", 8},
-    {"I32", 4},
-    {"I16", 2},
-    {"I8", 1},
-    {"U64", 8},
-    {"U32", 4},
-    {"U16", 2},
-    {"U8", 1},
-    {"BOOL", 1},
-    {"F8_E4M3", 1},
-    {"F8_E5M2", 1},
-}};
+constexpr std::pair<std::string_view, std::size_t> kDtypeBytes[] = {
+    {"F32", 4}, {"BF16", 2}, {"F16", 2},  {"F64", 8},     {"I64", 8},
+    {"I32", 4}, {"I16", 2},  {"I8", 1},   {"U64", 8},     {"U32", 4},
+    {"U16", 2}, {"U8", 1},   {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
 
-std::span<const std::byte> map_file(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
+MappedMemory map_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat status = {};
-  const bool is_known = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  const bool is_known = ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
   const auto bytes = is_known ? static_cast<std::size_t>(status.st_size) : 0;
   if (bytes < kLengthBytes) {
-    ::close(file);
     fail("{}: {} bytes are too few for a safetensors file; copy the file again", path.string(),
          bytes);
   }
-  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
-  const int error = errno;
-  ::close(file);
-  if (memory == MAP_FAILED) fail("{}: cannot be mapped: {}", path.string(), std::strerror(error));
-  return {static_cast<const std::byte*>(memory), bytes};
+  MappedMemory mapped(file.number(), bytes, PROT_READ, MAP_PRIVATE);
+  if (mapped.bytes().empty()) {
+    fail("{}: cannot be mapped: {}", path.string(), std::strerror(errno));
+  }
+  return mapped;
 }
 
 std::string_view as_text(std::span<const std::byte> bytes) {
@@ -75,22 +58,15 @@ class HeaderReader {
 
   std::vector<SafetensorsEntry> read() {
     const Json header = parse_json(header_text(), file_ + " (header)");
-    if (!header.is_object()) fail("{}: the header is not a JSON object", file_);
-    for (const auto& [name, value] : header.items()) {
-      if (name != "__metadata__") add(name, value);
+    const JsonNode root(&header, file_ + ": ");
+    for (const auto& [name, value] : root.object().items()) {
+      if (name != "__metadata__") add(name, root.at(name));
     }
     check_coverage();
-    std::vector<SafetensorsEntry> entries;
-    for (Placed& placed : placed_) entries.push_back(std::move(placed.entry));
-    return entries;
+    return std::move(entries_);
   }
 
  private:
-  struct Placed {
-    std::uint64_t begin = 0, end = 0;
-    SafetensorsEntry entry;
-  };
-
   std::string_view header_text() {
     refuse_lfs_pointer(file_, as_text(mapping_));
     std::uint64_t length = 0;
@@ -105,79 +81,62 @@ class HeaderReader {
     return as_text(mapping_.subspan(kLengthBytes, length));
   }
 
-  void add(const std::string& name, const Json& value) {
-    if (!value.is_object() || value.size() != 3 || !value.contains("dtype") ||
-        !value.contains("shape") || !value.contains("data_offsets")) {
-      fail("{}: tensor \"{}\": expected exactly dtype, shape and data_offsets", file_, name);
-    }
-    Placed placed;
-    placed.entry.name = name;
-    const std::size_t element_bytes = read_dtype(value["dtype"], placed.entry);
-    const std::uint64_t bytes = read_shape(value["shape"], element_bytes, placed.entry);
-    read_offsets(value["data_offsets"], bytes, placed);
-    placed_.push_back(std::move(placed));
-  }
-
-  std::size_t read_dtype(const Json& value, SafetensorsEntry& entry) const {
-    if (value.is_string()) entry.dtype = value.get<std::string>();
-    for (const auto& [dtype, bytes] : kDtypeBytes) {
-      if (dtype == entry.dtype) return bytes;
-    }
-    fail("{}: tensor \"{}\": unknown dtype {}", file_, entry.name, value.dump());
-  }
-
-  std::uint64_t read_shape(const Json& value, std::size_t element_bytes,
-                           SafetensorsEntry& entry) const {
-    const auto refuse = [&] {
-      fail("{}: tensor \"{}\": shape {} is not a list of sizes that fit memory", file_, entry.name,
-           value.dump());
-    };
-    if (!value.is_array()) refuse();
-    std::uint64_t bytes = element_bytes;
-    for (const Json& size : value) {
-      if (!size.is_number_unsigned()) refuse();
-      const auto rows = size.get<std::uint64_t>();
-      if (rows > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) refuse();
-      if (__builtin_mul_overflow(bytes, rows, &bytes)) refuse();
+  void add(const std::string& name, const JsonNode& node) {
+    if (node.object().size() != 3) node.reject("exactly dtype, shape and data_offsets");
+    SafetensorsEntry entry;
+    entry.name = name;
+    entry.dtype = node.at("dtype").text();
+    std::uint64_t bytes = bytes_of_dtype(node.at("dtype"));
+    for (const JsonNode& size : node.at("shape").items()) {
+      const std::uint64_t rows = size.is_natural(INT64_MAX) ? size.json().get<std::uint64_t>() : 0;
+      if (!size.is_natural(INT64_MAX) || __builtin_mul_overflow(bytes, rows, &bytes)) {
+        size.reject("a size that fits memory");
+      }
       entry.shape.push_back(static_cast<std::int64_t>(rows));
     }
-    return bytes;
+    entry.data = data_at(node.at("data_offsets"), bytes);
+    entries_.push_back(std::move(entry));
   }
 
-  void read_offsets(const Json& value, std::uint64_t bytes, Placed& placed) const {
-    if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
-        !value[1].is_number_unsigned()) {
-      fail("{}: tensor \"{}\": data_offsets {} are not two byte positions", file_,
-           placed.entry.name, value.dump());
+  static std::uint64_t bytes_of_dtype(const JsonNode& node) {
+    for (const auto& [dtype, bytes] : kDtypeBytes) {
+      if (node.text() == dtype) return bytes;
     }
-    placed.begin = value[0].get<std::uint64_t>();
-    placed.end = value[1].get<std::uint64_t>();
-    if (placed.begin > placed.end || placed.end - placed.begin != bytes) {
-      fail("{}: tensor \"{}\": data_offsets {} do not span the {} bytes of its dtype and shape",
-           file_, placed.entry.name, value.dump(), bytes);
+    node.reject("a dtype of the format");
+  }
+
+  std::span<const std::byte> data_at(const JsonNode& offsets, std::uint64_t bytes) const {
+    const std::vector<JsonNode> ends = offsets.items();
+    if (ends.size() != 2 || !ends[0].is_natural() || !ends[1].is_natural()) {
+      offsets.reject("two byte positions");
     }
-    if (placed.end > data_.size()) {
-      fail("{}: tensor \"{}\" ends at byte {} of {}; the file is truncated, copy it again", file_,
-           placed.entry.name, placed.end, data_.size());
+    const auto begin = ends[0].json().get<std::uint64_t>(),
+               end = ends[1].json().get<std::uint64_t>();
+    if (begin > end || end - begin != bytes) {
+      offsets.reject(fmt::format("a span of the {} bytes of dtype and shape", bytes));
     }
-    placed.entry.data = data_.subspan(placed.begin, bytes);
+    if (end > data_.size()) {
+      fail("{}: the tensor ends at byte {} of {}; the file is truncated, copy it again",
+           offsets.place(), end, data_.size());
+    }
+    return data_.subspan(begin, bytes);
   }
 
   /// Sorts the tensors by offset and checks that they fill the file without gaps or overlap.
   void check_coverage() {
-    std::sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
-      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    std::ranges::sort(entries_, {}, [](const SafetensorsEntry& entry) {
+      return std::pair(entry.data.data(), entry.data.size());
     });
-    std::uint64_t expected = 0;
-    for (const Placed& placed : placed_) {
-      if (placed.begin != expected) {
+    std::ptrdiff_t expected = 0;
+    for (const SafetensorsEntry& entry : entries_) {
+      const std::ptrdiff_t begin = entry.data.data() - data_.data();
+      if (begin != expected) {
         fail("{}: tensor \"{}\" begins at byte {}, {} the previous tensor, which ends at {}", file_,
-             placed.entry.name, placed.begin,
-             placed.begin < expected ? "inside" : "not right after", expected);
+             entry.name, begin, begin < expected ? "inside" : "not right after", expected);
       }
-      expected = placed.end;
+      expected += std::ssize(entry.data);
     }
-    if (expected != data_.size()) {
+    if (expected != std::ssize(data_)) {
       fail("{}: the tensors end at byte {} of {}; the other bytes belong to no tensor", file_,
            expected, data_.size());
     }
@@ -185,7 +144,7 @@ class HeaderReader {
 
   std::string file_;
   std::span<const std::byte> mapping_, data_;
-  std::vector<Placed> placed_;
+  std::vector<SafetensorsEntry> entries_;
 };
 
 float from_f16(std::uint16_t bits) {
@@ -237,23 +196,9 @@ std::string header_bytes(std::span<const TensorShape> tensors) {
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : path_(path), mapping_(map_file(path)) {
-  try {
-    entries_ = HeaderReader(path.string(), mapping_).read();
-  } catch (...) {
-    ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
-    throw;
-  }
-}
-
-SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      mapping_(std::exchange(other.mapping_, {})),
-      entries_(std::move(other.entries_)) {}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (!mapping_.empty()) ::munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
-}
+    : path_(path),
+      mapping_(map_file(path)),
+      entries_(HeaderReader(path.string(), mapping_.bytes()).read()) {}
 
 bool is_float_dtype(std::string_view dtype) {
   return dtype == "F32" || dtype == "BF16" || dtype == "F16";

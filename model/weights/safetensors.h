@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/io/mapped_memory.h"
 #include "common/io/output_file.h"
 
 namespace lie {
@@ -30,9 +31,6 @@ class SafetensorsFile {
  public:
   /// Throws Error that names file and tensor if the file violates the format.
   explicit SafetensorsFile(const std::filesystem::path& path);
-  SafetensorsFile(SafetensorsFile&& other) noexcept;
-  SafetensorsFile& operator=(SafetensorsFile&&) = delete;
-  ~SafetensorsFile();
 
   const std::filesystem::path& path() const { return path_; }
   /// Returns the tensors in the order of their bytes.
@@ -40,7 +38,7 @@ class SafetensorsFile {
 
  private:
   std::filesystem::path path_;
-  std::span<const std::byte> mapping_;
+  MappedMemory mapping_;
   std::vector<SafetensorsEntry> entries_;
 };
 

@@ -5,22 +5,6 @@
 #include "common/io/sha256.h"
 
 namespace lie {
-namespace {
-
-/// Fills `values` with the initial elements, beginning with `first`, of parameter number `number`.
-void fill_normal(std::span<float> values, std::int64_t first, double deviation, std::uint64_t seed,
-                 std::size_t number) {
-  RandomKey key{.seed = seed, .stream = kInitialisationStream};
-  key.problem = static_cast<std::uint32_t>(number);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t element = static_cast<std::size_t>(first) + i;
-    key.sample = static_cast<std::uint32_t>(element >> 32);
-    key.index = static_cast<std::uint32_t>(element);
-    values[i] = static_cast<float>(deviation) * random_normal(key);
-  }
-}
-
-}  // namespace
 
 Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<FlatRange> shard)
     : operators_(&operators),
@@ -28,12 +12,6 @@ Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<
       parameters_(parameter_layout(config)),
       shard_(shard.value_or(FlatRange{0, flat_elements(parameters_)})),
       memory_(operators.allocate_weights(shard_.count)) {}
-
-Weights Weights::copy() const {
-  Weights copied(config_, *operators_, shard_);
-  operators_->copy(flat(), copied.flat());
-  return copied;
-}
 
 std::int64_t shared_weight_elements(const ModelConfig& config) {
   constexpr std::int64_t kPadding = 64;  // at most so many rows pad a packed matrix
@@ -64,7 +42,15 @@ void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter&
     return static_cast<void>(
         std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f));
   }
-  fill_normal(values, first, config.initializer_range, seed, number);
+  const auto deviation = static_cast<float>(config.initializer_range);
+  RandomKey key{.seed = seed, .stream = kInitialisationStream};
+  key.problem = static_cast<std::uint32_t>(number);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t element = static_cast<std::size_t>(first) + i;
+    key.sample = static_cast<std::uint32_t>(element >> 32);
+    key.index = static_cast<std::uint32_t>(element);
+    values[i] = deviation * random_normal(key);
+  }
 }
 
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,

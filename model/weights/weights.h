@@ -25,8 +25,6 @@ class Weights {
   /// allocates only that range of the flat order.
   Weights(const ModelConfig& config, Operators& operators,
           std::optional<FlatRange> shard = std::nullopt);
-  /// Returns a copy in its own memory.
-  Weights copy() const;
 
   Operators& operators() const { return *operators_; }
   const ModelConfig& config() const { return config_; }

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "common/base/error.h"
-#include "common/io/json.h"
+#include "common/io/json_node.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 
@@ -35,15 +35,12 @@ using WeightMap = std::map<std::string, std::string>;
 
 WeightMap read_index(const std::filesystem::path& path) {
   const Json index = read_json(path);
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
-    fail("{}: expected an object \"weight_map\" from tensor names to files", path.string());
-  }
+  const JsonNode files = JsonNode(&index, path.string() + ": ").at("weight_map");
   WeightMap map;
-  for (const auto& [tensor, file] : index["weight_map"].items()) {
-    const std::string shard = file.is_string() ? file.get<std::string>() : "";
+  for (const auto& [tensor, file] : files.object().items()) {
+    const std::string& shard = files.at(tensor).text();
     if (shard.empty() || shard != std::filesystem::path(shard).filename()) {
-      fail("{}: tensor \"{}\": {} is not a file name in the index's directory", path.string(),
-           tensor, file.dump());
+      files.at(tensor).reject("a file name in the index's directory");
     }
     map[tensor] = shard;
   }
@@ -107,49 +104,10 @@ std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
 
 namespace {
 
-/// The tensors of all weight files of a directory, by name.
-class TensorFiles {
- public:
-  explicit TensorFiles(const std::filesystem::path& directory) {
-    for (const auto& path : weights_files(directory)) open(path);
-    const bool is_single = files_.size() == 1 && files_[0].path().filename() == kWeightsFile;
-    if (!is_single) check_index(directory);
-  }
-
-  struct Found {
-    const SafetensorsEntry* entry = nullptr;
-    std::string file;
-  };
-  const std::map<std::string, Found>& tensors() const { return tensors_; }
-  std::int64_t shards() const { return std::ssize(files_); }
-  std::string description() const {
-    return files_.size() == 1 ? files_[0].path().string()
-                              : fmt::format("{} ({} shards)",
-                                            files_[0].path().parent_path().string(), files_.size());
-  }
-
- private:
-  void open(const std::filesystem::path& path) {
-    const SafetensorsFile& file = files_.emplace_back(path);
-    for (const SafetensorsEntry& entry : file.entries()) {
-      if (!tensors_.try_emplace(entry.name, Found{&entry, path.string()}).second) {
-        fail("{}: tensor \"{}\" is also in another shard", path.string(), entry.name);
-      }
-    }
-  }
-
-  void check_index(const std::filesystem::path& directory) const {
-    for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
-      const auto found = tensors_.find(tensor);
-      if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
-        fail("{}: tensor \"{}\" is not in \"{}\", which the index names",
-             (directory / kIndexFile).string(), tensor, shard);
-      }
-    }
-  }
-
-  std::vector<SafetensorsFile> files_;
-  std::map<std::string, Found> tensors_;
+/// A tensor and the path of its file.
+struct FoundTensor {
+  const SafetensorsEntry* entry = nullptr;
+  std::string file;
 };
 
 std::vector<std::int64_t> shape_of(const Parameter& parameter) {
@@ -168,7 +126,7 @@ std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRang
   return within;
 }
 
-void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
+void check_tensor(const FoundTensor& found, const Parameter& parameter) {
   const std::vector<std::int64_t> expected = shape_of(parameter);
   if (found.entry->shape != expected) {
     fail("{}: tensor \"{}\" has shape [{}], config.json requires [{}]", found.file, parameter.name,
@@ -180,26 +138,6 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   }
 }
 
-/// Throws Error if the head in the files of a tied model is not a copy of the embedding.
-void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
-                     std::int64_t elements) {
-  constexpr std::int64_t kBlock = 1 << 16;
-  std::vector<float> values(kBlock), expected(kBlock);
-  for (std::int64_t first = 0; first < elements; first += kBlock) {
-    const auto count = static_cast<std::size_t>(std::min(kBlock, elements - first));
-    values.resize(count);
-    expected.resize(count);
-    read_floats(elements_of(*head.entry, first, std::ssize(values)), values);
-    read_floats(elements_of(embedding, first, std::ssize(expected)), expected);
-    if (values == expected) continue;
-    fail(
-        "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
-        "\"model.embed_tokens.weight\"; set it to false to use both",
-        head.file, head.entry->name);
-  }
-  release_pages(head.entry->data);
-}
-
 /// Returns whether the tensor is a buffer that old Llama checkpoints contain and no program uses.
 bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
@@ -209,33 +147,82 @@ bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_
 class CheckedFiles {
  public:
   explicit CheckedFiles(const std::filesystem::path& directory)
-      : config_(load_model_config(directory)),
-        files_(directory),
-        layout_(parameter_layout(config_)) {
-    for (const Parameter& parameter : layout_) {
-      if (!files_.tensors().contains(parameter.name)) {
-        fail("{}: tensor \"{}\" is missing; does config.json belong to it?", files_.description(),
-             parameter.name);
-      }
-      check_tensor(of(parameter), parameter);
-    }
+      : config_(load_model_config(directory)), layout_(parameter_layout(config_)) {
+    for (const auto& path : weights_files(directory)) open(path);
+    const bool is_single = files_.size() == 1 && files_[0].path().filename() == kWeightsFile;
+    if (!is_single) check_index(directory);
+    check_parameters();
     check_surplus();
   }
 
   const ModelConfig& config() const { return config_; }
-  const TensorFiles& files() const { return files_; }
   std::span<const Parameter> layout() const { return layout_; }
-  const TensorFiles::Found& of(const Parameter& parameter) const {
-    return files_.tensors().at(parameter.name);
+  std::int64_t shards() const { return std::ssize(files_); }
+  const SafetensorsEntry& of(const Parameter& parameter) const {
+    return *tensors_.at(parameter.name).entry;
   }
-  /// Returns the head, if the files of a tied model contain one besides the embedding.
-  const std::optional<TensorFiles::Found>& tied_head() const { return tied_head_; }
+
+  /// Throws Error if the files of a tied model contain a head that is not a copy of the embedding.
+  void check_tied_head() const {
+    const auto head = tensors_.find(kHead);
+    if (!config_.tied_embeddings || head == tensors_.end()) return;
+    const SafetensorsEntry &entry = *head->second.entry, &embedding = of(layout_.front());
+    const std::int64_t elements = layout_.front().rows * layout_.front().cols;
+    std::vector<float> values, expected;
+    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
+      const std::int64_t count = std::min(kHostBlockElements, elements - first);
+      values.resize(static_cast<std::size_t>(count));
+      expected.resize(values.size());
+      read_floats(elements_of(entry, first, count), values);
+      read_floats(elements_of(embedding, first, count), expected);
+      if (values == expected) continue;
+      fail(
+          "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
+          "\"{}\"; set it to false to use both",
+          head->second.file, kHead, embedding.name);
+    }
+    release_pages(entry.data);
+  }
 
  private:
-  void check_surplus() {
+  void open(const std::filesystem::path& path) {
+    const SafetensorsFile& file = files_.emplace_back(path);
+    for (const SafetensorsEntry& entry : file.entries()) {
+      if (!tensors_.try_emplace(entry.name, FoundTensor{&entry, path.string()}).second) {
+        fail("{}: tensor \"{}\" is also in another shard", path.string(), entry.name);
+      }
+    }
+  }
+
+  void check_index(const std::filesystem::path& directory) const {
+    for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
+      const auto found = tensors_.find(tensor);
+      if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
+        fail("{}: tensor \"{}\" is not in \"{}\", which the index names",
+             (directory / kIndexFile).string(), tensor, shard);
+      }
+    }
+  }
+
+  void check_parameters() const {
+    const std::filesystem::path& first = files_[0].path();
+    for (const Parameter& parameter : layout_) {
+      const auto found = tensors_.find(parameter.name);
+      if (found == tensors_.end()) {
+        fail("{}: tensor \"{}\" is missing; does config.json belong to it?",
+             files_.size() == 1
+                 ? first.string()
+                 : fmt::format("{} ({} shards)", first.parent_path().string(), files_.size()),
+             parameter.name);
+      }
+      check_tensor(found->second, parameter);
+    }
+  }
+
+  void check_surplus() const {
     std::set<std::string_view> known;
     for (const Parameter& parameter : layout_) known.insert(parameter.name);
-    for (const auto& [name, found] : files_.tensors()) {
+    for (const auto& [name, found] : tensors_) {
       if (known.contains(name) || is_ignored(name)) continue;
       if (name != kHead) {
         fail(
@@ -244,14 +231,13 @@ class CheckedFiles {
             name.ends_with("_proj.bias") && !config_.qkv_bias ? " (attention_bias false)" : "");
       }
       check_tensor(found, {.name = kHead, .rows = config_.vocabulary, .cols = config_.width});
-      tied_head_ = found;
     }
   }
 
   ModelConfig config_;
-  TensorFiles files_;
   std::vector<Parameter> layout_;
-  std::optional<TensorFiles::Found> tied_head_;
+  std::vector<SafetensorsFile> files_;
+  std::map<std::string, FoundTensor> tensors_;  // by name
 };
 
 WeightsPlan plan_weights(const std::filesystem::path& directory) {
@@ -259,10 +245,10 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
   WeightsPlan plan{.config = checked.config(),
                    .parameters = parameter_count(checked.layout()),
                    .tensors = std::ssize(checked.layout()),
-                   .shards = checked.files().shards(),
+                   .shards = checked.shards(),
                    .memory_bytes = flat_elements(checked.layout()) * std::int64_t{sizeof(float)}};
   for (const Parameter& parameter : checked.layout()) {
-    const SafetensorsEntry& entry = *checked.of(parameter).entry;
+    const SafetensorsEntry& entry = checked.of(parameter);
     plan.file_bytes += std::ssize(entry.data);
     plan.is_bf16 = plan.is_bf16 && entry.dtype == "BF16";
   }
@@ -270,12 +256,6 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
 }
 
 namespace {
-
-void check_tied_head(const CheckedFiles& files) {
-  if (!files.tied_head()) return;
-  const Parameter& embedding = files.layout().front();
-  check_tied_head(*files.tied_head(), *files.of(embedding).entry, embedding.rows * embedding.cols);
-}
 
 void read_all(const StoredWeights& stored, Weights& weights) {
   for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
@@ -288,7 +268,7 @@ void read_all(const StoredWeights& stored, Weights& weights) {
 
 StoredWeights::StoredWeights(const std::filesystem::path& directory)
     : files_(std::make_unique<CheckedFiles>(directory)) {
-  check_tied_head(*files_);
+  files_->check_tied_head();
 }
 
 StoredWeights::~StoredWeights() = default;
@@ -297,7 +277,7 @@ const ModelConfig& StoredWeights::config() const { return files_->config(); }
 
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
                          Tensor to) const {
-  const SafetensorsEntry elements = elements_of(*files_->of(parameter).entry, first, to.elements());
+  const SafetensorsEntry elements = elements_of(files_->of(parameter), first, to.elements());
   read_entry(operators, elements, 0, to);
   release_pages(elements.data);
 }

@@ -387,7 +387,7 @@ TEST_P(TransformerBitIdentity, PolicyOfAShardKeepsNoReferenceToTheFullWeights) {
     Policy full(config, GetParam());
     const Weights shard(config, *full.operators, FlatRange{64, 16});
     Transformer transformer(shard);
-    const Weights temporary = full.weights.copy();
+    const Weights temporary(config, *full.operators);
     for (const float factor : {1.0f, 1.25f}) {
       for (float& w : test::host(full.weights)) w *= factor;
       full.transformer.weights_changed();

@@ -263,7 +263,7 @@ TEST(Weights, ChecksTheIndexOfShards) {
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"one.safetensors"}})"),
               HasSubstr("\"a\" is not in"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"../one.safetensors"}})"),
-              HasSubstr("not a file name"));
+              HasSubstr("expected a file name"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"two.safetensors"}})"),
               HasSubstr("two.safetensors"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{}})"), HasSubstr("empty"));

@@ -113,7 +113,8 @@ void publish(WeightSender& sender, CountingGroup& group, std::int64_t version,
 void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRange> shard) {
   SharingOperators operators;
   const Weights all = initial_weights(config, 1, operators);
-  const Weights held = shard ? Weights(config, operators, shard) : all.copy();
+  const Weights held =
+      shard ? Weights(config, operators, shard) : initial_weights(config, 1, operators);
   Transformer policy(held);
   if (shard) policy.set_weights(all.flat());
   ASSERT_TRUE(share_policy({group, 1, "gpu"}, policy));

@@ -168,64 +168,55 @@ std::vector<Link> links(const Expr& relation) {
 
 bool sides_are_scalar(const Link& link) { return is_scalar(*link.left) && is_scalar(*link.right); }
 
-class Relations {
- public:
-  Relations(Arena& arena, Comparer& comparer) : arena_(arena), comparer_(comparer) {}
-
-  Tri link(const Link& gold, const Link& answer) {
-    if (gold.rel != answer.rel) return Tri::kNo;
-    const Tri direct = both(equal(gold.left, answer.left), equal(gold.right, answer.right));
-    if (direct == Tri::kYes) return direct;
-    if (is_symmetric(gold.rel) &&
-        both(equal(gold.left, answer.right), equal(gold.right, answer.left)) == Tri::kYes)
-      return Tri::kYes;
-    const bool order = gold.rel == Rel::kLess || gold.rel == Rel::kLessEqual;
-    if (!order && gold.rel != Rel::kEqual && gold.rel != Rel::kNotEqual) return direct;
-    if (!sides_are_scalar(gold) || !sides_are_scalar(answer)) return direct;
-    return scaled(gold, answer, order);
+// Multiplies a sum by the denominators of its terms: y = 3/x means xy = 3.
+const Expr* without_denominators(const Expr* sum, Arena& arena) {
+  std::vector<const Expr*> factors = {sum};
+  const auto collect = [&](const Expr* factor) {
+    const bool below = factor->op == Op::kPow && has_names(*factor->args[0]) &&
+                       factor->args[1]->op == Op::kNumber && factor->args[1]->value.sign() < 0;
+    const Expr* inverse =
+        below ? arena.power(factor->args[0], arena.negate(factor->args[1])) : nullptr;
+    if (inverse != nullptr && std::ranges::none_of(factors, [&](const Expr* other) {
+          return same_tree(*other, *inverse);
+        }))
+      factors.push_back(inverse);
+  };
+  for (const Expr* term : sum->args) {
+    collect(term);
+    if (term->op == Op::kMul) std::ranges::for_each(term->args, collect);
   }
+  return arena.mul(std::move(factors));
+}
 
- private:
-  Tri equal(const Expr* gold, const Expr* answer) { return comparer_.equal(gold, answer); }
+// Compares left - right of both up to a factor. Differences without names would all be
+// proportional.
+Tri scaled(const Link& gold, const Link& answer, bool order, Arena& arena) {
+  const Expr* a = arena.add({gold.left, arena.negate(gold.right)});
+  const Expr* b = arena.add({answer.left, arena.negate(answer.right)});
+  if (a == nullptr || b == nullptr) return Tri::kUnknown;
+  if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
+  const Tri out = scalar::proportional(*a, *b, order, arena.budget());
+  if (out == Tri::kYes || gold.rel != Rel::kEqual) return out;
+  a = without_denominators(a, arena);
+  b = without_denominators(b, arena);
+  if (a == nullptr || b == nullptr) return Tri::kUnknown;
+  return scalar::proportional(*a, *b, order, arena.budget());
+}
 
-  // Compares left - right of both up to a factor. Differences without names would all be
-  // proportional.
-  Tri scaled(const Link& gold, const Link& answer, bool order) {
-    const Expr* a = arena_.add({gold.left, arena_.negate(gold.right)});
-    const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
-    if (a == nullptr || b == nullptr) return Tri::kUnknown;
-    if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
-    const Tri out = scalar::proportional(*a, *b, order, arena_.budget());
-    if (out == Tri::kYes || gold.rel != Rel::kEqual) return out;
-    a = without_denominators(a);
-    b = without_denominators(b);
-    if (a == nullptr || b == nullptr) return Tri::kUnknown;
-    return scalar::proportional(*a, *b, order, arena_.budget());
-  }
-
-  // Multiplies a sum by the denominators of its terms: y = 3/x means xy = 3.
-  const Expr* without_denominators(const Expr* sum) {
-    std::vector<const Expr*> factors = {sum};
-    const auto collect = [&](const Expr* factor) {
-      const bool below = factor->op == Op::kPow && has_names(*factor->args[0]) &&
-                         factor->args[1]->op == Op::kNumber && factor->args[1]->value.sign() < 0;
-      const Expr* inverse =
-          below ? arena_.power(factor->args[0], arena_.negate(factor->args[1])) : nullptr;
-      if (inverse != nullptr && std::ranges::none_of(factors, [&](const Expr* other) {
-            return same_tree(*other, *inverse);
-          }))
-        factors.push_back(inverse);
-    };
-    for (const Expr* term : sum->args) {
-      collect(term);
-      if (term->op == Op::kMul) std::ranges::for_each(term->args, collect);
-    }
-    return arena_.mul(std::move(factors));
-  }
-
-  Arena& arena_;
-  Comparer& comparer_;
-};
+// Compares two links. equal(gold, answer) compares their sides.
+template <typename Equal>
+Tri equal_links(const Link& gold, const Link& answer, Arena& arena, const Equal& equal) {
+  if (gold.rel != answer.rel) return Tri::kNo;
+  const Tri direct = both(equal(gold.left, answer.left), equal(gold.right, answer.right));
+  if (direct == Tri::kYes) return direct;
+  if (is_symmetric(gold.rel) &&
+      both(equal(gold.left, answer.right), equal(gold.right, answer.left)) == Tri::kYes)
+    return Tri::kYes;
+  const bool order = gold.rel == Rel::kLess || gold.rel == Rel::kLessEqual;
+  if (!order && gold.rel != Rel::kEqual && gold.rel != Rel::kNotEqual) return direct;
+  if (!sides_are_scalar(gold) || !sides_are_scalar(answer)) return direct;
+  return scaled(gold, answer, order, arena);
+}
 
 }  // namespace
 
@@ -238,8 +229,8 @@ bool is_solved(const Expr& e) {
 }
 
 Tri Comparer::relations(const Expr* gold, const Expr* answer) {
-  const auto same = [relations = Relations(arena_, *this)](const Link& a, const Link& b) mutable {
-    return relations.link(a, b);
+  const auto same = [&](const Link& a, const Link& b) {
+    return equal_links(a, b, arena_, [this](const Expr* x, const Expr* y) { return equal(x, y); });
   };
   const std::vector<Link> wanted = links(*gold);
   std::vector<Link> found = links(*answer);

@@ -162,9 +162,10 @@ Tri Comparer::lone_cell(const Expr* gold, const Expr* answer) {
 Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
   const Expr*& tuple = gold->op == Op::kTuple ? gold : answer;
   const Expr& matrix = gold->op == Op::kTuple ? *answer : *gold;
+  const auto columns = static_cast<std::size_t>(matrix.columns);
   const auto is_row = [&](const Expr* row) {
     return row->op == Op::kTuple && row->open == '[' && row->close == ']' &&
-           row->args.size() == static_cast<std::size_t>(matrix.columns);
+           row->args.size() == columns;
   };
   if (tuple->open == '[' && std::ranges::all_of(tuple->args, is_row)) {
     Expr rows{.op = Op::kMatrix, .columns = matrix.columns};
@@ -173,7 +174,9 @@ Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
     tuple = arena_.make(std::move(rows));
     return tuple == nullptr ? Tri::kUnknown : structures(gold, answer);
   }
-  const bool fits = is_vector(*gold, *answer) || is_vector(*answer, *gold);
+  const bool is_line = columns == 1 || columns == matrix.args.size();
+  const bool fits = is_line && tuple->open == '(' && tuple->close == ')' &&
+                    tuple->args.size() == matrix.args.size();
   return fits ? in_order(*gold, *answer) : Tri::kNo;
 }
 

@@ -1,8 +1,6 @@
 // The comparison. Its members are grouped by the file that defines them.
 #pragma once
 
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "verifier/equal/parts.h"
@@ -80,7 +78,6 @@ class Comparer {
   Tri scalars(const Expr* gold, const Expr* answer);
   Tri differ_by_constant(const Expr* gold, const Expr* answer);
   bool percent_may_lack(const Expr& percent);
-  static std::optional<exact::Rational> unit_ratio(std::string_view gold, std::string_view answer);
   Tri units(const Expr* gold, const Expr* answer);
   Tri degrees(const Expr* gold, const Expr* answer);
   Tri based(const Expr* gold, const Expr* answer);

@@ -121,13 +121,6 @@ bool is_real_set(const Expr& e) {
   }
 }
 
-bool is_vector(const Expr& matrix, const Expr& tuple) {
-  const auto columns = static_cast<std::size_t>(matrix.columns);
-  return matrix.op == Op::kMatrix && (columns == 1 || columns == matrix.args.size()) &&
-         tuple.op == Op::kTuple && tuple.open == '(' && tuple.close == ')' &&
-         tuple.args.size() == matrix.args.size();
-}
-
 Kind kind_of(const Expr& e) {
   switch (e.op) {
     case Op::kText: return Kind::kText;

@@ -41,9 +41,6 @@ bool is_inequality(const expr::Expr& e);
 /// constants, conditions on one name, or a combination of these.
 bool is_real_set(const expr::Expr& e);
 
-/// Returns whether a matrix is one column or row with as many parts as the round tuple.
-bool is_vector(const expr::Expr& matrix, const expr::Expr& tuple);
-
 /// Returns an answer in the form that the rules expect at its top level. Its parts are prepared
 /// when they are compared. Returns nullptr where the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);

@@ -168,56 +168,32 @@ const Expr* unwrap(const Expr* e) {
   return e;
 }
 
-class Preparer {
- public:
-  Preparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
+bool is_real_member(const Expr& e) {
+  return e.op == Op::kRelation && e.relations[0] == Rel::kIn && e.args[1]->name == "R" &&
+         e.args[0]->op == Op::kSymbol;
+}
 
-  const Expr* run(const Expr* e) {
-    e = unwrap(e);
-    if (e == nullptr) return e;
-    e = shorten_chain(e, arena_, options_);
-    e = evaluate_structures(e, arena_);
-    if (e == nullptr) return e;
-    e = turned(e);
-    if (e == nullptr) return e;
-    if (e->op == Op::kList || e->op == Op::kSet) return unwrap(spread(e));
-    const std::vector<const Expr*> either = expand_signs(e, arena_);
-    if (either.empty()) return nullptr;
-    return either.size() > 1 ? arena_.node(Op::kList, either) : e;
+// Returns the list with signs expanded and without x \in \mathbb{R}.
+const Expr* spread(const Expr* list, Arena& arena, const VerifierOptions& options) {
+  std::vector<const Expr*> items;
+  for (const Expr* arg : list->args) {
+    if (is_real_member(*arg)) continue;
+    for (const Expr* item : expand_signs(shorten_chain(arg, arena, options), arena))
+      items.push_back(item);
   }
+  if (items.empty() || items == list->args) return list;
+  return arena.make(
+      {.op = list->op, .flag = list->flag, .open = list->open, .args = std::move(items)});
+}
 
- private:
-  // Returns the list with signs expanded and without x \in \mathbb{R}.
-  const Expr* spread(const Expr* list) {
-    std::vector<const Expr*> items;
-    for (const Expr* arg : list->args) {
-      if (is_real_member(*arg)) continue;
-      for (const Expr* item : expand_signs(shorten_chain(arg, arena_, options_), arena_))
-        items.push_back(item);
-    }
-    if (items.empty()) return list;
-    if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
-    return arena_.make(
-        {.op = list->op, .flag = list->flag, .open = list->open, .args = std::move(items)});
-  }
-
-  static bool is_real_member(const Expr& e) {
-    return e.op == Op::kRelation && e.relations[0] == Rel::kIn && e.args[1]->name == "R" &&
-           e.args[0]->op == Op::kSymbol;
-  }
-
-  // Rewrites 2 = x as x = 2.
-  const Expr* turned(const Expr* e) {
-    const bool value_first = e->relations == std::vector{Rel::kEqual} && is_constant(*e->args[0]) &&
-                             e->args[1]->op == Op::kSymbol;
-    if (!value_first) return e;
-    return arena_.make(
-        {.op = Op::kRelation, .args = {e->args[1], e->args[0]}, .relations = {Rel::kEqual}});
-  }
-
-  Arena& arena_;
-  const VerifierOptions& options_;
-};
+// Rewrites 2 = x as x = 2.
+const Expr* turned(const Expr* e, Arena& arena) {
+  const bool value_first = e->relations == std::vector{Rel::kEqual} && is_constant(*e->args[0]) &&
+                           e->args[1]->op == Op::kSymbol;
+  if (!value_first) return e;
+  return arena.make(
+      {.op = Op::kRelation, .args = {e->args[1], e->args[0]}, .relations = {Rel::kEqual}});
+}
 
 }  // namespace
 
@@ -229,7 +205,13 @@ const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options)
 }
 
 const Expr* prepare(const Expr* e, Arena& arena, const VerifierOptions& options) {
-  return Preparer(arena, options).run(e);
+  e = evaluate_structures(shorten_chain(unwrap(e), arena, options), arena);
+  if (e != nullptr) e = turned(e, arena);
+  if (e == nullptr) return e;
+  if (e->op == Op::kList || e->op == Op::kSet) return unwrap(spread(e, arena, options));
+  const std::vector<const Expr*> either = expand_signs(e, arena);
+  if (either.empty()) return nullptr;
+  return either.size() > 1 ? arena.node(Op::kList, either) : e;
 }
 
 }  // namespace lie::equal

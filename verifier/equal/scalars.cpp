@@ -91,6 +91,18 @@ const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
   return e;
 }
 
+// Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
+// Returns nothing where their dimensions differ, and 1 where one of them is unknown.
+std::optional<Rational> unit_ratio(std::string_view gold, std::string_view answer) {
+  const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
+  if (!a || !b) return Rational(1);
+  if (a->powers == b->powers) return b->factor / a->factor;
+  // The sign \$ does not say what is paid for.
+  const bool amount = gold == "$" || answer == "$";
+  return amount && a->is(Base::kDollar) && b->is(Base::kDollar) ? std::optional(Rational(1))
+                                                                : std::nullopt;
+}
+
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
@@ -133,18 +145,6 @@ bool Comparer::percent_may_lack(const Expr& percent) {
   if (one == nullptr || size == nullptr || has_names(*size)) return false;
   const int order = compare_reals(*size, *one, options_, arena_.budget());
   return order == 0 || order == 1;
-}
-
-// Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
-// Returns nothing where their dimensions differ, and 1 where one of them is unknown.
-std::optional<Rational> Comparer::unit_ratio(std::string_view gold, std::string_view answer) {
-  const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
-  if (!a || !b) return Rational(1);
-  if (a->powers == b->powers) return b->factor / a->factor;
-  // The sign \$ does not say what is paid for.
-  const bool amount = gold == "$" || answer == "$";
-  return amount && a->is(Base::kDollar) && b->is(Base::kDollar) ? std::optional(Rational(1))
-                                                                : std::nullopt;
 }
 
 Tri Comparer::units(const Expr* gold, const Expr* answer) {

@@ -7,11 +7,6 @@
 namespace lie::expr {
 namespace {
 
-constexpr auto kFnNames = std::to_array<std::string_view>(
-    {"none",     "sin",    "cos",    "tan",    "cot",  "sec",  "csc",   "arcsin", "arccos",
-     "arctan",   "arccot", "arcsec", "arccsc", "sinh", "cosh", "tanh",  "arsinh", "arcosh",
-     "artanh",   "exp",    "ln",     "log",    "abs",  "norm", "floor", "ceil",   "factorial",
-     "binomial", "gcd",    "lcm",    "max",    "min",  "mod",  "det",   "sum",    "product"});
 constexpr auto kRelNames = std::to_array<std::string_view>(
     {"=", "!=", "<", "<=", ">", ">=", "approx", "in", "notin", "subset", "superset", "equivalent",
      "->", "parallel", "perpendicular", "similar", "congruent", "proportional"});
@@ -199,8 +194,6 @@ std::string to_text(const Expr& e) {
   append(out, e);
   return out;
 }
-
-std::string_view name(Fn fn) { return kFnNames[static_cast<std::size_t>(fn)]; }
 
 std::string_view name(Rel rel) { return kRelNames[static_cast<std::size_t>(rel)]; }
 

@@ -2,6 +2,8 @@
 // equality compare it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -92,6 +94,19 @@ enum class Fn : std::uint8_t {
   kSum,
   kProduct,  // args body, lower, upper
 };
+
+/// The names of functions by Fn.
+inline constexpr auto kFnNames = std::to_array<std::string_view>(
+    {"none",     "sin",    "cos",    "tan",    "cot",  "sec",  "csc",   "arcsin", "arccos",
+     "arctan",   "arccot", "arcsec", "arccsc", "sinh", "cosh", "tanh",  "arsinh", "arcosh",
+     "artanh",   "exp",    "ln",     "log",    "abs",  "norm", "floor", "ceil",   "factorial",
+     "binomial", "gcd",    "lcm",    "max",    "min",  "mod",  "det",   "sum",    "product"});
+/// Returns "sin", "sum" and the like.
+constexpr std::string_view name(Fn fn) { return kFnNames[static_cast<std::size_t>(fn)]; }
+/// Returns the function of a name, which must be one of kFnNames.
+constexpr Fn fn_named(std::string_view name) {
+  return static_cast<Fn>(std::ranges::find(kFnNames, name) - kFnNames.begin());
+}
 
 enum class Rel : std::uint8_t {
   kEqual,
@@ -225,8 +240,6 @@ bool is_free_in(const Expr& e, std::string_view name);
 /// Returns the free names of e in order of appearance, without those of unknown functions.
 std::vector<std::string> free_names(const Expr& e);
 
-/// Returns "sin", "sum" and the like.
-std::string_view name(Fn fn);
 /// Returns "=", "<=" and the like.
 std::string_view name(Rel rel);
 

@@ -206,13 +206,16 @@ const Expr* Parser::maybe_applied(std::string name) {
     at_ += 5;
     name += "^-1";
   }
-  if (!is_open('(') || tok().spaced) return arena_.symbol(name);
-  const Expr* arguments = brackets();
-  if (arguments == nullptr) return nullptr;
-  return arena_.make(
-      {.op = Op::kApply,
-       .name = std::move(name),
-       .args = arguments->op == Op::kTuple ? arguments->args : std::vector{arguments}});
+  return is_open('(') && !tok().spaced ? applied(std::move(name)) : arena_.symbol(name);
+}
+
+// Parses the arguments of a call.
+const Expr* Parser::applied(std::string name) {
+  const Expr* inner = brackets();
+  if (inner == nullptr) return nullptr;
+  return arena_.make({.op = Op::kApply,
+                      .name = std::move(name),
+                      .args = inner->op == Op::kTuple ? inner->args : std::vector{inner}});
 }
 
 // Returns the sum of n^-s, which is zeta(s) for s > 1.

@@ -101,12 +101,7 @@ const Expr* Parser::operator_name() {
   const std::string name = normal_name(word);
   if (name == "cis") return cis();
   if (name.empty()) return fail("an operator without a name");
-  if (!is_open('(')) return arena_.symbol(name);
-  const Expr* inner = brackets();
-  if (inner == nullptr) return nullptr;
-  return arena_.make({.op = Op::kApply,
-                      .name = name,
-                      .args = inner->op == Op::kTuple ? inner->args : std::vector{inner}});
+  return is_open('(') ? applied(name) : arena_.symbol(name);
 }
 
 // Parses cis x, which is cos x + i sin x.

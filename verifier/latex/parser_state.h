@@ -119,6 +119,7 @@ class Parser {
   const Expr* symbol();
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
+  const Expr* applied(std::string name);
   const Expr* figure(std::string_view kind);
   const Expr* unit_vector(const Expr& under);
   const Expr* zeta_series(const Expr* s);

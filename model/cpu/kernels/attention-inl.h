@@ -22,19 +22,19 @@ HWY_INLINE std::int64_t pages_of(std::int64_t length) {
 }
 
 /// out [E][16] = the transpose of `count` <= 16 rows; missing rows are 0.
-HWY_INLINE void transpose_page(const float* rows, std::int64_t stride, std::int64_t count,
-                               std::int64_t width, float* HWY_RESTRICT out) {
+HWY_INLINE void transpose_page(cpu::Rows rows, std::int64_t count, std::int64_t width,
+                               float* HWY_RESTRICT out) {
   if (count < cpu::kPage) std::fill(out, out + width * cpu::kPage, 0.0f);
   for (std::int64_t j = 0; j < count; ++j) {
-    for (std::int64_t d = 0; d < width; ++d) out[d * cpu::kPage + j] = rows[j * stride + d];
+    for (std::int64_t d = 0; d < width; ++d) out[d * cpu::kPage + j] = rows[j][d];
   }
 }
 
 /// Transposes rows [length, E] into consecutive pages [E][16].
-HWY_INLINE void transpose_sequence(const float* rows, std::int64_t stride, std::int64_t length,
-                                   std::int64_t width, float* out) {
+HWY_INLINE void transpose_sequence(cpu::Rows rows, std::int64_t length, std::int64_t width,
+                                   float* out) {
   for (std::int64_t p = 0; p < length; p += cpu::kPage) {
-    transpose_page(rows + p * stride, stride, std::min(cpu::kPage, length - p), width,
+    transpose_page({rows[p], rows.stride}, std::min(cpu::kPage, length - p), width,
                    out + p * width);
   }
 }
@@ -88,26 +88,26 @@ HWY_INLINE void add_block_sum(bool first, const V16 (&sum)[kRows][kVecs],
 }
 
 struct ValueRows {
-  const float* rows;
-  std::int64_t stride, count, width;
+  cpu::Rows rows;
+  std::int64_t count, width;
 };
 
 template <int kRows, int kVecs>
 HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_stride,
                                    const ValueRows& values, const float (&scale)[kRows],
-                                   std::int64_t column, float* y, std::int64_t y_stride) {
+                                   std::int64_t column, cpu::Rows y) {
   V16 total[kRows][kVecs];
   for (std::int64_t first = 0; first < values.count; first += kPositions) {
     V16 sum[kRows][kVecs];
     zero(sum);
-    weigh_columns<kRows, kVecs>(weights + first, weights_stride,
-                                values.rows + first * values.stride + column, values.stride,
-                                std::min(kPositions, values.count - first), sum);
+    weigh_columns<kRows, kVecs>(weights + first, weights_stride, values.rows[first] + column,
+                                values.rows.stride, std::min(kPositions, values.count - first),
+                                sum);
     add_block_sum(first == 0, sum, total);
   }
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) {
-      store16(mul(total[r][c], set16(scale[r])), y + r * y_stride + column + c * 16);
+      store16(mul(total[r][c], set16(scale[r])), y[r] + column + c * 16);
     }
   }
 }
@@ -116,15 +116,14 @@ HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_st
 /// one value.
 template <int kRows>
 HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
-                           const ValueRows& values, const float (&scale)[kRows], float* y,
-                           std::int64_t y_stride) {
+                           const ValueRows& values, const float (&scale)[kRows], cpu::Rows y) {
   constexpr int kVecs = kWide ? 2 : 1;
   std::int64_t c = 0;
   for (; c + kVecs * 16 <= values.width; c += kVecs * 16) {
-    weigh_rows_columns<kRows, kVecs>(weights, weights_stride, values, scale, c, y, y_stride);
+    weigh_rows_columns<kRows, kVecs>(weights, weights_stride, values, scale, c, y);
   }
   for (; c < values.width; c += 16) {
-    weigh_rows_columns<kRows, 1>(weights, weights_stride, values, scale, c, y, y_stride);
+    weigh_rows_columns<kRows, 1>(weights, weights_stride, values, scale, c, y);
   }
 }
 

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::kPage, cpu::SequenceAttention, cpu::SequenceAttentionGradient;
+using cpu::kPage, cpu::Rows, cpu::SequenceAttention, cpu::SequenceAttentionGradient;
 
 struct GradientTile {
   const SequenceAttentionGradient* job;
@@ -46,8 +46,7 @@ HWY_INLINE void add_to_page(const float* HWY_RESTRICT x, std::int64_t stride,
 /// Values that are constant for the rows of a tile.
 template <int kRows>
 struct TileRows {
-  const float* q;
-  const float* dy;
+  Rows q, dy;
   float log_sum[kRows];
   float center[kRows];  // dy . y
 };
@@ -57,12 +56,12 @@ HWY_INLINE TileRows<kRows> tile_rows(const GradientTile& tile) {
   const SequenceAttentionGradient& job = *tile.job;
   const SequenceAttention& f = job.forward;
   TileRows<kRows> rows;
-  rows.q = f.q + tile.row * f.qk_stride + tile.head * f.head_width;
-  rows.dy = job.dy + tile.row * job.dy_stride + tile.head * f.head_width;
+  rows.q = {f.q[tile.row] + tile.head * f.head_width, f.q.stride};
+  rows.dy = {job.dy[tile.row] + tile.head * f.head_width, job.dy.stride};
   for (int r = 0; r < kRows; ++r) {
-    const float* y = f.y + (tile.row + r) * f.y_stride + tile.head * f.head_width;
-    rows.log_sum[r] = f.log_sum[(tile.row + r) * f.log_sum_stride + tile.head];
-    rows.center[r] = row_dot(rows.dy + r * job.dy_stride, y, f.head_width);
+    const float* y = f.y[tile.row + r] + tile.head * f.head_width;
+    rows.log_sum[r] = f.log_sum[tile.row + r][tile.head];
+    rows.center[r] = row_dot(rows.dy[r], y, f.head_width);
   }
   return rows;
 }
@@ -70,23 +69,22 @@ HWY_INLINE TileRows<kRows> tile_rows(const GradientTile& tile) {
 template <int kRows>
 HWY_INLINE void page_backward(const GradientTile& tile, const TileRows<kRows>& rows, std::int64_t p,
                               std::int64_t pages) {
-  const SequenceAttentionGradient& job = *tile.job;
-  const SequenceAttention& f = job.forward;
+  const SequenceAttention& f = tile.job->forward;
   const std::int64_t at = p * kPage * f.head_width;
   const V16 scale = set16(f.scale);
   V16 prob[kRows], d_score[kRows];
-  page_dot_products<kRows>(rows.q, f.qk_stride, tile.keys + at, f.head_width, prob);
+  page_dot_products<kRows>(rows.q.data, rows.q.stride, tile.keys + at, f.head_width, prob);
   for (int r = 0; r < kRows; ++r) {
     const V16 score = keep_first(mul(prob[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
     prob[r] = exp(sub(score, set16(rows.log_sum[r])));
   }
-  page_dot_products<kRows>(rows.dy, job.dy_stride, tile.values + at, f.head_width, d_score);
+  page_dot_products<kRows>(rows.dy.data, rows.dy.stride, tile.values + at, f.head_width, d_score);
   for (int r = 0; r < kRows; ++r) {
     d_score[r] = mul(mul(prob[r], sub(d_score[r], set16(rows.center[r]))), scale);
     store16(d_score[r], tile.d_scores + (r * pages + p) * kPage);
   }
-  add_to_page<kRows>(rows.dy, job.dy_stride, prob, f.head_width, tile.d_values + at);
-  add_to_page<kRows>(rows.q, f.qk_stride, d_score, f.head_width, tile.d_keys + at);
+  add_to_page<kRows>(rows.dy.data, rows.dy.stride, prob, f.head_width, tile.d_values + at);
+  add_to_page<kRows>(rows.q.data, rows.q.stride, d_score, f.head_width, tile.d_keys + at);
 }
 
 /// Prefetches what a later tile reads first of this row.
@@ -96,9 +94,7 @@ HWY_INLINE void prefetch_row(const GradientTile& tile, std::int64_t row) {
   if (row >= f.length) return;
   const std::int64_t first = tile.head * f.head_width;
   for (std::int64_t i = first; i < first + f.head_width; i += 16) {
-    hwy::Prefetch(f.q + row * f.qk_stride + i);
-    hwy::Prefetch(f.y + row * f.y_stride + i);
-    hwy::Prefetch(job.dy + row * job.dy_stride + i);
+    for (const Rows& of : {f.q, f.y, job.dy}) hwy::Prefetch(of[row] + i);
   }
 }
 
@@ -114,22 +110,15 @@ HWY_NOINLINE void tile_backward(const GradientTile& tile) {
   }
   float one[kRows];
   std::fill(one, one + kRows, 1.0f);
-  weigh_rows<kRows>(tile.d_scores, pages * kPage, {f.k, f.qk_stride, count, f.head_width}, one,
-                    job.dq + tile.row * job.d_qk_stride + tile.head * f.head_width,
-                    job.d_qk_stride);
-}
-
-template <int kRows>
-HWY_INLINE void tile_backward_of(std::int64_t rows, const GradientTile& tile) {
-  if (rows >= kRows) return tile_backward<kRows>(tile);
-  if constexpr (kRows > 1) tile_backward_of<kRows - 1>(rows, tile);
+  weigh_rows<kRows>(tile.d_scores, pages * kPage, {f.k, count, f.head_width}, one,
+                    {job.dq[tile.row] + tile.head * f.head_width, job.dq.stride});
 }
 
 HWY_INLINE void untranspose_sequence(const float* pages, std::int64_t length, std::int64_t width,
-                                     float* rows, std::int64_t stride) {
+                                     Rows rows) {
   for (std::int64_t j = 0; j < length; ++j) {
     const float* page = pages + j / kPage * kPage * width + j % kPage;
-    for (std::int64_t d = 0; d < width; ++d) rows[j * stride + d] = page[d * kPage];
+    for (std::int64_t d = 0; d < width; ++d) rows[j][d] = page[d * kPage];
   }
 }
 
@@ -140,17 +129,17 @@ void attend_sequence_backward(const SequenceAttentionGradient& job, float* scrat
   float* values = keys + size;
   float* d_keys = values + size;
   float* d_values = d_keys + size;
-  transpose_sequence(f.k, f.qk_stride, f.length, f.head_width, keys);
-  transpose_sequence(f.v, f.v_stride, f.length, f.head_width, values);
+  transpose_sequence(f.k, f.length, f.head_width, keys);
+  transpose_sequence(f.v, f.length, f.head_width, values);
   std::fill(d_keys, d_keys + 2 * size, 0.0f);
   for (std::int64_t head = 0; head < f.group; ++head) {
     for (std::int64_t row = 0; row < f.length; row += kTileRows) {
-      tile_backward_of<kTileRows>(
-          f.length - row, {&job, keys, values, d_keys, d_values, d_values + size, row, head});
+      const GradientTile tile{&job, keys, values, d_keys, d_values, d_values + size, row, head};
+      with_rows<kTileRows>(f.length - row, [&]<int kRows>() { tile_backward<kRows>(tile); });
     }
   }
-  untranspose_sequence(d_keys, f.length, f.head_width, job.dk, job.d_qk_stride);
-  untranspose_sequence(d_values, f.length, f.head_width, job.dv, job.dv_stride);
+  untranspose_sequence(d_keys, f.length, f.head_width, job.dk);
+  untranspose_sequence(d_values, f.length, f.head_width, job.dv);
 }
 
 }  // namespace HWY_NAMESPACE

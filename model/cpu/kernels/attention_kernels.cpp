@@ -134,7 +134,7 @@ HWY_INLINE void score_tile(const QueryTile& tile, const float* q, std::int64_t p
   const V16 scale = set16(job.scale);
   for (std::int64_t p = 0; p < pages; ++p) {
     V16 s[kRows];
-    page_dot_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width,
+    page_dot_products<kRows>(q, job.q.stride, tile.keys + p * kPage * job.head_width,
                              job.head_width, s);
     for (int r = 0; r < kRows; ++r) {
       const V16 scaled = keep_first(mul(s[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
@@ -147,32 +147,26 @@ template <int kRows>
 HWY_NOINLINE void attend_tile(const QueryTile& tile) {
   const SequenceAttention& job = *tile.job;
   const std::int64_t width = job.head_width, count = tile.row + kRows, pages = pages_of(count);
-  score_tile<kRows>(tile, job.q + tile.row * job.qk_stride + tile.head * width, pages);
+  score_tile<kRows>(tile, job.q[tile.row] + tile.head * width, pages);
   float scale[kRows];
   for (int r = 0; r < kRows; ++r) {
     const RowSoftmax row = softmax_scores(tile.scores + r * pages * kPage, pages);
     scale[r] = 1.0f / row.sum;
-    if (job.log_sum != nullptr) {
-      job.log_sum[(tile.row + r) * job.log_sum_stride + tile.head] = row.largest + log(row.sum);
+    if (job.log_sum.data != nullptr) {
+      job.log_sum[tile.row + r][tile.head] = row.largest + log(row.sum);
     }
   }
-  float* y = job.y + tile.row * job.y_stride + tile.head * width;
-  weigh_rows<kRows>(tile.scores, pages * kPage, {job.v, job.v_stride, count, width}, scale, y,
-                    job.y_stride);
-}
-
-template <int kRows>
-HWY_INLINE void attend_tile_of(std::int64_t rows, const QueryTile& tile) {
-  if (rows >= kRows) return attend_tile<kRows>(tile);
-  if constexpr (kRows > 1) attend_tile_of<kRows - 1>(rows, tile);
+  weigh_rows<kRows>(tile.scores, pages * kPage, {job.v, count, width}, scale,
+                    {job.y[tile.row] + tile.head * width, job.y.stride});
 }
 
 void attend_sequence(const SequenceAttention& job, float* scratch) {
   float* scores = scratch + pages_of(job.length) * kPage * job.head_width;
-  transpose_sequence(job.k, job.qk_stride, job.length, job.head_width, scratch);
+  transpose_sequence(job.k, job.length, job.head_width, scratch);
   for (std::int64_t head = 0; head < job.group; ++head) {
     for (std::int64_t row = 0; row < job.length; row += kTileRows) {
-      attend_tile_of<kTileRows>(job.length - row, {&job, scratch, scores, row, head});
+      const QueryTile tile{&job, scratch, scores, row, head};
+      with_rows<kTileRows>(job.length - row, [&]<int kRows>() { attend_tile<kRows>(tile); });
     }
   }
 }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "model/cpu/kernels/kernels.h"
+
 namespace lie::cpu {
 
 constexpr std::int64_t kPage = 16;  // positions of a page, the lanes of one score vector
@@ -25,32 +27,21 @@ struct PagedAttention {
   float* y = nullptr;                   // [group, E]
 };
 
-/// A whole sequence with causal attention: rows of queries, keys and values with their strides.
+/// A whole sequence with causal attention.
 struct SequenceAttention {
   std::int64_t head_width = 0, group = 0;
   float scale = 0;
   std::int64_t length = 0;
-  const float* q = nullptr;  // [length, group * E]
-  const float* k = nullptr;  // [length, E]
-  std::int64_t qk_stride = 0;
-  const float* v = nullptr;  // [length, E]
-  std::int64_t v_stride = 0;
-  float* y = nullptr;  // [length, group * E]
-  std::int64_t y_stride = 0;
-  float* log_sum = nullptr;  // [length, group] or null
-  std::int64_t log_sum_stride = 0;
+  Rows q;        // [length, group * E]
+  Rows k, v;     // [length, E]
+  Rows y;        // [length, group * E]
+  Rows log_sum;  // [length, group] or null
 };
 
 /// The gradient of attend_sequence. Reads y and log_sum, writes dq, dk and dv.
 struct SequenceAttentionGradient {
   SequenceAttention forward;
-  const float* dy = nullptr;  // shape of y
-  std::int64_t dy_stride = 0;
-  float* dq = nullptr;  // shape of q
-  float* dk = nullptr;  // shape of k
-  std::int64_t d_qk_stride = 0;
-  float* dv = nullptr;  // shape of v
-  std::int64_t dv_stride = 0;
+  Rows dy, dq, dk, dv;  // in the shapes of y, q, k and v
 };
 
 /// Attention functions of one arithmetic (fp32 or bf16). Scratch sizes are in floats.

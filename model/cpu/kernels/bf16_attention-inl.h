@@ -14,16 +14,11 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::kPage;
+using cpu::kPage, cpu::Rows;
 static_assert(kPage == cpu::kTileRows);
 
-struct FloatRows {
-  const float* at;
-  std::int64_t stride;
-};
-
-HWY_INLINE void zero_rows(float* to, std::int64_t stride, std::int64_t count) {
-  for (std::int64_t r = 0; r < count; ++r) store16(zero16(), to + r * stride);
+HWY_INLINE void zero_rows(Rows to, std::int64_t count) {
+  for (std::int64_t r = 0; r < count; ++r) store16(zero16(), to[r]);
 }
 
 /// to [padded, width] = `count` rows rounded to bf16, then rows of zeros.
@@ -37,19 +32,18 @@ HWY_INLINE void round_rows(const float* rows, std::int64_t stride, std::int64_t 
 
 /// Packs the values of a page in the layout of TilePages from `count` <= 16 rows. Missing rows are
 /// zeros.
-HWY_INLINE void pack_values(const float* rows, std::int64_t stride, std::int64_t count,
-                            std::int64_t width, std::uint16_t* to) {
+HWY_INLINE void pack_values(Rows rows, std::int64_t count, std::int64_t width, std::uint16_t* to) {
   for (std::int64_t c = 0; c < width; c += 16) {
     for (std::int64_t j = 0; j < kPage; j += 2, to += 32) {
-      const V16 low = j < count ? load16(rows + j * stride + c) : zero16();
-      const V16 high = j + 1 < count ? load16(rows + (j + 1) * stride + c) : zero16();
+      const V16 low = j < count ? load16(rows[j] + c) : zero16();
+      const V16 high = j + 1 < count ? load16(rows[j + 1] + c) : zero16();
       store_words(rounded_pairs(low, high), reinterpret_cast<std::uint32_t*>(to));
     }
   }
 }
 
 /// Packs a sequence's rows as consecutive pages into `to`, [pages, 2, 16, width].
-HWY_INLINE cpu::TilePages pack_pages(FloatRows keys, FloatRows values, std::int64_t length,
+HWY_INLINE cpu::TilePages pack_pages(Rows keys, Rows values, std::int64_t length,
                                      std::int64_t width, std::uint16_t* to) {
   const cpu::TilePages pages{width, to, 2 * kPage * width, nullptr, pages_of(length)};
   for (std::int64_t p = 0; p < length; p += kPage, to += pages.stride) {
@@ -57,10 +51,10 @@ HWY_INLINE cpu::TilePages pack_pages(FloatRows keys, FloatRows values, std::int6
     for (std::int64_t k = 0; k < width; k += cpu::kTileDepth) {
       // A tile of only 16 dimensions has zeros in its second half. That overlaps the values, which
       // are written afterwards.
-      pack_tile(keys.at + p * keys.stride + k, keys.stride, count,
-                std::min(width - k, cpu::kTileDepth), to + k * kPage);
+      pack_tile(keys[p] + k, keys.stride, count, std::min(width - k, cpu::kTileDepth),
+                to + k * kPage);
     }
-    pack_values(values.at + p * values.stride, values.stride, count, width, to + kPage * width);
+    pack_values({values[p], values.stride}, count, width, to + kPage * width);
   }
   return pages;
 }

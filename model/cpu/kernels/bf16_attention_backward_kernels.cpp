@@ -59,11 +59,11 @@ HWY_INLINE float center_of(const float* dy, const float* y, std::int64_t width) 
 }
 
 /// Writes up to 16 rows rounded and transposed, [width][16], padded with zeros.
-HWY_INLINE void transpose_page_rounded(FloatRows rows, std::int64_t count, std::int64_t width,
+HWY_INLINE void transpose_page_rounded(Rows rows, std::int64_t count, std::int64_t width,
                                        std::uint16_t* to) {
   for (std::int64_t c = 0; c < width; c += 16, to += 16 * kPage) {
     alignas(64) std::uint16_t pairs[16 * kPage];
-    pack_values(rows.at + c, rows.stride, count, 16, pairs);
+    pack_values({rows.data + c, rows.stride}, count, 16, pairs);
     for (std::int64_t j = 0; j < kPage / 2; j += 4) {
       W16 four[4];
       for (int i = 0; i < 4; ++i) four[i] = load_words(pairs + (j + i) * 32);
@@ -78,12 +78,12 @@ HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t h
                             const GradientScratch& to) {
   const SequenceAttention& f = job.forward;
   const std::int64_t col = head * f.head_width;
-  const FloatRows q{f.q + col, f.qk_stride}, d_y{job.dy + col, job.dy_stride};
+  const Rows q{f.q.data + col, f.q.stride}, d_y{job.dy.data + col, job.dy.stride};
   pack_pages(q, q, f.length, f.head_width, to.q);
   pack_pages(d_y, d_y, f.length, f.head_width, to.d_y);
   for (std::int64_t t = 0; t < f.length; ++t) {
-    to.log_sums[t] = f.log_sum[t * f.log_sum_stride + head];
-    to.centers[t] = center_of(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
+    to.log_sums[t] = f.log_sum[t][head];
+    to.centers[t] = center_of(d_y[t], f.y[t] + col, f.head_width);
   }
   std::fill(to.log_sums + f.length, to.log_sums + to.count, INFINITY);
   std::fill(to.centers + f.length, to.centers + to.count, 0.0f);
@@ -108,11 +108,11 @@ HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64
 
 /// to [rows, width] = sums, or += sums if `add_to`.
 HWY_INLINE void store_or_add(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
-                             float* to, std::int64_t stride) {
+                             Rows to) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < width; c += 16) {
       const V16 sum = load16(sums + r * width + c);
-      float* at = to + r * stride + c;
+      float* at = to[r] + c;
       store16(add_to ? add(load16(at), sum) : sum, at);
     }
   }
@@ -120,14 +120,14 @@ HWY_INLINE void store_or_add(const float* sums, std::int64_t rows, std::int64_t 
 
 /// Stores the gradients of up to 16 queries from `first` on.
 HWY_INLINE void store_d_q(const GradientScratch& s, std::int64_t first, std::int64_t rows,
-                          std::int64_t width, float* to, std::int64_t stride) {
+                          std::int64_t width, Rows to) {
   const auto* page = reinterpret_cast<const std::uint16_t*>(s.d_q + first * width);
   for (std::int64_t d = 0; d < width; d += 4) {
     W16 four[4];
     for (int i = 0; i < 4; ++i) four[i] = load_words(page + (d + i) * 2 * kPage);
     store_columns(four, reinterpret_cast<std::uint32_t*>(s.sums + d), width);
   }
-  store_or_add(s.sums, rows, width, false, to, stride);
+  store_or_add(s.sums, rows, width, false, to);
 }
 
 /// Computes the gradients between one page's positions and the queries that see them, for one head.
@@ -155,9 +155,9 @@ HWY_INLINE void page_gradients(const SequenceAttentionGradient& job, std::int64_
     return cpu::TileRowsOf{reinterpret_cast<std::uint16_t*>(at), 2 * s.count, kPage};
   };
   cpu::multiply_values(d_y, left(s.scores), s.sums, width);
-  store_or_add(s.sums, rows, width, head > 0, job.dv + first * job.dv_stride, job.dv_stride);
+  store_or_add(s.sums, rows, width, head > 0, {job.dv[first], job.dv.stride});
   cpu::multiply_values(q, left(s.d_weights), s.sums, width);
-  store_or_add(s.sums, rows, width, head > 0, job.dk + first * job.d_qk_stride, job.d_qk_stride);
+  store_or_add(s.sums, rows, width, head > 0, {job.dk[first], job.dk.stride});
   for (std::int64_t t = page; t < pages; ++t) {
     cpu::add_matmul_of_16(width, s.k_transposed + first * width,
                           s.pairs + (t - page) * kPage * kPage, s.d_q + t * kPage * width);
@@ -171,11 +171,11 @@ std::int64_t sequence_gradient_scratch_in_bf16(std::int64_t length, std::int64_t
 void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, float* scratch) {
   const SequenceAttention& f = job.forward;
   const GradientScratch s(scratch, pages_of(f.length), f.head_width);
-  round_rows(f.k, f.qk_stride, f.length, s.count, f.head_width, s.k);
-  round_rows(f.v, f.v_stride, f.length, s.count, f.head_width, s.v);
+  round_rows(f.k.data, f.k.stride, f.length, s.count, f.head_width, s.k);
+  round_rows(f.v.data, f.v.stride, f.length, s.count, f.head_width, s.v);
   for (std::int64_t t = 0; t < f.length; t += kPage) {
-    transpose_page_rounded({f.k + t * f.qk_stride, f.qk_stride}, std::min(kPage, f.length - t),
-                           f.head_width, s.k_transposed + t * f.head_width);
+    transpose_page_rounded({f.k[t], f.k.stride}, std::min(kPage, f.length - t), f.head_width,
+                           s.k_transposed + t * f.head_width);
   }
   const cpu::AttentionUnit unit(kPage);
   for (std::int64_t head = 0; head < f.group; ++head) {
@@ -183,7 +183,7 @@ void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, floa
     for (std::int64_t page = 0; page < s.count / kPage; ++page) page_gradients(job, head, page, s);
     for (std::int64_t t = 0; t < f.length; t += kPage) {
       store_d_q(s, t, std::min(f.length - t, kPage), f.head_width,
-                job.dq + t * job.d_qk_stride + head * f.head_width, job.d_qk_stride);
+                {job.dq[t] + head * f.head_width, job.dq.stride});
     }
   }
 }

@@ -25,7 +25,7 @@ void multiply_keys_in_vectors(const TilePages& pages, const TileRowsOf& x, float
   const WithoutSubnormals arithmetic;
   for (std::int64_t page = 0; page < pages.count; ++page) {
     float* to = sums + page * kPage;
-    zero_rows(to, stride, x.count);
+    zero_rows({to, stride}, x.count);
     for (std::int64_t k = 0; k < pages.width; k += cpu::kTileDepth) {
       const std::int64_t depth = std::min(pages.width - k, cpu::kTileDepth);
       add_block({x.at + k, x.stride, x.count, pages.keys(page) + k * kPage, depth}, to, stride);
@@ -37,7 +37,7 @@ void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weight
                                 std::int64_t stride) {
   const WithoutSubnormals arithmetic;
   for (std::int64_t column = 0; column < pages.width; column += 16) {
-    zero_rows(sums + column, stride, weights.count);
+    zero_rows({sums + column, stride}, weights.count);
     for (std::int64_t page = 0; page < pages.count; ++page) {
       add_block({weights.at + page * kPage, weights.stride, weights.count,
                  pages.values(page) + column * kPage, kPage},
@@ -61,10 +61,8 @@ struct QueryRows {
   std::int64_t rows;  // rows of q that are not padding
   std::int64_t visible, next_visible;
   float scale;
-  float* y;
-  std::int64_t y_stride;
-  float* log_sum = nullptr;
-  std::int64_t log_sum_stride = 0;
+  Rows y;
+  Rows log_sum = {};  // may be null
 };
 
 /// Replaces the scores of one row by weights rounded to bf16, in the first half of the scores'
@@ -98,15 +96,13 @@ HWY_INLINE void attend_rows(const QueryRows& job, float* scores, float* sums) {
     const RowSoftmax row = weights_of(scores + r * stride, job.pages.count,
                                       job.visible + r * job.next_visible, job.scale);
     inverse[r] = 1.0f / row.sum;
-    if (job.log_sum != nullptr) {
-      job.log_sum[r * job.log_sum_stride] = row.largest + log(row.sum);
-    }
+    if (job.log_sum.data != nullptr) *job.log_sum[r] = row.largest + log(row.sum);
   }
   cpu::multiply_values(
       job.pages, {reinterpret_cast<std::uint16_t*>(scores), 2 * stride, job.q.count}, sums, width);
   for (std::int64_t r = 0; r < job.rows; ++r) {
     for (std::int64_t c = 0; c < width; c += 16) {
-      store16(mul(load16(sums + r * width + c), set16(inverse[r])), job.y + r * job.y_stride + c);
+      store16(mul(load16(sums + r * width + c), set16(inverse[r])), job.y[r] + c);
     }
   }
 }
@@ -147,8 +143,7 @@ void attend_pages_in_bf16(const PagedAttention& job, float* scratch) {
                  .visible = job.length,
                  .next_visible = 0,
                  .scale = job.scale,
-                 .y = job.y + head * width,
-                 .y_stride = width},
+                 .y = {job.y + head * width, width}},
                 sums + cpu::kTileRows * width, sums);
   }
 }
@@ -159,13 +154,14 @@ void attend_sequence_in_bf16(const SequenceAttention& job, float* scratch) {
   const std::int64_t width = job.head_width, pages = pages_of(job.length);
   auto* q = reinterpret_cast<std::uint16_t*>(scratch + pages * kPage * width);
   float* sums = reinterpret_cast<float*>(q + cpu::kTileRows * width);
-  TilePages all = pack_pages({job.k, job.qk_stride}, {job.v, job.v_stride}, job.length, width,
-                             reinterpret_cast<std::uint16_t*>(scratch));
+  TilePages all =
+      pack_pages(job.k, job.v, job.length, width, reinterpret_cast<std::uint16_t*>(scratch));
   const cpu::AttentionUnit unit(cpu::kTileRows);
+  const bool has_log_sum = job.log_sum.data != nullptr;
   for (std::int64_t head = 0; head < job.group; ++head) {
     for (std::int64_t row = 0; row < job.length; row += kPage) {
       const std::int64_t rows = std::min(job.length - row, kPage), col = head * width;
-      round_rows(job.q + row * job.qk_stride + col, job.qk_stride, rows, kPage, width, q);
+      round_rows(job.q[row] + col, job.q.stride, rows, kPage, width, q);
       all.count = row / kPage + 1;
       attend_rows(
           {.pages = all,
@@ -174,11 +170,8 @@ void attend_sequence_in_bf16(const SequenceAttention& job, float* scratch) {
            .visible = row + 1,
            .next_visible = 1,
            .scale = job.scale,
-           .y = job.y + row * job.y_stride + col,
-           .y_stride = job.y_stride,
-           .log_sum =
-               job.log_sum == nullptr ? nullptr : job.log_sum + row * job.log_sum_stride + head,
-           .log_sum_stride = job.log_sum_stride},
+           .y = {job.y[row] + col, job.y.stride},
+           .log_sum = has_log_sum ? Rows{job.log_sum[row] + head, job.log_sum.stride} : Rows()},
           sums + cpu::kTileRows * width, sums);
     }
   }

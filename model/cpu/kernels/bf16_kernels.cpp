@@ -10,7 +10,7 @@ namespace lie {
 namespace HWY_NAMESPACE {
 
 using cpu::kTile, cpu::kTileDepth, cpu::kTileRows;
-using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileMatmul, cpu::TileRun;
+using cpu::Range, cpu::Rows, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileMatmul, cpu::TileRun;
 
 void round_row(float* x, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 16) {
@@ -51,15 +51,14 @@ struct Place {
 
 /// Adds the sums of the k-block from k on to `init` or y.
 void add_sums(const TileMatmul& p, const Sums& sums, const Place& place, std::int64_t k) {
-  const float* onto = k == 0 ? p.init : p.y;
-  const std::int64_t stride = k == 0 ? p.init_stride : p.y_stride;
+  const Rows onto = k == 0 ? p.init : p.y;
   const float* from = sums.at;
   for (std::int64_t row = place.rows.begin; row < place.rows.end; ++row, from += Sums::kStride) {
     for (std::int64_t c = 0; c < place.cols.size(); c += 16) {
       const std::int64_t col = place.cols.begin + c, cols = place.cols.size() - c;
       V16 sum = load16(from + c);
-      if (onto != nullptr) sum = add(load16(onto + row * stride + col, cols), sum);
-      store16(sum, p.y + row * p.y_stride + col, cols);
+      if (onto.data != nullptr) sum = add(load16(onto[row] + col, cols), sum);
+      store16(sum, p.y[row] + col, cols);
     }
   }
 }
@@ -75,7 +74,7 @@ void multiply_panels(const TileMatmul& p, Range rows, Range panels, std::int64_t
     for (std::int64_t row = rows.begin; row < rows.end; row += 2 * kTileRows) {
       const Place place{{row, std::min(row + 2 * kTileRows, rows.end)},
                         {col, std::min(col_end, p.out)}};
-      const bool at_once = place.is_whole() && p.init == nullptr && k == 0;
+      const bool at_once = place.is_whole() && p.init.data == nullptr && k == 0;
       cpu::run_tiles({.left = packed + (row - rows.begin) / kTileRows * of_block,
                       .next_left = of_block,
                       .right = p.tiles + layout.at(panel, k),
@@ -83,8 +82,8 @@ void multiply_panels(const TileMatmul& p, Range rows, Range panels, std::int64_t
                       .blocks = cpu::tiles_for(depth),
                       .row_blocks = place.rows.size() > kTileRows ? 2 : 1,
                       .panels = place.cols.size() > kTileRows ? 2 : 1,
-                      .sums = at_once ? p.y + row * p.y_stride + col : sums.at,
-                      .sums_stride = at_once ? p.y_stride : Sums::kStride});
+                      .sums = at_once ? p.y[row] + col : sums.at,
+                      .sums_stride = at_once ? p.y.stride : Sums::kStride});
       if (!at_once) add_sums(p, sums, place, k);
     }
   }
@@ -98,7 +97,7 @@ void multiply_tiles(const TileMatmul& p, Range rows, Range panels, std::uint16_t
     const Range some{row, std::min(row + group, rows.end)};
     for (std::int64_t k = 0; k < p.in; k += cpu::kTileKBlock) {
       const std::int64_t depth = std::min(cpu::kTileKBlock, p.in - k);
-      pack_rows(p.x + row * p.x_stride + k, p.x_stride, some.size(), depth, scratch);
+      pack_rows(p.x[row] + k, p.x.stride, some.size(), depth, scratch);
       multiply_panels(p, some, panels, k, depth, scratch);
     }
   }
@@ -109,14 +108,13 @@ void multiply_tiles(const TileMatmul& p, Range rows, Range panels, std::uint16_t
 /// Packs columns of the blocks' tokens as operands, [panels of 16 columns][blocks]. Pairs of tokens
 /// are adjacent in right operands; left operands are transposed.
 template <bool kLeft>
-void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blocks,
-                 std::int64_t cols, std::uint16_t* to) {
+void pack_tokens(Rows x, std::span<const Range> blocks, std::int64_t cols, std::uint16_t* to) {
   const auto panel_tiles = static_cast<std::int64_t>(blocks.size()) * kTile;
   for (const Range& block : blocks) {
     for (std::int64_t c = 0; c < cols; c += 16) {
       const auto pair = [&](std::int64_t t) {
         const auto load = [&](std::int64_t token) {
-          return load16(x + token * stride + c, token < block.end ? cols - c : 0);
+          return load16(x[token] + c, token < block.end ? cols - c : 0);
         };
         return rounded_pairs(load(block.begin + t), load(block.begin + t + 1));
       };
@@ -135,25 +133,23 @@ void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blo
 }
 
 /// Copies rows [count, cols] between strides.
-void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
-               std::int64_t count, std::int64_t cols) {
-  for (std::int64_t r = 0; r < count; ++r, from += from_stride, to += to_stride) {
-    std::copy_n(from, cols, to);
-  }
+void copy_rows(Rows from, Rows to, std::int64_t count, std::int64_t cols) {
+  for (std::int64_t r = 0; r < count; ++r) std::copy_n(from[r], cols, to[r]);
 }
 
 /// Adds the packed operands' outer product to dw's rows `out` and columns `in`.
 void add_packed(const TileOuterProduct& p, Range out, Range in, std::int64_t blocks,
                 const std::uint16_t* left, const std::uint16_t* right) {
   Sums sums = {};
+  const Rows aside{sums.at, Sums::kStride};
   const std::int64_t next = blocks * kTile;
   for (std::int64_t n = out.begin; n < out.end; n += 2 * kTileRows) {
     for (std::int64_t k = in.begin; k < in.end; k += 2 * kTileRows) {
       const Place place{{n, std::min(n + 2 * kTileRows, out.end)},
                         {k, std::min(k + 2 * kTileRows, in.end)}};
       const std::int64_t rows = place.rows.size(), cols = place.cols.size();
-      float* dw = p.dw + n * p.dw_stride + k;
-      if (!place.is_whole()) copy_rows(dw, p.dw_stride, sums.at, Sums::kStride, rows, cols);
+      const Rows dw{p.dw[n] + k, p.dw.stride}, onto = place.is_whole() ? dw : aside;
+      if (!place.is_whole()) copy_rows(dw, aside, rows, cols);
       cpu::run_tiles({.left = left + (n - out.begin) / kTileRows * next,
                       .next_left = next,
                       .right = right + (k - in.begin) / kTileRows * next,
@@ -162,9 +158,9 @@ void add_packed(const TileOuterProduct& p, Range out, Range in, std::int64_t blo
                       .row_blocks = rows > kTileRows ? 2 : 1,
                       .panels = cols > kTileRows ? 2 : 1,
                       .from_zero = false,
-                      .sums = place.is_whole() ? dw : sums.at,
-                      .sums_stride = place.is_whole() ? p.dw_stride : Sums::kStride});
-      if (!place.is_whole()) copy_rows(sums.at, Sums::kStride, dw, p.dw_stride, rows, cols);
+                      .sums = onto.data,
+                      .sums_stride = onto.stride});
+      if (!place.is_whole()) copy_rows(aside, dw, rows, cols);
     }
   }
 }
@@ -177,10 +173,10 @@ void add_outer_tiles(const TileOuterProduct& p, Range out, Range in, std::uint16
         p.blocks.subspan(b, std::min<std::size_t>(cpu::kTileOuterBlocks, p.blocks.size() - b));
     for (std::int64_t k = in.begin; k < in.end; k += cpu::kTileOuterColumns) {
       const Range columns{k, std::min(k + cpu::kTileOuterColumns, in.end)};
-      pack_tokens<false>(p.x + k, p.x_stride, blocks, columns.size(), scratch);
+      pack_tokens<false>({p.x.data + k, p.x.stride}, blocks, columns.size(), scratch);
       for (std::int64_t n = out.begin; n < out.end; n += cpu::kTileOuterRows) {
         const Range rows{n, std::min(n + cpu::kTileOuterRows, out.end)};
-        pack_tokens<true>(p.dy + n, p.dy_stride, blocks, rows.size(), left);
+        pack_tokens<true>({p.dy.data + n, p.dy.stride}, blocks, rows.size(), left);
         add_packed(p, rows, columns, std::ssize(blocks), left, scratch);
       }
     }

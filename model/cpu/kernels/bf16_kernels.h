@@ -10,7 +10,6 @@
 
 #include "model/cpu/kernels/attention_kernels.h"
 #include "model/cpu/kernels/bf16_tiles.h"
-#include "model/cpu/kernels/kernels.h"
 
 namespace lie::cpu {
 
@@ -29,13 +28,10 @@ struct TileLayout {
 /// kTileKBlock terms, each summed as in TileRun, are added to init in order. Without init they are
 /// added to the first k-block.
 struct TileMatmul {
-  const float* x = nullptr;
-  std::int64_t x_stride = 0;
+  Rows x;
   const std::uint16_t* tiles = nullptr;  // w, in the order of layout()
-  const float* init = nullptr;
-  std::int64_t init_stride = 0;
-  float* y = nullptr;
-  std::int64_t y_stride = 0, in = 0, out = 0;
+  Rows init, y;                          // init may be null
+  std::int64_t in = 0, out = 0;
   TileLayout layout() const { return {in, panels_for(out)}; }
 };
 constexpr std::int64_t kTileKBlock = 4096;
@@ -47,12 +43,7 @@ constexpr std::int64_t kTileMatmulScratch = 512 << 10;
 /// dw[n, k] += sum over t of dy[t, n] x[t, k], both rounded to bf16. Tiles are made of the tokens
 /// of `blocks`, each of at most 32 tokens and padded with zeros, and added as in TileRun.
 struct TileOuterProduct {
-  const float* dy = nullptr;
-  std::int64_t dy_stride = 0;
-  const float* x = nullptr;
-  std::int64_t x_stride = 0;
-  float* dw = nullptr;
-  std::int64_t dw_stride = 0;
+  Rows dy, x, dw;
   std::span<const Range> blocks;
 };
 /// `scratch` is kTileOuterScratch bf16 numbers, aligned to cache lines.

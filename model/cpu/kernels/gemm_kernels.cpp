@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::Matmul, cpu::Range;
+using cpu::Matmul, cpu::Range, cpu::Rows;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
 // Up to this number of rows, reading the weights from memory is the bottleneck. The outputs of
@@ -45,10 +45,7 @@ struct Tile {
   const float* b;     // consecutive panels of `depth` vectors of 16
   const char* ahead;  // prefetched for the next tile, `ahead_bytes` per vector
   std::int64_t ahead_bytes, depth;
-  const float* onto;  // added to the sums unless null
-  std::int64_t onto_stride;
-  float* y;
-  std::int64_t y_stride;
+  Rows onto, y;       // onto is added to the sums unless null
   std::int64_t cols;  // columns of y from the tile's first on
 };
 
@@ -57,48 +54,37 @@ template <int kRows, int kVecs>
 struct Sums {
   V16 at[kRows][kVecs];
 
-  HWY_INLINE void zero() {
+  template <typename F>
+  HWY_INLINE static void each(const F& f) {
 #pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kVecs; ++v) at[r][v] = zero16();
+      for (int v = 0; v < kVecs; ++v) f(r, v);
     }
   }
+  HWY_INLINE void zero() {
+    each([&](int r, int v) { at[r][v] = zero16(); });
+  }
   template <bool kWhole>
-  HWY_INLINE void load(const float* p, std::int64_t stride, std::int64_t cols) {
-#pragma GCC unroll 32
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVecs; ++v) {
-        at[r][v] = kWhole ? load16(p + r * stride + v * 16)
-                          : load16(p + r * stride + v * 16, cols - v * 16);
-      }
-    }
+  HWY_INLINE void load(Rows from, std::int64_t cols) {
+    each([&](int r, int v) {
+      const float* p = from[r] + v * 16;
+      at[r][v] = kWhole ? load16(p) : load16(p, cols - v * 16);
+    });
   }
   /// at = memory + at.
   template <bool kWhole>
-  HWY_INLINE void add_to(const float* p, std::int64_t stride, std::int64_t cols) {
+  HWY_INLINE void add_to(Rows memory, std::int64_t cols) {
     Sums<kRows, kVecs> before;
-    before.template load<kWhole>(p, stride, cols);
-#pragma GCC unroll 32
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVecs; ++v) at[r][v] = add(before.at[r][v], at[r][v]);
-    }
+    before.template load<kWhole>(memory, cols);
+    each([&](int r, int v) { at[r][v] = add(before.at[r][v], at[r][v]); });
   }
   template <bool kWhole>
-  HWY_INLINE void store(float* p, std::int64_t stride, std::int64_t cols) const {
-#pragma GCC unroll 32
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-      for (int v = 0; v < kVecs; ++v) {
-        if (kWhole) {
-          store16(at[r][v], p + r * stride + v * 16);
-        } else {
-          store16(at[r][v], p + r * stride + v * 16, cols - v * 16);
-        }
-      }
-    }
+  HWY_INLINE void store(Rows to, std::int64_t cols) const {
+    each([&](int r, int v) {
+      float* p = to[r] + v * 16;
+      kWhole ? store16(at[r][v], p) : store16(at[r][v], p, cols - v * 16);
+    });
   }
   HWY_INLINE void multiply_add(int r, Vec a, const V16 (&w)[kVecs]) {
 #pragma GCC unroll 8
@@ -123,8 +109,8 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
 #pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * kRowStride + k]), w);
   }
-  if (tile.onto != nullptr) sums.template add_to<kWhole>(tile.onto, tile.onto_stride, tile.cols);
-  sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
+  if (tile.onto.data != nullptr) sums.template add_to<kWhole>(tile.onto, tile.cols);
+  sums.template store<kWhole>(tile.y, tile.cols);
 }
 
 /// The panels of one k-block, as floats.
@@ -148,9 +134,7 @@ template <int kRows, int kVecs>
 HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
   const Matmul& p = *block.matmul;
   const PanelBlock& w = *block.weights;
-  const bool first = w.k == 0;
-  const float* onto = first ? p.init : p.y;
-  const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
+  const Rows onto = w.k == 0 ? p.init : p.y;
   for (; at + kVecs <= w.panels.end; at += kVecs) {
     const std::int64_t col = at * cpu::kPanel, before = (at - w.panels.begin) * w.depth;
     const Tile tile = {block.x,
@@ -158,10 +142,8 @@ HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
                        static_cast<const char*>(w.ahead) + before * w.ahead_bytes,
                        w.ahead_bytes,
                        w.depth,
-                       onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
-                       onto_stride,
-                       p.y + block.row * p.y_stride + col,
-                       p.y_stride,
+                       onto.data == nullptr ? Rows() : Rows{onto[block.row] + col, onto.stride},
+                       {p.y[block.row] + col, p.y.stride},
                        p.out - col};
     if (tile.cols >= kVecs * 16) {
       multiply_tile<kRows, kVecs, true>(tile);
@@ -180,16 +162,14 @@ void multiply_block(const Block& block) {
   if constexpr (kVecs > 1) multiply_columns<kRows, 1>(block, at);
 }
 
-template <int kRows>
-void multiply_block_of(int rows, const Block& block) {
-  if (rows == kRows) return multiply_block<kRows>(block);
-  if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
+void multiply_block_of(std::int64_t rows, const Block& block) {
+  with_rows<kMaxRows>(rows, [&]<int kRows>() { multiply_block<kRows>(block); });
 }
 
 /// Copies one k-block of the rows to the memory that tiles read.
 void gather_rows(const Matmul& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
   for (std::int64_t r = rows.begin; r < rows.end; ++r, x += kRowStride) {
-    std::copy_n(p.x + r * p.x_stride + k, depth, x);
+    std::copy_n(p.x[r] + k, depth, x);
   }
 }
 
@@ -239,8 +219,8 @@ void multiply_few(const Matmul& p, Range rows, Range panels) {
       for_panels(group, width, [&](Range some) {
         const PanelBlock weights = block_of_panels(p, some, k, depth, memory);
         for_blocks(rows, [&](Range block) {
-          multiply_block_of<kMaxRows>(
-              static_cast<int>(block.size()),
+          multiply_block_of(
+              block.size(),
               {&p, &weights, x + (block.begin - rows.begin) * kRowStride, block.begin});
         });
       });
@@ -260,8 +240,7 @@ void multiply_many(const Matmul& p, Range rows, Range panels) {
         weights.ahead_bytes = cpu::kPanel * std::int64_t{sizeof(float)};
         for_blocks(group, [&](Range block) {
           gather_rows(p, block, k, depth, x);
-          multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
-                                      {&p, &weights, x, block.begin});
+          multiply_block_of(block.size(), {&p, &weights, x, block.begin});
         });
       });
     });
@@ -288,15 +267,15 @@ constexpr std::int64_t kOuterRows = kWide ? 16 : 8;
 struct OuterTile {
   const float* dy;  // [tokens][kOuterRows]
   const float* x;   // [tokens][kOuterCols]
-  float* dw;
-  std::int64_t dw_stride, tokens;
+  Rows dw;
+  std::int64_t tokens;
   std::int64_t cols;  // columns of dw in the tile
 };
 
 template <int kRows, bool kWhole>
 HWY_NOINLINE void outer_tile(const OuterTile& tile) {
   Sums<kRows, kOuterVecs> sums;
-  sums.template load<kWhole>(tile.dw, tile.dw_stride, tile.cols);
+  sums.template load<kWhole>(tile.dw, tile.cols);
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT dy = tile.dy;
   for (std::int64_t t = 0; t < tile.tokens; ++t, x += kOuterCols, dy += kOuterRows) {
@@ -305,19 +284,15 @@ HWY_NOINLINE void outer_tile(const OuterTile& tile) {
 #pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(dy[r]), in);
   }
-  sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);
+  sums.template store<kWhole>(tile.dw, tile.cols);
 }
 
 /// Updates the rows of dw that belong to one packed panel of dy, over `width` columns.
 template <int kRows>
-void outer_rows(int rows, OuterTile tile, std::int64_t width) {
-  if (rows != kRows) {
-    if constexpr (kRows > 1) outer_rows<kRows - 1>(rows, tile, width);
-    return;
-  }
+void outer_rows(OuterTile tile, std::int64_t width) {
   const std::int64_t panel = tile.tokens * kOuterCols;
   for (tile.cols = width; tile.cols > 0;
-       tile.cols -= kOuterCols, tile.x += panel, tile.dw += kOuterCols) {
+       tile.cols -= kOuterCols, tile.x += panel, tile.dw.data += kOuterCols) {
     if (tile.cols >= kOuterCols) {
       outer_tile<kRows, true>(tile);
     } else {
@@ -353,13 +328,12 @@ void add_outer_rows(const cpu::OuterProduct& p, std::int64_t t, std::int64_t tok
   constexpr std::int64_t kGroup = cpu::kOuterRowTiles * kMaxRows;
   for (std::int64_t first = out.begin; first < out.end; first += kGroup) {
     const std::int64_t last = std::min(first + kGroup, out.end);
-    pack_columns<kMaxRows, kOuterRows>(p.dy + t * p.dy_stride + first, p.dy_stride, tokens,
-                                       last - first, packed_dy);
+    pack_columns<kMaxRows, kOuterRows>(p.dy[t] + first, p.dy.stride, tokens, last - first,
+                                       packed_dy);
     const float* dy = packed_dy;
     for (std::int64_t n = first; n < last; n += kMaxRows, dy += tokens * kOuterRows) {
-      outer_rows<kMaxRows>(static_cast<int>(std::min<std::int64_t>(kMaxRows, last - n)),
-                           {dy, packed_x, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0},
-                           width);
+      const OuterTile tile{dy, packed_x, {p.dw[n] + k, p.dw.stride}, tokens, 0};
+      with_rows<kMaxRows>(last - n, [&]<int kRows>() { outer_rows<kRows>(tile, width); });
     }
   }
 }
@@ -370,8 +344,7 @@ void add_outer_product(const cpu::OuterProduct& p, Range out, Range in, float* s
     const std::int64_t tokens = std::min(cpu::kOuterTokens, p.tokens - t);
     for (std::int64_t k = in.begin; k < in.end; k += cpu::kOuterColumns) {
       const std::int64_t width = std::min(cpu::kOuterColumns, in.end - k);
-      pack_columns<kOuterCols, kOuterCols>(p.x + t * p.x_stride + k, p.x_stride, tokens, width,
-                                           scratch);
+      pack_columns<kOuterCols, kOuterCols>(p.x[t] + k, p.x.stride, tokens, width, scratch);
       add_outer_rows(p, t, tokens, out, k, width, scratch, packed_dy);
     }
   }

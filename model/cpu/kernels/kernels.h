@@ -13,6 +13,13 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
+/// Rows of a matrix in memory. The pointer is mutable also for inputs, as that of Tensor.
+struct Rows {
+  float* data = nullptr;
+  std::int64_t stride = 0;
+  float* operator[](std::int64_t row) const { return data + row * stride; }
+};
+
 constexpr std::int64_t kPanel = 16;  // columns of a packed panel
 
 inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
@@ -59,27 +66,20 @@ struct PanelLayout {
 /// to the first k-block. No sum starts at init: a residual stream may be a thousand times larger
 /// than the terms, and each term would be rounded to its magnitude.
 struct Matmul {
-  const float* x = nullptr;
-  std::int64_t x_stride = 0;
+  Rows x;
   // w in the order of layout(), either as fp32 or as bf16; columns past `out` are zero.
   const float* panels = nullptr;
   const std::uint16_t* narrow = nullptr;  // bf16
-  const float* init = nullptr;
-  std::int64_t init_stride = 0;
-  float* y = nullptr;
-  std::int64_t y_stride = 0, in = 0, out = 0;
+  Rows init, y;                           // init may be null
+  std::int64_t in = 0, out = 0;
   PanelLayout layout() const { return {in, panels_for(out)}; }
 };
 void multiply(const Matmul& matmul, Range rows, Range panels);
 
 /// dw[n, k] += the sum over t, in order, of dy[t, n] x[t, k], with fused multiply-add.
 struct OuterProduct {
-  const float* dy = nullptr;
-  std::int64_t dy_stride = 0;
-  const float* x = nullptr;
-  std::int64_t x_stride = 0;
-  float* dw = nullptr;
-  std::int64_t dw_stride = 0, tokens = 0;
+  Rows dy, x, dw;
+  std::int64_t tokens = 0;
 };
 /// Packs operands block by block into `scratch`, which holds outer_product_scratch() floats.
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
@@ -92,27 +92,22 @@ constexpr std::int64_t outer_product_scratch() {
 
 /// The arguments of RMSNorm over rows of x [*, width].
 struct RmsNorm {
-  const float* x = nullptr;
-  std::int64_t x_stride = 0;
+  Rows x;
   const float* weight = nullptr;
   std::int64_t width = 0;
   float eps = 0;
   float* inverse_rms = nullptr;  // [*], written by forward unless null, read by backward
 };
-void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows);
+void rms_norm(const RmsNorm& norm, Rows y, Range rows);
 /// dx += d(loss)/dx.
-void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
-                       std::int64_t dx_stride, Range rows);
+void rms_norm_backward(const RmsNorm& norm, Rows dy, Rows dx, Range rows);
 /// dweight[cols] += the sum over rows in order.
-void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
-                              float* dweight, std::int64_t rows, Range cols);
+void rms_norm_backward_weight(const RmsNorm& norm, Rows dy, float* dweight, std::int64_t rows,
+                              Range cols);
 
-void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
-            std::int64_t width, Range rows);
+void swiglu(Rows gate_up, Rows y, std::int64_t width, Range rows);
 /// Also recomputes y = swiglu(), which the gradient of the next weight needs.
-void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
-                     std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     float* y, std::int64_t y_stride, std::int64_t width, Range rows);
+void swiglu_backward(Rows dy, Rows gate_up, Rows d_gate_up, Rows y, std::int64_t width, Range rows);
 
 /// The norm and rotation of a row's heads: norm by q_norm or k_norm (null: none), rotation by
 /// `rope` [E/2 cosines, E/2 sines].
@@ -126,16 +121,12 @@ struct HeadRotation {
   const float* rope = nullptr;  // [positions, E]
   const std::int32_t* positions = nullptr;
 };
-void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
-            std::int64_t rotated_stride, Range rows);
+void rotate(const HeadRotation& how, Rows qkv, Rows rotated, Range rows);
 /// Computes d_qkv's query and key columns from d_rotated. Replaces each element of d_rotated by its
 /// term of the norm weights' gradient.
-void rotate_backward(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride,
-                     float* d_rotated, std::int64_t d_rotated_stride, float* d_qkv,
-                     std::int64_t d_qkv_stride, Range rows);
+void rotate_backward(const HeadRotation& how, Rows qkv, Rows d_rotated, Rows d_qkv, Range rows);
 /// sum[E] += x, over rows and the `heads` heads of each row, in order.
-void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::int64_t heads,
-               std::int64_t head_width, float* sum);
+void add_heads(Rows x, std::int64_t rows, std::int64_t heads, std::int64_t head_width, float* sum);
 
 /// The statistics of softmax(z) for z = logits * inverse_temperature.
 struct Softmax {

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::HeadRotation, cpu::Range, cpu::RmsNorm;
+using cpu::HeadRotation, cpu::Range, cpu::RmsNorm, cpu::Rows;
 
 /// Calls f(column, lanes) for each vector of 16 columns of `width`; the last may have fewer lanes.
 template <typename F>
@@ -45,12 +45,12 @@ HWY_INLINE void scale_row(const float* x, const float* weight, float scale, std:
   });
 }
 
-void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows) {
+void rms_norm(const RmsNorm& norm, Rows y, Range rows) {
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* x = norm.x + t * norm.x_stride;
+    const float* x = norm.x[t];
     const float inverse = inverse_rms_of(x, norm.width, norm.eps);
     if (norm.inverse_rms != nullptr) norm.inverse_rms[t] = inverse;
-    scale_row(x, norm.weight, inverse, norm.width, y + t * y_stride);
+    scale_row(x, norm.weight, inverse, norm.width, y[t]);
   }
 }
 
@@ -71,12 +71,11 @@ HWY_INLINE V16 norm_dx(const NormGradient& how, const V16& dy, const V16& x, con
   return mul(sub(mul(dy, weight), center), set16(how.r));
 }
 
-void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
-                       std::int64_t dx_stride, Range rows) {
+void rms_norm_backward(const RmsNorm& norm, Rows dy, Rows dx, Range rows) {
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* x = norm.x + t * norm.x_stride;
-    const float* g = dy + t * dy_stride;
-    float* out = dx + t * dx_stride;
+    const float* x = norm.x[t];
+    const float* g = dy[t];
+    float* out = dx[t];
     const NormGradient how = norm_gradient(g, x, norm.weight, norm.inverse_rms[t], norm.width);
     for_sixteens(norm.width, [&](std::int64_t i, std::int64_t n) {
       const V16 d = norm_dx(how, load16(g + i, n), load16(x + i, n), load16(norm.weight + i, n));
@@ -85,8 +84,8 @@ void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_str
   }
 }
 
-void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
-                              float* dweight, std::int64_t rows, Range cols) {
+void rms_norm_backward_weight(const RmsNorm& norm, Rows dy, float* dweight, std::int64_t rows,
+                              Range cols) {
   constexpr int kVecs = 4;  // 64 columns: whole cache lines of a row
   for (std::int64_t c = cols.begin; c < cols.end; c += kVecs * 16) {
     const std::int64_t rest = cols.end - c;
@@ -95,8 +94,8 @@ void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t
     for (std::int64_t t = 0; t < rows; ++t) {
       const V16 r = set16(norm.inverse_rms[t]);
       for (int v = 0; v < kVecs; ++v) {
-        const V16 x = load16(norm.x + t * norm.x_stride + c + v * 16, rest - v * 16);
-        sum[v] = fma(load16(dy + t * dy_stride + c + v * 16, rest - v * 16), mul(x, r), sum[v]);
+        const V16 x = load16(norm.x[t] + c + v * 16, rest - v * 16);
+        sum[v] = fma(load16(dy[t] + c + v * 16, rest - v * 16), mul(x, r), sum[v]);
       }
     }
     for (int v = 0; v < kVecs; ++v) store16(sum[v], dweight + c + v * 16, rest - v * 16);
@@ -108,12 +107,11 @@ HWY_INLINE V16 sigmoid(const V16& x) {
   return div(one, add(one, exp(sub(zero16(), x))));
 }
 
-void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
-            std::int64_t width, Range rows) {
+void swiglu(Rows gate_up, Rows y, std::int64_t width, Range rows) {
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* gate = gate_up + t * gate_up_stride;
+    const float* gate = gate_up[t];
     const float* up = gate + width;
-    float* out = y + t * y_stride;
+    float* out = y[t];
     for_sixteens(width, [&](std::int64_t i, std::int64_t n) {
       const V16 g = load16(gate + i, n);
       store16(mul(mul(g, sigmoid(g)), load16(up + i, n)), out + i, n);
@@ -121,17 +119,16 @@ void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::in
   }
 }
 
-void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
-                     std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     float* y, std::int64_t y_stride, std::int64_t width, Range rows) {
+void swiglu_backward(Rows dy, Rows gate_up, Rows d_gate_up, Rows y, std::int64_t width,
+                     Range rows) {
   const V16 one = set16(1.0f);
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-    const float* gate = gate_up + t * gate_up_stride;
+    const float* gate = gate_up[t];
     const float* up = gate + width;
-    const float* d = dy + t * dy_stride;
-    float* d_gate = d_gate_up + t * d_gate_up_stride;
+    const float* d = dy[t];
+    float* d_gate = d_gate_up[t];
     float* d_up = d_gate + width;
-    float* again = y + t * y_stride;
+    float* again = y[t];
     for_sixteens(width, [&](std::int64_t i, std::int64_t n) {
       const V16 g = load16(gate + i, n), s = sigmoid(g), silu = mul(g, s);
       const V16 slope = mul(s, fma(g, sub(one, s), one));  // silu'(g)
@@ -162,14 +159,13 @@ HWY_INLINE void rotate_head(const float* x, const float* rope, std::int64_t widt
   });
 }
 
-void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
-            std::int64_t rotated_stride, Range rows) {
+void rotate(const HeadRotation& how, Rows qkv, Rows rotated, Range rows) {
   const std::int64_t width = how.head_width;
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
     const float* rope = how.rope + how.positions[t] * width;
     for (std::int64_t h = 0; h < how.heads + how.kv_heads; ++h) {
-      const float* x = qkv + t * qkv_stride + h * width;
-      float* y = rotated + t * rotated_stride + h * width;
+      const float* x = qkv[t] + h * width;
+      float* y = rotated[t] + h * width;
       const float* weight = head_norm(how, h);
       if (weight != nullptr) {
         scale_row(x, weight, inverse_rms_of(x, width, how.eps), width, y);
@@ -191,33 +187,30 @@ HWY_INLINE void rotate_backward_head(const float* x, const float* weight, float 
   });
 }
 
-void rotate_backward(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride,
-                     float* d_rotated, std::int64_t d_rotated_stride, float* d_qkv,
-                     std::int64_t d_qkv_stride, Range rows) {
+void rotate_backward(const HeadRotation& how, Rows qkv, Rows d_rotated, Rows d_qkv, Range rows) {
   const std::int64_t width = how.head_width;
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
     const float* rope = how.rope + how.positions[t] * width;
     for (std::int64_t h = 0; h < how.heads + how.kv_heads; ++h) {
-      float* d = d_rotated + t * d_rotated_stride + h * width;
-      float* dx = d_qkv + t * d_qkv_stride + h * width;
+      float* d = d_rotated[t] + h * width;
+      float* dx = d_qkv[t] + h * width;
       const float* weight = head_norm(how, h);
       if (weight == nullptr) {
         rotate_head(d, rope, width, -1.0f, dx);
         continue;
       }
       rotate_head(d, rope, width, -1.0f, d);
-      rotate_backward_head(qkv + t * qkv_stride + h * width, weight, how.eps, width, d, dx);
+      rotate_backward_head(qkv[t] + h * width, weight, how.eps, width, d, dx);
     }
   }
 }
 
-void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::int64_t heads,
-               std::int64_t head_width, float* sum) {
+void add_heads(Rows x, std::int64_t rows, std::int64_t heads, std::int64_t head_width, float* sum) {
   for_sixteens(head_width, [&](std::int64_t i, std::int64_t n) {
     V16 total = load16(sum + i, n);
     for (std::int64_t t = 0; t < rows; ++t) {
       for (std::int64_t h = 0; h < heads; ++h) {
-        total = add(total, load16(x + t * x_stride + h * head_width + i, n));
+        total = add(total, load16(x[t] + h * head_width + i, n));
       }
     }
     store16(total, sum + i, n);
@@ -306,40 +299,31 @@ HWY_EXPORT(add_row);
 
 namespace cpu {
 
-void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::rms_norm)(norm, y, y_stride, rows);
+void rms_norm(const RmsNorm& norm, Rows y, Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::rms_norm)(norm, y, rows);
 }
-void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
-                       std::int64_t dx_stride, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::rms_norm_backward)(norm, dy, dy_stride, dx, dx_stride, rows);
+void rms_norm_backward(const RmsNorm& norm, Rows dy, Rows dx, Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::rms_norm_backward)(norm, dy, dx, rows);
 }
-void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
-                              float* dweight, std::int64_t rows, Range cols) {
-  HWY_DYNAMIC_DISPATCH(lie::rms_norm_backward_weight)(norm, dy, dy_stride, dweight, rows, cols);
+void rms_norm_backward_weight(const RmsNorm& norm, Rows dy, float* dweight, std::int64_t rows,
+                              Range cols) {
+  HWY_DYNAMIC_DISPATCH(lie::rms_norm_backward_weight)(norm, dy, dweight, rows, cols);
 }
-void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
-            std::int64_t width, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::swiglu)(gate_up, gate_up_stride, y, y_stride, width, rows);
+void swiglu(Rows gate_up, Rows y, std::int64_t width, Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::swiglu)(gate_up, y, width, rows);
 }
-void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
-                     std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     float* y, std::int64_t y_stride, std::int64_t width, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::swiglu_backward)
-  (dy, dy_stride, gate_up, gate_up_stride, d_gate_up, d_gate_up_stride, y, y_stride, width, rows);
+void swiglu_backward(Rows dy, Rows gate_up, Rows d_gate_up, Rows y, std::int64_t width,
+                     Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::swiglu_backward)(dy, gate_up, d_gate_up, y, width, rows);
 }
-void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
-            std::int64_t rotated_stride, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::rotate)(how, qkv, qkv_stride, rotated, rotated_stride, rows);
+void rotate(const HeadRotation& how, Rows qkv, Rows rotated, Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::rotate)(how, qkv, rotated, rows);
 }
-void rotate_backward(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride,
-                     float* d_rotated, std::int64_t d_rotated_stride, float* d_qkv,
-                     std::int64_t d_qkv_stride, Range rows) {
-  HWY_DYNAMIC_DISPATCH(lie::rotate_backward)
-  (how, qkv, qkv_stride, d_rotated, d_rotated_stride, d_qkv, d_qkv_stride, rows);
+void rotate_backward(const HeadRotation& how, Rows qkv, Rows d_rotated, Rows d_qkv, Range rows) {
+  HWY_DYNAMIC_DISPATCH(lie::rotate_backward)(how, qkv, d_rotated, d_qkv, rows);
 }
-void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::int64_t heads,
-               std::int64_t head_width, float* sum) {
-  HWY_DYNAMIC_DISPATCH(lie::add_heads)(x, x_stride, rows, heads, head_width, sum);
+void add_heads(Rows x, std::int64_t rows, std::int64_t heads, std::int64_t head_width, float* sum) {
+  HWY_DYNAMIC_DISPATCH(lie::add_heads)(x, rows, heads, head_width, sum);
 }
 Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
                            float inverse_temperature) {

@@ -29,6 +29,13 @@ struct V16 {
   Vec part[kParts];
 };
 
+/// Calls f.operator()<n>() for n = min(rows, kMost), so that `n` rows are known at compile time.
+template <int kMost, typename F>
+HWY_INLINE void with_rows(std::int64_t rows, const F& f) {
+  if (rows >= kMost) return f.template operator()<kMost>();
+  if constexpr (kMost > 1) with_rows<kMost - 1>(rows, f);
+}
+
 /// Applies `f` to each part, with the parts of the arguments.
 template <typename F, typename... Args>
 HWY_INLINE V16 each(const F& f, const Args&... args) {

@@ -139,7 +139,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWhiteSpace = " \t\n\r\f\v";
 constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kEmptyThought = "<think>\n\n</think>\n\n";
 
@@ -149,10 +148,6 @@ std::string_view without_leading(std::string_view text, std::string_view set) {
 
 std::string_view without_trailing(std::string_view text, std::string_view set) {
   return text.substr(0, text.find_last_not_of(set) + 1);
-}
-
-std::string_view trimmed(std::string_view text, std::string_view set) {
-  return without_trailing(without_leading(text, set), set);
 }
 
 std::string chatml_turn(std::string_view role, std::string_view content) {
@@ -173,39 +168,13 @@ std::string_view thought_of(std::string_view content) {
   std::string_view thought = without_trailing(content.substr(0, end), "\n");
   const std::size_t begin = thought.rfind("<think>");
   if (begin != std::string_view::npos) thought.remove_prefix(begin + 7);
-  return trimmed(thought, "\n");
-}
-
-std::string plain_prompt(std::span<const ChatMessage> messages) {
-  return joined_contents(messages);
+  return without_leading(thought, "\n");
 }
 
 std::string chatml_prompt(std::span<const ChatMessage> messages) {
   std::string text;
   for (const ChatMessage& m : messages) text += chatml_turn(m.role, m.content);
   return text + "<|im_start|>assistant\n";
-}
-
-/// Renders chatml, with this system message if the conversation has none.
-std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
-  std::string text;
-  if (messages.front().role != "system") text = chatml_turn("system", system);
-  return text + chatml_prompt(messages);
-}
-
-std::string smollm2_prompt(std::span<const ChatMessage> messages) {
-  return chatml_prompt_after("You are a helpful AI assistant named SmolLM, trained by Hugging Face",
-                             messages);
-}
-
-std::string qwen2_5_prompt(std::span<const ChatMessage> messages) {
-  return chatml_prompt_after("You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
-                             messages);
-}
-
-std::string qwen2_5_math_prompt(std::span<const ChatMessage> messages) {
-  return chatml_prompt_after(
-      "Please reason step by step, and put your final answer within \\boxed{}.", messages);
 }
 
 std::string qwen3_prompt(std::span<const ChatMessage> messages) {
@@ -225,7 +194,7 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
   std::string text = "<|begin_of_text|>";
   for (const ChatMessage& m : messages) {
     text += fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n{}<|eot_id|>", m.role,
-                        trimmed(m.content, kWhiteSpace));
+                        trimmed(m.content));
   }
   return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
 }
@@ -243,9 +212,7 @@ std::string octothinker_prompt(std::span<const ChatMessage> messages) {
 }
 
 std::string unchanged_answer(std::string_view content) { return std::string(content); }
-std::string trimmed_answer(std::string_view content) {
-  return std::string(trimmed(content, kWhiteSpace));
-}
+std::string trimmed_answer(std::string_view content) { return std::string(trimmed(content)); }
 std::string qwen3_answer(std::string_view content) {
   return fmt::format("<think>\n{}\n</think>\n\n{}", thought_of(content),
                      without_leading(without_thought(content), "\n"));
@@ -261,21 +228,25 @@ struct NamedTemplate {
   std::string (*prompt)(std::span<const ChatMessage>);
   std::string (*answer)(std::string_view content);
   std::string_view end_of_turn;
-  std::string_view jinja_sha256;  // of the equivalent chat template, if there is one
+  std::string_view jinja_sha256 = "";  // of the equivalent chat template, if there is one
+  std::string_view system = "";        // message of a conversation that begins without one
 };
 
 constexpr std::array<NamedTemplate, 9> kNamedTemplates = {{
-    {"plain", plain_prompt, unchanged_answer, "", ""},
+    {"plain", joined_contents, unchanged_answer, ""},
     {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
      "87a2728cb8dc9fe424d624542f6060ec05a1d285ebbec578bb078900e33396b5"},
-    {"qwen3-no-thinking", qwen3_no_thinking_prompt, qwen3_no_thinking_answer, "<|im_end|>", ""},
-    {"octothinker", octothinker_prompt, unchanged_answer, "", ""},
+    {"qwen3-no-thinking", qwen3_no_thinking_prompt, qwen3_no_thinking_answer, "<|im_end|>"},
+    {"octothinker", octothinker_prompt, unchanged_answer, ""},
     {"chatml", chatml_prompt, unchanged_answer, "<|im_end|>",
      "fcf7a096fe99a48fd9ad2b250bf9237e96e8f48bffec1c7ea4d3f225176cd40e"},
-    {"smollm2", smollm2_prompt, unchanged_answer, "<|im_end|>",
-     "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"},
-    {"qwen2.5", qwen2_5_prompt, unchanged_answer, "<|im_end|>", ""},
-    {"qwen2.5-math", qwen2_5_math_prompt, unchanged_answer, "<|im_end|>", ""},
+    {"smollm2", chatml_prompt, unchanged_answer, "<|im_end|>",
+     "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788",
+     "You are a helpful AI assistant named SmolLM, trained by Hugging Face"},
+    {"qwen2.5", chatml_prompt, unchanged_answer, "<|im_end|>", "",
+     "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."},
+    {"qwen2.5-math", chatml_prompt, unchanged_answer, "<|im_end|>", "",
+     "Please reason step by step, and put your final answer within \\boxed{}."},
     {"llama3", llama3_prompt, trimmed_answer, "<|eot_id|>",
      "ba03a121d097859c7b5b9cd03af99aafe95275210d2876f642ad9929a150f122"},
 }};
@@ -296,7 +267,7 @@ PromptTemplate model_template(const fs::path& directory) {
         "tokenizer_config.json); set data.prompt_template to one of {}",
         directory.string(), fmt::join(template_names(), ", "));
   }
-  const std::string sha256 = sha256_hex(trimmed(file->text, kWhiteSpace));
+  const std::string sha256 = sha256_hex(trimmed(file->text));
   for (const NamedTemplate& k : kNamedTemplates) {
     if (k.jinja_sha256 == sha256) return {std::string(k.name)};
   }
@@ -316,7 +287,13 @@ bool has_chat_template(const fs::path& model_directory) {
 }
 
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
-  return own ? own->prompt(messages) : named_template(name).prompt(messages);
+  if (own) return own->prompt(messages);
+  const NamedTemplate& named = named_template(name);
+  std::vector<ChatMessage> all(messages.begin(), messages.end());
+  if (!named.system.empty() && all.front().role != "system") {
+    all.insert(all.begin(), {"system", std::string(named.system)});
+  }
+  return named.prompt(all);
 }
 
 std::string PromptTemplate::answer(std::span<const ChatMessage> messages,

@@ -126,11 +126,10 @@ class Steps {
                                         std::int64_t context) const {
     const auto cache =
         std::make_shared<KvCache>(model_, operators, batch * KvCache::pages_for(context + 1));
-    KvCache::State& state = cache->state();
-    fill_normal(operators, state.pool.view(), 1);
+    fill_normal(operators, cache->pool(), 1);
     for (std::int64_t b = 0; b < batch; ++b) {
-      KvCache::State::Sequence& sequence = state.at(cache->open());
-      for (std::int64_t t = 0; t < context; ++t) state.append(sequence);
+      KvCache::Sequence& sequence = cache->at(cache->open());
+      for (std::int64_t t = 0; t < context; ++t) cache->append(sequence);
     }
     return cache;
   }

@@ -180,9 +180,8 @@ bool Lexer::take_dots(std::string_view digits) {
 
 void Lexer::number() {
   const std::size_t begin = at_;
-  std::string digits;
   std::size_t end = digits_from(at_);
-  digits.assign(text_.substr(at_, end - at_));
+  std::string digits(text_.substr(at_, end - at_));
   at_ = end;
   const bool groups = !digits.empty() && digits.size() <= 3 && digits != "0";
   for (std::size_t n = glue_length(at_); groups && n > 0; n = glue_length(at_)) {

@@ -27,6 +27,10 @@ constexpr Meaning named(Tok kind, std::string_view name) {
   return {"", kind, Fn::kNone, Rel::kEqual, 0, name};
 }
 
+/// Functions whose only spelling is their name.
+constexpr std::string_view kPlainFunctions =
+    "sin cos tan cot sec csc sinh cosh tanh exp ln gcd lcm max min floor ceil abs det";
+
 constexpr auto kSpelled = std::to_array<Spelled>({
     // letters
     {plain(Tok::kSymbol),
@@ -50,33 +54,15 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kNamedSet, "R"), "R Reals", "", "ℝ"},
     {named(Tok::kNamedSet, "C"), "C", "", "ℂ"},
     // functions
-    {function(Fn::kSin), "sin", "sin"},
-    {function(Fn::kCos), "cos", "cos"},
-    {function(Fn::kTan), "tan", "tan"},
-    {function(Fn::kCot), "cot", "cot"},
-    {function(Fn::kSec), "sec", "sec"},
-    {function(Fn::kCsc), "csc", "csc"},
+    {plain(Tok::kFunction), kPlainFunctions, kPlainFunctions},
     {function(Fn::kArcsin), "arcsin asin", "arcsin asin"},
     {function(Fn::kArccos), "arccos acos", "arccos acos"},
     {function(Fn::kArctan), "arctan atan", "arctan atan"},
     {function(Fn::kArccot), "arccot"},
-    {function(Fn::kSinh), "sinh", "sinh"},
-    {function(Fn::kCosh), "cosh", "cosh"},
-    {function(Fn::kTanh), "tanh", "tanh"},
     {function(Fn::kArsinh), "arsinh arcsinh"},
     {function(Fn::kArcosh), "arcosh arccosh"},
     {function(Fn::kArtanh), "artanh arctanh"},
-    {function(Fn::kExp), "exp", "exp"},
-    {function(Fn::kLn), "ln", "ln"},
     {function(Fn::kLog), "log lg", "log"},
-    {function(Fn::kGcd), "gcd", "gcd"},
-    {function(Fn::kLcm), "lcm", "lcm"},
-    {function(Fn::kMax), "max", "max"},
-    {function(Fn::kMin), "min", "min"},
-    {function(Fn::kFloor), "floor", "floor"},
-    {function(Fn::kCeil), "ceil", "ceil"},
-    {function(Fn::kAbs), "abs", "abs"},
-    {function(Fn::kDet), "det", "det"},
     // operators
     {plain(Tok::kPlus), "", "", "＋"},
     {plain(Tok::kMinus), "", "", "− – — －"},
@@ -197,7 +183,7 @@ constexpr auto kLetters = std::to_array<Letter>(
      {"△", "triangle"}, {"∠", "angle"}, {"ℓ", "ell"}});
 
 /// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
-/// word.
+/// word, and so is the function of a meaning without one.
 template <std::string_view Spelled::*kKind>
 constexpr auto table() {
   constexpr std::span<const Letter> kNamed =
@@ -216,6 +202,8 @@ constexpr auto table() {
       meaning.word = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(meaning.word.size() + 1, rest.size()));
       if (meaning.kind == Tok::kSymbol && meaning.name.empty()) meaning.name = meaning.word;
+      if (meaning.kind == Tok::kFunction && meaning.fn == Fn::kNone)
+        meaning.fn = expr::fn_named(meaning.word);
     }
   }
   for (const Letter& letter : kNamed) {
