@@ -16,14 +16,17 @@ namespace {
 
 class Actor {
  public:
-  explicit Actor(const ActorParts& parts)
-      : parts_(parts), generator_(parts.generator), log_("actor", parts.rank) {}
+  Actor(WeightReceiver& weights, Generator& generator, const ActorTransport& transport)
+      : weights_(weights),
+        generator_(generator),
+        transport_(transport),
+        log_("actor", transport.rank) {}
 
   void run() {
     while (generate() == Assignment::Kind::kWeights) {
       if (!receive_weights()) break;
     }
-    parts_.rollouts.close();
+    transport_.rollouts.close();
     log_preemptions();
   }
 
@@ -35,7 +38,7 @@ class Actor {
       if (!next) next = receive_tickets();
       if (!generator_.idle()) send(forward_pass());
       warn_once();
-      if (parts_.poll_progress) parts_.poll_progress();
+      if (transport_.poll_progress) transport_.poll_progress();
     }
     return *next;
   }
@@ -63,8 +66,8 @@ class Actor {
   std::optional<Assignment> receive_assignment() {
     const TicketRequest request{.free_slots = generator_.free_slots(),
                                 .spare = generator_.slots() / 2};
-    if (can_generate()) return parts_.tickets.try_receive(request);
-    return clock_.waiting([&] { return parts_.tickets.receive(request); });
+    if (can_generate()) return transport_.tickets.try_receive(request);
+    return clock_.waiting([&] { return transport_.tickets.receive(request); });
   }
 
   bool can_generate() const { return !generator_.idle() && !generator_.waits_for_weights(); }
@@ -72,7 +75,7 @@ class Actor {
   void add(Ticket ticket) {
     if (version_ && ticket.policy_version != *version_) {
       fail("actor {}: a ticket is for policy version {}, but the weights have version {}",
-           parts_.rank, ticket.policy_version, *version_);
+           transport_.rank, ticket.policy_version, *version_);
     }
     generator_.add(std::move(ticket));
   }
@@ -86,17 +89,17 @@ class Actor {
 
   void send(std::vector<RolloutGroup> groups) {
     for (RolloutGroup& group : groups) {
-      for (Response& response : group.responses) response.actor = parts_.rank;
-      group.actor_clocks = {{parts_.rank, clock_.read()}};
+      for (Response& response : group.responses) response.actor = transport_.rank;
+      group.actor_clocks = {{transport_.rank, clock_.read()}};
       clock_.idle();
-      parts_.rollouts.send(std::move(group));
+      transport_.rollouts.send(std::move(group));
       clock_.busy();
     }
   }
 
   /// Returns false at the end of the run.
   bool receive_weights() {
-    version_ = parts_.weights.receive(clock_);
+    version_ = weights_.receive(clock_);
     if (version_) generator_.weights_changed(*version_);
     return version_.has_value();
   }
@@ -109,7 +112,7 @@ class Actor {
           "rollout.cache_mebibytes avoids this",
           generator_.in_flight());
     }
-    const std::string refusal = parts_.weights.policy().cuda_graph_usage().refusal;
+    const std::string refusal = weights_.policy().cuda_graph_usage().refusal;
     if (!refusal.empty() && !std::exchange(warned_of_graphs_, true)) {
       log_.warn(
           "decode steps run without CUDA graphs from now on, which takes time but changes no "
@@ -128,8 +131,9 @@ class Actor {
         use.peak_pages, use.pages);
   }
 
-  const ActorParts& parts_;
+  WeightReceiver& weights_;
   Generator& generator_;
+  const ActorTransport& transport_;
   const Log log_;
   BusyIdleClock clock_;
   bool warned_of_full_cache_ = false;
@@ -139,6 +143,8 @@ class Actor {
 
 }  // namespace
 
-void run_actor(const ActorParts& parts) { Actor(parts).run(); }
+void run_actor(WeightReceiver& weights, Generator& generator, const ActorTransport& transport) {
+  Actor(weights, generator, transport).run();
+}
 
 }  // namespace lie

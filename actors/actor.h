@@ -12,10 +12,8 @@
 
 namespace lie {
 
-/// What an actor works with. All of it must outlive run_actor.
-struct ActorParts {
-  WeightReceiver& weights;  // holds the policy that `generator` computes with
-  Generator& generator;
+/// The connections of an actor. They must outlive run_actor.
+struct ActorTransport {
   TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
   std::int32_t rank = 0;  // noted on each response
@@ -28,7 +26,7 @@ struct ActorParts {
 /// flight are finished before new weights are received, so that all tokens of a group come from one
 /// policy version, unless the options let weights change in flight. At the end of the run,
 /// responses that wait for newer weights are dropped. Throws Error if a ticket is for other weights
-/// than the policy's.
-void run_actor(const ActorParts& parts);
+/// than the policy's. `weights` holds the policy that `generator` computes with.
+void run_actor(WeightReceiver& weights, Generator& generator, const ActorTransport& transport);
 
 }  // namespace lie

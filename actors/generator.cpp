@@ -119,22 +119,6 @@ std::vector<RolloutGroup> Generator::step() {
   return finished;
 }
 
-std::int32_t Generator::samples_of(const Group& group) {
-  return group.rollout.ticket.asked().count;
-}
-
-Response& Generator::response_of(const SampleId& sample) {
-  return sample.group->rollout.responses[static_cast<std::size_t>(sample.position)];
-}
-
-std::int32_t Generator::number_of(const SampleId& sample) {
-  return sample.group->rollout.ticket.asked().first + sample.position;
-}
-
-std::int64_t Generator::tokens_of(const SampleId& sample) {
-  return std::ssize(sample.group->rollout.prompt_ids) + std::ssize(response_of(sample).ids);
-}
-
 const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
   return ticket.purpose == Purpose::kTrain ? options_.sampling : options_.evaluation;
 }
@@ -142,7 +126,7 @@ const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
 std::vector<RolloutGroup> Generator::remove_finished() {
   std::vector<RolloutGroup> finished;
   for (auto group = groups_.begin(); group != groups_.end();) {
-    if (group->finished < samples_of(*group)) {
+    if (group->finished < group->samples()) {
       ++group;
       continue;
     }

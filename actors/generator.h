@@ -129,12 +129,22 @@ class Generator {
     std::int64_t first_logits = -1;  // row in first_logits_ once the prompt is prefilled
     std::int64_t version = 0;        // policy version that computed these logits
     std::int32_t finished = 0;       // responses
+    std::int32_t samples() const { return rollout.ticket.asked().count; }
   };
   /// A response of a group.
   struct SampleId {
     Group* group = nullptr;
     std::int32_t position = 0;  // among the samples that the ticket requests
     bool operator==(const SampleId&) const = default;
+    Response& response() const {
+      return group->rollout.responses[static_cast<std::size_t>(position)];
+    }
+    /// Returns its number in the whole group.
+    std::int32_t number() const { return group->rollout.ticket.asked().first + position; }
+    /// Returns the tokens of prompt and response.
+    std::int64_t tokens() const {
+      return std::ssize(group->rollout.prompt_ids) + std::ssize(response().ids);
+    }
   };
   /// A response in flight. The cache holds its prompt and some of its tokens.
   struct Running : SampleId {
@@ -152,10 +162,6 @@ class Generator {
   };
   static constexpr std::int32_t kUnknown = -1;  // id of a token that the host has not received
 
-  static std::int32_t samples_of(const Group& group);
-  static Response& response_of(const SampleId& sample);
-  static std::int64_t tokens_of(const SampleId& sample);
-  static std::int32_t number_of(const SampleId& sample);
   const SamplingOptions& sampling(const Ticket& ticket) const;
   bool runs_ahead() const { return on_device_ && !follows_plan_; }
   std::vector<RolloutGroup> remove_finished();

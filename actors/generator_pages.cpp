@@ -122,7 +122,7 @@ void Generator::begin_sample(Group& group) {
   Running& running = running_.emplace_back(Running{
       {&group, position},
       is_last ? std::exchange(group.prompt_sequence, -1) : cache_.fork(group.prompt_sequence)});
-  if (response_of(running).ids.empty()) draw_next(running, group.first_logits);
+  if (running.response().ids.empty()) draw_next(running, group.first_logits);
   if (is_last) release_first_logits(group);
 }
 

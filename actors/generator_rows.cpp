@@ -8,7 +8,7 @@ namespace lie {
 /// Returns whether the response has its longest length, counting a token that the host has not
 /// received yet.
 bool Generator::has_all_tokens(const SampleId& sample) const {
-  return std::ssize(response_of(sample).ids) >=
+  return std::ssize(sample.response().ids) >=
          sampling(sample.group->rollout.ticket).max_response_tokens;
 }
 
@@ -16,7 +16,7 @@ bool Generator::has_all_tokens(const SampleId& sample) const {
 /// one, and before it at most `prefill_rows` tokens to re-prefill.
 std::int64_t Generator::rows_wanted(const Running& running, std::int64_t prefill_rows) const {
   if (!is_due(running) || has_all_tokens(running)) return 0;
-  return 1 + std::min(tokens_of(running) - cache_.length(running.sequence) - 1, prefill_rows);
+  return 1 + std::min(running.tokens() - cache_.length(running.sequence) - 1, prefill_rows);
 }
 
 /// Returns whether the next pass preempts no response.
@@ -53,8 +53,8 @@ void Generator::add_response_rows(std::size_t place) {
   }
   const std::int64_t rows = std::max(rows_that_fit(running.sequence, wanted), min_rows());
   prefill_rows_left_ -= std::max<std::int64_t>(rows - 1, 0);
-  const bool completes = cache_.length(running.sequence) + rows == tokens_of(running);
-  append_rows(running.sequence, running.group->rollout.prompt_ids, response_of(running).ids, rows,
+  const bool completes = cache_.length(running.sequence) + rows == running.tokens();
+  append_rows(running.sequence, running.group->rollout.prompt_ids, running.response().ids, rows,
               running.place);
   if (completes) draw_next(running, std::ssize(draws_));
 }

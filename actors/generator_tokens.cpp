@@ -36,14 +36,14 @@ void Generator::keep_first_logits(Tensor logits) {
 void Generator::draw_next(Running& running, std::int64_t row) {
   const Ticket& ticket = running.group->rollout.ticket;
   const SamplingOptions& options = sampling(ticket);
-  const std::size_t index = response_of(running).ids.size();
+  const std::size_t index = running.response().ids.size();
   running.place = static_cast<std::int32_t>(draws_.size());
   pending_.tokens.push_back({running, index});
   draws_.push_back({.row = row,
                     .temperature = static_cast<float>(options.temperature),
                     .top_p = options.top_p,
                     .top_k = options.top_k,
-                    .key = key_of(seed_, ticket, number_of(running), index)});
+                    .key = key_of(seed_, ticket, running.number(), index)});
 }
 
 /// The first `decoded` draws use their row of `logits`, the others use the kept logits of their
@@ -62,8 +62,8 @@ void Generator::sample_tokens(Tensor logits, std::int64_t decoded) {
 void Generator::append_unknown_tokens() {
   for (const DrawnToken& drawn : pending_.tokens) {
     if (weights_change_in_flight()) record_version(drawn);
-    response_of(drawn).ids.push_back(kUnknown);
-    response_of(drawn).behavior_log_probs.push_back(NAN);
+    drawn.response().ids.push_back(kUnknown);
+    drawn.response().behavior_log_probs.push_back(NAN);
   }
 }
 
@@ -94,12 +94,12 @@ void Generator::receive_tokens(PendingTokens& pending) {
 /// Returns false if the token was the last of its response.
 bool Generator::store_token(const DrawnToken& drawn, std::int32_t id, float log_prob) {
   const Ticket& ticket = drawn.group->rollout.ticket;
-  Response& response = response_of(drawn);
+  Response& response = drawn.response();
   if (!std::isfinite(log_prob)) {
     fail(
         "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
         "weights have diverged or are corrupt",
-        ticket.step, ticket.prompt.problem, number_of(drawn), drawn.index);
+        ticket.step, ticket.prompt.problem, drawn.number(), drawn.index);
   }
   response.ids[drawn.index] = id;
   response.behavior_log_probs[drawn.index] = log_prob;
@@ -111,16 +111,16 @@ bool Generator::store_token(const DrawnToken& drawn, std::int32_t id, float log_
 }
 
 void Generator::end(const Running& running) {
-  if (response_of(running).ids.back() == kUnknown) drop_extra_token(running);
+  if (running.response().ids.back() == kUnknown) drop_extra_token(running);
   cache_.close(running.sequence);
   ++running.group->finished;
   ++finished_responses_;
-  finished_tokens_ += std::ssize(response_of(running).ids);
+  finished_tokens_ += std::ssize(running.response().ids);
 }
 
 /// Drops the token that the pass in progress draws after the end of the response.
 void Generator::drop_extra_token(const Running& running) {
-  Response& response = response_of(running);
+  Response& response = running.response();
   response.ids.pop_back();
   response.behavior_log_probs.pop_back();
   VersionRuns& versions = response.versions;

@@ -33,7 +33,7 @@ bool Generator::may_change_weights() const {
 bool Generator::waits_for_weights() const {
   return !idle() && std::ranges::none_of(running_, [&](const Running& r) { return is_due(r); }) &&
          std::ranges::all_of(groups_, [](const Group& group) {
-           return group.waiting.empty() && group.finished < samples_of(group);
+           return group.waiting.empty() && group.finished < group.samples();
          });
 }
 
@@ -51,8 +51,8 @@ void Generator::weights_changed(std::int64_t policy_version) {
 bool Generator::is_due(const SampleId& sample) const {
   const std::vector<VersionRuns>& planned = sample.group->rollout.ticket.planned;
   if (planned.empty()) return true;
-  const VersionRuns& plan = planned.at(static_cast<std::size_t>(number_of(sample)));
-  return planned_version(plan, std::ssize(response_of(sample).ids)) <= version_;
+  const VersionRuns& plan = planned.at(static_cast<std::size_t>(sample.number()));
+  return planned_version(plan, std::ssize(sample.response().ids)) <= version_;
 }
 
 /// Splits the waiting samples into those that the current weights may continue and those that wait
@@ -74,7 +74,7 @@ void Generator::plan_samples(Group& group) {
 /// Records the policy version of a token that is about to be appended. The group has the version of
 /// its first sample's first token. Throws Error if the plan says another version.
 void Generator::record_version(const SampleId& sample) {
-  Response& response = response_of(sample);
+  Response& response = sample.response();
   Ticket& ticket = sample.group->rollout.ticket;
   const std::int64_t version = response.ids.empty() ? sample.group->version : version_;
   if (response.ids.empty() && sample.position == 0) ticket.policy_version = version;
@@ -83,12 +83,12 @@ void Generator::record_version(const SampleId& sample) {
   }
   ++response.versions.back().tokens;
   if (ticket.planned.empty()) return;
-  const VersionRuns& plan = ticket.planned[static_cast<std::size_t>(number_of(sample))];
+  const VersionRuns& plan = ticket.planned[static_cast<std::size_t>(sample.number())];
   if (planned_version(plan, std::ssize(response.ids)) == version) return;
   fail(
       "step {}, group {}, sample {}: token {} is sampled under the weights of step {}, which is "
       "against the schedule: use the config, seed and data of the run that wrote it",
-      ticket.step, ticket.group, number_of(sample), response.ids.size(), version);
+      ticket.step, ticket.group, sample.number(), response.ids.size(), version);
 }
 
 /// Frees the slot and pages of a response that newer weights are to continue, unless they need its

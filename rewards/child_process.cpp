@@ -112,15 +112,11 @@ void LineReader::read() {
 
 std::optional<std::string> LineReader::line() {
   const std::size_t end = text_.find('\n', searched_);
-  const bool complete = end != std::string::npos;
-  if (!complete) searched_ = text_.size();
-  if (!complete && (!ended() || bytes() == 0)) return std::nullopt;
-  std::string line = text_.substr(at_, complete ? end - at_ : std::string::npos);
-  at_ = searched_ = complete ? end + 1 : text_.size();
-  if (at_ == text_.size() || at_ > text_.size() / 2) {
-    text_.erase(0, std::exchange(at_, 0));
-    searched_ = 0;
-  }
+  const bool is_complete = end != std::string::npos;
+  searched_ = is_complete ? 0 : text_.size();
+  if (!is_complete && (!ended() || text_.empty())) return std::nullopt;
+  std::string line = text_.substr(0, end);
+  text_.erase(0, is_complete ? end + 1 : end);
   return line;
 }
 

@@ -25,13 +25,12 @@ class LineReader {
   bool ended() const { return !pipe_.is_open(); }
   int descriptor() const { return pipe_.number(); }
   /// Returns the number of bytes that were read but not yet returned.
-  std::size_t bytes() const { return text_.size() - at_; }
+  std::size_t bytes() const { return text_.size(); }
 
  private:
   Descriptor pipe_;
   std::string text_;
-  std::size_t at_ = 0;        // the bytes before it have been returned
-  std::size_t searched_ = 0;  // no newline is between at_ and here
+  std::size_t searched_ = 0;  // no newline is before this byte
 };
 
 /// Runs `/bin/sh -c "exec COMMAND"`: one program with its arguments. The shell expands variables,

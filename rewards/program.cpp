@@ -79,7 +79,8 @@ ProgramAnswer RewardProgram::receive() {
     }
     if (process_.output().ended()) fail_program(how_it_ended());
     if (watch.seconds() > host_.patience_seconds) {
-      warn_of_long_wait();
+      log_.warn("`{}` has not answered {} for {:.0f} s; still waiting", command_,
+                name_of(pending_.front()), host_.patience_seconds);
       watch = {};
     }
     wait();
@@ -111,11 +112,6 @@ void RewardProgram::log_standard_error() {
     last_lines_.push_back(*std::move(line));
     if (last_lines_.size() > kLastLines) last_lines_.pop_front();
   }
-}
-
-void RewardProgram::warn_of_long_wait() const {
-  log_.warn("`{}` has not answered {} for {:.0f} s; still waiting", command_,
-            name_of(pending_.front()), host_.patience_seconds);
 }
 
 ProgramAnswer RewardProgram::parse(const std::string& line) {

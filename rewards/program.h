@@ -73,7 +73,6 @@ class RewardProgram {
   };
   void wait();
   void log_standard_error();
-  void warn_of_long_wait() const;
   ProgramAnswer parse(const std::string& line);
   void add_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
   std::string name_of(const PendingRequest& request) const;

@@ -48,21 +48,20 @@ ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& de
 }
 
 void run_reward_worker(const ScoringOptions& options, const DecodeText& decode,
-                       const ProgramHost& host, Source<RolloutGroup>& rollouts,
-                       Sink<ScoredGroup>& scored) {
-  Scorer scorer(options, host);
+                       const RewardTransport& transport) {
+  Scorer scorer(options, {.rank = transport.rank, .poll_progress = transport.poll_progress});
   BusyIdleClock clock;
   for (;;) {
-    std::optional<RolloutGroup> group = clock.waiting([&] { return rollouts.receive(); });
+    std::optional<RolloutGroup> group = clock.waiting([&] { return transport.rollouts.receive(); });
     if (!group) break;
     ScoredGroup result = score_group(scorer, std::move(*group), decode);
-    result.reward_worker = host.rank;
+    result.reward_worker = transport.rank;
     result.reward_clock = clock.read();
     clock.idle();
-    scored.send(std::move(result));
+    transport.scored.send(std::move(result));
   }
   scorer.finish();
-  scored.close();
+  transport.scored.close();
   release_thread_caches();
 }
 

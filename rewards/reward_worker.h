@@ -21,10 +21,17 @@ using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 /// is correct within the budget, else 0.
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
 
+/// The connections of a reward worker.
+struct RewardTransport {
+  Source<RolloutGroup>& rollouts;
+  Sink<ScoredGroup>& scored;
+  int rank = 0;
+  std::function<void()> poll_progress = {};  // called while a reward program runs
+};
+
 /// Scores groups until `rollouts` is closed, then closes `scored`. Sets the rank and clock of the
 /// reward worker in each group. Throws Error if a group cannot be scored.
 void run_reward_worker(const ScoringOptions& options, const DecodeText& decode,
-                       const ProgramHost& host, Source<RolloutGroup>& rollouts,
-                       Sink<ScoredGroup>& scored);
+                       const RewardTransport& transport);
 
 }  // namespace lie

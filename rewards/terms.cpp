@@ -19,30 +19,16 @@ RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
   return term;
 }
 
-template <typename Options>
-void switch_off_unscorable(Options& options, const Ticket& ticket,
-                           std::vector<std::string>& errors) {
-  const RewardTerm term = term_of(options, kAnyLimit);
-  if (!term.check) return;
-  try {
-    term.check(ticket);
-  } catch (const Error& error) {
-    options.enabled = false;
-    errors.emplace_back(error.what());
-  }
-}
-
-template <typename TermOptions>
-std::string caution_of(const TermOptions& term) {
-  if constexpr (requires { term.kDominanceWarning; }) return term.kDominanceWarning;
-  return {};
+template <typename Options, typename Visit>
+void for_each_term(Options& options, const Visit& visit) {
+  std::apply([&](auto&... term) { (visit(term), ...); }, options.terms);
 }
 
 }  // namespace
 
 void describe(FieldList& fields, RewardOptions& options) {
   fields.section("coverage", options.coverage);
-  std::apply([&](auto&... term) { (fields.section(term.kName, term), ...); }, options.terms);
+  for_each_term(options, [&](auto& term) { fields.section(term.kName, term); });
   fields.add("command", options.command,
              {.help = "Program that computes the reward term \"command\" "
                       "(docs/reference/reward-programs.md); empty: none.",
@@ -50,57 +36,59 @@ void describe(FieldList& fields, RewardOptions& options) {
 }
 
 RewardNames reward_names(const RewardOptions& options) {
-  RewardNames names = std::apply(
-      [](const auto&... term) {
-        return RewardNames{{term.kName, term.kAbout}...};
-      },
-      options.terms);
+  RewardNames names;
+  for_each_term(options, [&](const auto& term) { names.push_back({term.kName, term.kAbout}); });
   if (!options.command.empty()) names.push_back({"command", "reward.command"});
   return names;
 }
 
 std::vector<std::string> reward_cautions(const RewardOptions& options) {
-  return std::apply(
-      [](const auto&... term) { return std::vector<std::string>{caution_of(term)...}; },
-      options.terms);
+  std::vector<std::string> cautions;
+  for_each_term(options, [&](const auto& term) {
+    cautions.emplace_back();
+    if constexpr (requires { term.kDominanceWarning; }) cautions.back() = term.kDominanceWarning;
+  });
+  return cautions;
 }
 
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens) {
-  return std::apply(
-      [&](const auto&... term) {
-        return std::vector<RewardTerm>{term_of(term, max_response_tokens)...};
-      },
-      options.terms);
+  std::vector<RewardTerm> terms;
+  for_each_term(options,
+                [&](const auto& term) { terms.push_back(term_of(term, max_response_tokens)); });
+  return terms;
 }
 
 void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens) {
-  const auto fit = [&](auto& term) {
+  for_each_term(options, [&](auto& term) {
     if constexpr (requires { term.fit_to_limit(max_response_tokens); }) {
       term.fit_to_limit(max_response_tokens);
     }
-  };
-  std::apply([&](auto&... term) { (fit(term), ...); }, options.terms);
+  });
 }
 
 void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens,
                   bool has_reference_lengths) {
-  const auto fit = [&](auto& term) {
-    if constexpr (requires {
-                    term.fit_to_start(mean_tokens, more_tokens, has_reference_lengths);
-                  }) {
+  for_each_term(options, [&](auto& term) {
+    if constexpr (requires { term.fit_to_start(0, 0, false); }) {
       term.fit_to_start(mean_tokens, more_tokens, has_reference_lengths);
     }
-  };
-  std::apply([&](auto&... term) { (fit(term), ...); }, options.terms);
+  });
 }
 
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket) {
   std::vector<std::string> errors;
-  const auto check = [&](auto& term) {
-    if constexpr (requires { term.enabled; }) switch_off_unscorable(term, ticket, errors);
-  };
-  std::apply([&](auto&... term) { (check(term), ...); }, options.terms);
+  for_each_term(options, [&](auto& term) {
+    if constexpr (requires { term.enabled; }) {
+      const RewardTerm made = term_of(term, kAnyLimit);
+      try {
+        if (made.check) made.check(ticket);
+      } catch (const Error& error) {
+        term.enabled = false;
+        errors.emplace_back(error.what());
+      }
+    }
+  });
   return errors;
 }
 

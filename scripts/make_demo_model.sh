@@ -13,7 +13,7 @@ lie_cluster="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")/lie_
 cd "$(dirname "$0")/.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 work=build/count_pairs
-[ "$start" = 0 ] || work="$work-$start"
+[ "$start" = 0 ] || work="$assets/work"
 seed=$((10 * start + 1))  # make_data.py uses the four seeds after it
 
 python3 assets/count_pairs/make_tokenizer.py

@@ -19,9 +19,8 @@ def measured(run, skipped):
     return [1e6 * wall / tokens] + [sum(row[name] for row in rows) / len(rows) for name in IDLE]
 
 
-def planned(path, layout):
-    layouts = json.loads(path.read_text())["ranks"][0]["layouts"]
-    forecast = next(row for row in layouts if row["is_configured"] == ("learners" in layout))
+def planned(path):
+    forecast = json.loads(path.read_text())["ranks"][0]
     return [1e6 / forecast["tokens_per_second"]] + [forecast[name] for name in IDLE]
 
 
@@ -32,7 +31,7 @@ def main():
     for layout in sys.argv[2:]:
         name = layout.replace(":", "-").replace("=", "-")
         skipped = 1 + int(layout.partition("max_staleness=")[2] or 0)
-        real, plan = measured(work / name, skipped), planned(work / f"{name}.json", layout)
+        real, plan = measured(work / name, skipped), planned(work / f"{name}.json")
         cells = [layout.replace(":", ", ").replace("=", " "), f"{real[0]:.0f}, {plan[0]:.0f}",
                  f"{plan[0] / real[0] - 1:+.0%}"]
         cells += [f"{r:.0%}, {p:.0%}" for r, p in zip(real[1:], plan[1:])]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the error of lie_cluster plan. Costs are measured once; then the demo runs on 1 to 6 ranks of this machine, and each
-# run is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/benchmarks/plan-error.md.
+# Measures the error of lie_cluster plan: runs the demo on 1 to 6 ranks of this machine and plans each layout from the log of
+# the first run. plan_error.py prints the table of docs/benchmarks/plan-error.md.
 # plan_error.sh WORK [KEY=VALUE...]   BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2", from the environment
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,12 +8,10 @@ cd "$(dirname "$0")/.."
 WORK="$1"
 shift
 bin="${BIN:-build/release/bin}" steps="${STEPS:-8}"
-layouts="${LAYOUTS:-1 2 2:max_staleness=1 3 4 4:max_staleness=1 4:max_staleness=2 4:learners=2 5:learners=2 6 6:learners=2 6:learners=3}"
+layouts="${LAYOUTS:-4 1 2 2:max_staleness=1 3 4:max_staleness=1 4:max_staleness=2 4:learners=2 5:learners=2 6 6:learners=2 6:learners=3}"
 mkdir -p "$WORK"
 common=(--set evaluation.every=0 --set checkpoint.every=0)
 for key in "$@"; do common+=(--set "$key"); done
-[ -e "$WORK/costs.json" ] ||
-  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" --median-tokens 20 --json >"$WORK/costs.json"
 
 # "4:learners=2" sets roles.learners, "4:max_staleness=1" rollout.max_staleness.
 overrides() {  # layout
@@ -31,11 +29,12 @@ run() {  # directory, ranks, overrides...
   touch "$1/done"
 }
 
+first="$WORK/${layouts%% *}"
 for layout in $layouts; do
   read -ra own <<<"$(overrides "$layout")"
   name="$WORK/${layout//[:=]/-}" ranks="${layout%%:*}"
   run "$name" "$ranks" "${own[@]}"
-  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" "${own[@]}" --ranks "$ranks" \
-    --costs "$WORK/costs.json" --lengths "$name" --json >"$name.json"
+  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" "${own[@]}" --ranks "$ranks" --run "${first//[:=]/-}" --json \
+    >"$name.json"
 done
 python3 scripts/plan_error.py "$WORK" $layouts

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N] [--taught N...]
-[--trained N...] [--measured N...]
+[--trained N...] [--measured N...] [--lazy]
 
 Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
 (1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
@@ -157,6 +157,7 @@ def main():
     arguments.add_argument("--eval-rows", type=int, default=512)
     for name in ("taught", "trained", "measured"):
         arguments.add_argument(f"--{name}", type=int, nargs="+", default=[LIST_LENGTH])
+    arguments.add_argument("--lazy", action="store_true")
     a = arguments.parse_args()
     os.makedirs(a.out, exist_ok=True)
     at = lambda name: os.path.join(a.out, name)
@@ -166,10 +167,10 @@ def main():
     write(at("eval.jsonl"), (row for length in a.measured
                              for row in prompt_rows(a.seed + 1, a.eval_rows, taken, problems([length]), source(length))))
     write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken, problems(a.trained)))
-    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, a.taught, in_order_share=0.6, long_share=0.8,
-                                          long_hazard=0.01, short_hazard=0.25))
-    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, a.taught, in_order_share=0.3, long_share=0,
-                                           long_hazard=0, short_hazard=0.55))
+    sloppy = {"in_order_share": 0.3, "long_share": 0, "long_hazard": 0, "short_hazard": 0.55}
+    skill = sloppy if a.lazy else {"in_order_share": 0.6, "long_share": 0.8, "long_hazard": 0.01, "short_hazard": 0.25}
+    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, a.taught, **skill))
+    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, a.taught, **sloppy))
 
 
 if __name__ == "__main__":

@@ -292,7 +292,7 @@ function scoreSections() {
   const turned = data.rows.filter(row => row.groups > 0).map(row => [row.step, row.turned_groups_share]);
   return [
     ["accuracy", "Accuracy", "", [charts("accuracy"), charts("eval_accuracy")]],
-    ["rewards", "Rewards", "Means over training responses.", charts("reward_")],
+    ["rewards", "Rewards", "Means over training responses, and the shares for which a term is not 0.", charts("reward_")],
     ["groups", "Groups", "Shares of the step's groups by verdict.",
      [charts("groups_"), chart({title: "turned_groups_share", note: "groups in which two responses change their order by advantage",
                                 series: [{name: "now", style: styleOf(1), run: 1, points: turned}]})]],

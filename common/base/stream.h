@@ -8,7 +8,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "common/base/error.h"
@@ -44,8 +43,8 @@ class Sink {
   virtual void close() = 0;
 };
 
-/// A first-in, first-out queue. One thread sends and closes, and one thread receives. Any thread
-/// may poison the queue.
+/// A first-in, first-out queue. Any threads send, one thread receives, and one closes after the
+/// last value is sent. Any thread may poison the queue.
 template <typename T>
 class BoundedQueue final : public PollableSource<T>, public Sink<T> {
  public:
@@ -87,8 +86,6 @@ class BoundedQueue final : public PollableSource<T>, public Sink<T> {
     if (!poison_) poison_ = std::move(cause);
     wake_all();
   }
-
-  void poison(const std::string& why) { poison(std::make_exception_ptr(Error(why))); }
 
  private:
   std::optional<T> take() {

@@ -34,8 +34,7 @@ class MpiSink : public Sink<T> {
   /// meanwhile.
   void send(T value) override {
     outbox_.drain(kMaxInFlight);
-    outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_,
-                 std::make_shared<const Bytes>(wire::pack(value)));
+    outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_, wire::pack(value));
   }
 
   /// Blocks until every message has been received, and polls the job's progress meanwhile.
@@ -73,9 +72,6 @@ class MpiSource : public PollableSource<T> {
     }
     return std::nullopt;
   }
-
-  /// Returns whether all senders have closed and every value has been received.
-  bool ended() const { return open_senders_ == 0; }
 
  private:
   std::optional<T> unpack_value(const Message& message) {

@@ -108,18 +108,6 @@ Environment::~Environment() {
 
 }  // namespace mpi
 
-namespace {
-
-std::vector<int> cpus_of(const cpu_set_t& set) {
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-}  // namespace
-
 pid_t parent_mpirun() {
   const pid_t parent = getppid();
   return is_mpirun(read_process(parent).name) ? parent : 0;
@@ -129,7 +117,11 @@ std::vector<int> usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
-  return cpus_of(set);
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
 }
 
 void widen_binding() {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/comm/backoff.h"
+#include "common/comm/liveness/liveness.h"
 #include "common/comm/mailbox.h"
 #include "common/comm/tree.h"
 #include "common/process/stop_signals.h"
@@ -24,6 +25,8 @@ Job::Job(mpi::Environment& environment)
   if (size() > 1) liveness_ = std::make_unique<Liveness>(environment);
 }
 
+Job::~Job() = default;
+
 void Job::set_role(std::string role) {
   state_.role = std::move(role);
   if (liveness_) liveness_->update(state_);
@@ -34,13 +37,13 @@ void Job::set_activity(std::string activity) {
   if (liveness_) liveness_->update(state_);
 }
 
-void Job::remove(Progressing& object) { std::erase(progressing_, &object); }
+void Job::remove(Inbox& inbox) { std::erase(inboxes_, &inbox); }
 
 void Job::poll_progress() {
   receive_farewells();
   forward_signal();
   throw_if_ended_early();
-  for (Progressing* object : progressing_) object->poll_progress();
+  for (Inbox* inbox : inboxes_) inbox->take_arrived();
 }
 
 int Job::run(const std::function<void()>& body) {

@@ -10,10 +10,12 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/comm/liveness/liveness.h"
 #include "common/comm/liveness/rank_watch.h"
 
 namespace lie {
+
+class Inbox;
+class Liveness;
 
 /// Exit status (EX_TEMPFAIL) of a job that stopped before its work was complete. The same command
 /// resumes it.
@@ -32,15 +34,6 @@ class JobEnding : public Error {
 class JobStopped : public Error {
  public:
   using Error::Error;
-};
-
-/// A communication object that must make progress while its rank waits for something else. See
-/// Job::poll_progress.
-class Progressing {
- public:
-  virtual ~Progressing() = default;
-  /// Must neither block nor call Job::poll_progress.
-  virtual void poll_progress() = 0;
 };
 
 /// Runs the work of this rank, and notifies the other ranks how it ended. There is one Job per
@@ -66,6 +59,7 @@ class Progressing {
 class Job {
  public:
   explicit Job(mpi::Environment& environment);
+  ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -78,11 +72,11 @@ class Job {
   void set_activity(std::string activity);
 
   /// Must be called by every loop that waits. Throws JobEnding if another rank has failed.
-  /// Otherwise it lets the registered objects (inboxes, relays) receive what has arrived. Ranks
-  /// that wait for each other in a cycle thus still accept each other's messages.
+  /// Otherwise it lets the registered inboxes receive what has arrived. Ranks that wait for each
+  /// other in a cycle thus still accept each other's messages.
   void poll_progress();
-  void add(Progressing& object) { progressing_.push_back(&object); }
-  void remove(Progressing& object);
+  void add(Inbox& inbox) { inboxes_.push_back(&inbox); }
+  void remove(Inbox& inbox);
 
   /// Keeps an object alive until all ranks have ended, with or without success. The lock on the run
   /// directory is kept this way.
@@ -126,7 +120,7 @@ class Job {
 
   mpi::Environment& environment_;
   RankState state_;
-  std::vector<Progressing*> progressing_;
+  std::vector<Inbox*> inboxes_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> farewells_;  // by rank
   Farewell outcome_ = Farewell::kDone;

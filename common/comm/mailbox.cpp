@@ -92,16 +92,10 @@ bool Inbox::start_receive() {
   return true;
 }
 
-bool Inbox::finish_receive() {
-  if (!completed(request_)) return false;
-  arrived_.push_back(std::move(*incoming_));
-  incoming_.reset();
-  return true;
-}
-
-void Inbox::poll_progress() {
+void Inbox::take_arrived() {
   while (incoming_ || start_receive()) {
-    if (!finish_receive()) return;
+    if (!completed(request_)) return;
+    arrived_.push_back(*std::exchange(incoming_, std::nullopt));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
@@ -25,6 +26,7 @@ enum class Tag : int {
   kWeightGroup = 7,        // collective over learner 0 and the actors
   kLearnerGroup = 8,       // collective over the learners
   kSharedPolicyGroup = 9,  // collective over the learners and the actors, at the start
+  kTexts = 10,             // gather_texts()
   kFirstFree = 16,         // tests
 };
 
@@ -43,6 +45,9 @@ class Outbox {
 
   /// Starts a send and returns immediately. Throws Error for messages above 2 GiB.
   void post(int destination, Tag tag, std::shared_ptr<const Bytes> bytes);
+  void post(int destination, Tag tag, Bytes bytes) {
+    post(destination, tag, std::make_shared<const Bytes>(std::move(bytes)));
+  }
   /// Frees the buffers of finished sends. Returns the number of messages in flight.
   std::size_t pending();
   /// Waits until at most `limit` messages are in flight, and polls the job's progress meanwhile.
@@ -60,14 +65,15 @@ class Outbox {
 /// Messages of one tag that arrive at this rank from any source, in order of arrival. Messages of
 /// one source keep the order in which they were sent. They are received whenever the rank polls the
 /// job's progress.
-class Inbox : public Progressing {
+class Inbox {
  public:
   Inbox(Job& job, Tag tag);
-  ~Inbox() override;
+  ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  void poll_progress() override;
+  /// Receives what has arrived. Never blocks. Called by Job::poll_progress().
+  void take_arrived();
   /// Returns the next message if one has arrived. Never blocks. Throws JobEnding.
   std::optional<Message> try_receive();
   /// Returns the next message. Waits for it, and polls the job's progress meanwhile.
@@ -75,7 +81,6 @@ class Inbox : public Progressing {
 
  private:
   bool start_receive();
-  bool finish_receive();
 
   Job& job_;
   Tag tag_;

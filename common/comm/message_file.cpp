@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 struct FileHeader {
   std::array<char, 8> magic = {'L', 'I', 'E', 'R', 'E', 'S', 'P', 'S'};
-  std::uint32_t version = kMessageFileVersion, wire_version = wire::kVersion;
+  std::uint32_t version = 2, wire_version = wire::kVersion;
 };
 static_assert(sizeof(FileHeader) == 16);
 
@@ -70,31 +70,24 @@ class RecordReader {
     const std::uint64_t left = size_ - state.valid_bytes;
     if (left == 0) return false;
     if (left < kHeadBytes) return end_incomplete(state);
-    const RecordHeader crc = read_head(message);
+    RecordHeader crc;
+    read(&crc, sizeof crc);
+    message.resize(wire::kHeaderBytes);
+    read(message.data(), message.size());
     if (crc32c(chars_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
     std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
     std::memcpy(&payload, message.data() + 8, sizeof payload);
     if (payload > left - kHeadBytes) return end_incomplete(state);
-    read_payload(message, payload);
+    message.resize(wire::kHeaderBytes + payload);
+    read(message.data() + wire::kHeaderBytes, payload);
     check_payload(state, message, crc);
     state.valid_bytes += kHeadBytes + payload;
     return true;
   }
 
  private:
-  RecordHeader read_head(Bytes& message) {
-    RecordHeader crc;
-    message.resize(wire::kHeaderBytes);
-    file_.read(reinterpret_cast<char*>(&crc), sizeof crc);
-    file_.read(reinterpret_cast<char*>(message.data()), wire::kHeaderBytes);
-    if (!file_) fail("{}: cannot be read to its end", path_.string());
-    return crc;
-  }
-
-  void read_payload(Bytes& message, std::uint64_t payload) {
-    message.resize(wire::kHeaderBytes + payload);
-    file_.read(reinterpret_cast<char*>(message.data() + wire::kHeaderBytes),
-               static_cast<std::streamsize>(payload));
+  void read(void* into, std::uint64_t bytes) {
+    file_.read(static_cast<char*>(into), static_cast<std::streamsize>(bytes));
     if (!file_) fail("{}: cannot be read to its end", path_.string());
   }
 

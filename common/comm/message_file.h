@@ -20,8 +20,6 @@
 
 namespace lie {
 
-inline constexpr std::uint32_t kMessageFileVersion = 2;
-
 /// The result of reading a file, apart from its intact messages.
 struct MessageFileState {
   std::uint64_t valid_bytes = 0;    // end of the last complete record, where appending continues

@@ -9,23 +9,22 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/io/json.h"
+#include "common/text/counted.h"
 
 namespace lie {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, cpus)
+
 namespace {
 
 constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor};
 
-struct Counts {
-  std::int64_t learners = 0;
-  std::int64_t reward_workers = 0;  // 0: learner 0 scores the groups
-  std::int64_t actors = 0;
-};
-
 [[noreturn]] void fail_to_fit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
   fail(
-      "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
+      "roles: actors {}, reward_workers {}, learners {} do not fit a world of {}: {}; set "
       "them to 0 to choose them automatically",
-      o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
+      o.actors, o.reward_workers, o.learners, counted(ranks, "rank"), problem);
 }
 
 /// Returns the number of reward workers where the options leave it open. These are all remaining
@@ -38,23 +37,24 @@ std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks
   return std::clamp<std::int64_t>(free_ranks, 0, options.actors > 0 ? free_ranks : wanted);
 }
 
-Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t max_learners) {
-  Counts counts;
-  counts.learners = options.learners;
+/// Returns the options with the numbers that they leave open. 0 reward workers: learner 0 scores
+/// the groups.
+RolesOptions count_roles(const RolesOptions& options, std::int64_t ranks,
+                         std::int64_t max_learners) {
+  RolesOptions counts = options;
   if (counts.learners == 0 && options.actors > 0 && options.reward_workers > 0) {
     counts.learners = ranks - options.actors - options.reward_workers;
   } else if (counts.learners == 0) {
     counts.learners = std::clamp<std::int64_t>(ranks / 8, 1, max_learners);
   }
-  counts.reward_workers = options.reward_workers > 0
-                              ? options.reward_workers
-                              : free_reward_workers(options, ranks, counts.learners);
-  counts.actors =
-      options.actors > 0 ? options.actors : ranks - counts.learners - counts.reward_workers;
+  if (counts.reward_workers == 0) {
+    counts.reward_workers = free_reward_workers(options, ranks, counts.learners);
+  }
+  if (counts.actors == 0) counts.actors = ranks - counts.learners - counts.reward_workers;
   return counts;
 }
 
-void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
+void check_counts(const RolesOptions& counts, const RolesOptions& options, std::int64_t ranks,
                   std::int64_t max_learners) {
   check_gradient_shards(counts.learners, max_learners, "update.gradient_shards");
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
@@ -68,21 +68,6 @@ std::vector<int> consecutive(std::int64_t first, std::int64_t count) {
   std::vector<int> ranks;
   for (std::int64_t i = 0; i < count; ++i) ranks.push_back(static_cast<int>(first + i));
   return ranks;
-}
-
-/// "host\n0,1,5"
-std::string place_to_text(const RankPlace& place) {
-  return fmt::format("{}\n{}", place.host, fmt::join(place.cpus, ","));
-}
-
-RankPlace place_from_text(const std::string& text) {
-  const std::size_t line_end = text.find('\n');
-  RankPlace place{text.substr(0, line_end), {}};
-  for (std::size_t at = line_end; at != std::string::npos && at + 1 < text.size();
-       at = text.find(',', at + 1)) {
-    place.cpus.push_back(std::stoi(text.substr(at + 1)));
-  }
-  return place;
 }
 
 constexpr std::size_t kMaxRows = 16;  // lines of the table before it is folded further
@@ -123,10 +108,7 @@ std::string ranks_text(const TableRow& row) {
 }
 
 std::string threads_text(const TableRow& row) {
-  if (row.max_threads == 1) return "1 thread";
-  if (row.min_threads == row.max_threads) {
-    return fmt::format("{} threads", row.max_threads);
-  }
+  if (row.min_threads == row.max_threads) return counted(row.max_threads, "thread");
   return fmt::format("{}-{} threads", row.min_threads, row.max_threads);
 }
 
@@ -155,12 +137,8 @@ std::string text_of(std::span<const TableRow> rows) {
 }
 
 std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::kActor: return "actor";
-    case Role::kRewardWorker: return "reward worker";
-    case Role::kLearner: return "learner";
-  }
-  return "unknown role";
+  if (role == Role::kActor) return "actor";
+  return role == Role::kLearner ? "learner" : "reward worker";
 }
 
 }  // namespace
@@ -193,19 +171,15 @@ void describe(FieldList& fields, RolesOptions& options) {
 
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
   std::vector<RankPlace> places;
-  for (const std::string& text : gather_texts(job, place_to_text(mine))) {
-    places.push_back(place_from_text(text));
+  for (const std::string& text : gather_texts(job, Json(mine).dump())) {
+    places.push_back(Json::parse(text));
   }
   return places;
 }
 
 const std::vector<int>& RoleLayout::ranks(Role role) const {
-  switch (role) {
-    case Role::kActor: return actors;
-    case Role::kRewardWorker: return reward_workers;
-    case Role::kLearner: break;
-  }
-  return learners;
+  if (role == Role::kActor) return actors;
+  return role == Role::kLearner ? learners : reward_workers;
 }
 
 int RoleLayout::index(int rank, Role role) const {
@@ -294,7 +268,7 @@ RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places
     layout.learners = layout.reward_workers = layout.actors = {0};
     return layout;
   }
-  const Counts counts = count_roles(options, ranks, max_learners);
+  const RolesOptions counts = count_roles(options, ranks, max_learners);
   check_counts(counts, options, ranks, max_learners);
   layout.learners = consecutive(0, counts.learners);
   layout.reward_workers = consecutive(counts.learners, counts.reward_workers);

@@ -4,13 +4,14 @@
 // slots, but it holds back no ticket that another actor could work on.
 #pragma once
 
-#include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "common/base/stream.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {
@@ -38,7 +39,11 @@ class TicketQueue {
 /// later call returns it again.
 class TicketClient {
  public:
-  virtual ~TicketClient() = default;
+  /// `send` sends a request to the coordinator, whose answer arrives in `answers`.
+  TicketClient(std::function<void(TicketRequest)> send,
+               std::shared_ptr<PollableSource<Assignment>> answers)
+      : send_(std::move(send)), answers_(std::move(answers)) {}
+
   /// Sends the request unless one is open, waits for the answer and returns it. Throws JobEnding.
   Assignment receive(TicketRequest request);
   /// Sends the request unless one is open, and returns the answer if it has arrived. The request
@@ -46,12 +51,11 @@ class TicketClient {
   std::optional<Assignment> try_receive(TicketRequest request);
 
  private:
-  virtual void send_request(TicketRequest request) = 0;
-  virtual Assignment wait_answer() = 0;
-  virtual std::optional<Assignment> try_answer() = 0;
   void send_request_once(TicketRequest request);
   Assignment accept(Assignment answer);
 
+  std::function<void(TicketRequest)> send_;
+  std::shared_ptr<PollableSource<Assignment>> answers_;
   bool request_open_ = false, finished_ = false;
 };
 
@@ -75,17 +79,9 @@ class LocalTicketQueue : public TicketQueue {
   void poison(std::exception_ptr cause);
 
  private:
-  class Client;
-  void check_poison() const;
-  void send_request(int actor, TicketRequest request);
-  std::optional<Assignment> try_answer(int actor);
-  Assignment wait_answer(int actor);
-
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  std::vector<WaitingActor> waiting_;
-  std::vector<std::optional<Assignment>> answers_;  // by actor
-  std::exception_ptr poison_;
+  BoundedQueue<WaitingActor> requests_;
+  std::vector<std::shared_ptr<BoundedQueue<Assignment>>> answers_;  // by actor
+  std::vector<WaitingActor> waiting_;  // used by the coordinator's thread only
 };
 
 }  // namespace lie

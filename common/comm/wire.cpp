@@ -58,64 +58,64 @@ void fields(auto& io, ScoredGroup& g) {
   io(g.rollout, g.scores, g.texts, g.reward_worker, g.reward_clock);
 }
 
-/// Writes values to a buffer that is large enough. With a null buffer it only counts the bytes.
-class Writer {
+/// Passes the values of a message to Io::raw(data, bytes) and Io::count(elements, element_bytes),
+/// which returns the number of elements: Writer's argument, or what Reader has read.
+template <typename Io>
+class Values {
  public:
-  explicit Writer(std::byte* into) : into_(into) {}
-
   void operator()(auto&... values) { (value(values), ...); }
-  void choice(auto& chosen, auto /*last*/) { raw(&chosen, sizeof chosen); }
-  std::size_t written() const { return written_; }
+  template <typename Enum>
+  void choice(Enum& chosen, Enum last) {
+    io().raw(&chosen, sizeof chosen);
+    if (chosen <= last) return;
+    fail("message: {}, but a value up to {} was expected: the message is damaged",
+         static_cast<int>(chosen), static_cast<int>(last));
+  }
 
  private:
+  Io& io() { return static_cast<Io&>(*this); }
+  void value(Plain auto& number) { io().raw(&number, sizeof number); }
+  void value(std::string& text) {
+    text.resize(io().count(text.size(), 1));
+    io().raw(text.data(), text.size());
+  }
+  template <Plain T>
+  void value(std::vector<T>& numbers) {
+    numbers.resize(io().count(numbers.size(), sizeof(T)));
+    io().raw(numbers.data(), numbers.size() * sizeof(T));
+  }
+  template <typename T>
+  void value(std::vector<T>& items) {
+    constexpr std::size_t kSmallestItem = 8;  // every struct and string holds at least one u64
+    items.resize(io().count(items.size(), kSmallestItem));
+    for (T& item : items) value(item);
+  }
+  void value(auto& item) { fields(*this, item); }
+};
+
+/// Writes values to a buffer that is large enough. With a null buffer it only counts the bytes.
+class Writer : public Values<Writer> {
+ public:
+  explicit Writer(std::byte* into) : into_(into) {}
   void raw(const void* data, std::size_t size) {
     if (into_ != nullptr && size > 0) std::memcpy(into_ + written_, data, size);
     written_ += size;
   }
-  void value(Plain auto& number) { raw(&number, sizeof number); }
-  void value(std::string& text) {
-    count(text.size());
-    raw(text.data(), text.size());
+  std::size_t count(std::uint64_t elements, std::size_t /*element_bytes*/) {
+    raw(&elements, sizeof elements);
+    return elements;
   }
-  template <Plain T>
-  void value(std::vector<T>& numbers) {
-    count(numbers.size());
-    raw(numbers.data(), numbers.size() * sizeof(T));
-  }
-  template <typename T>
-  void value(std::vector<T>& items) {
-    count(items.size());
-    for (T& item : items) value(item);
-  }
-  void value(auto& item) { fields(*this, item); }
-  void count(std::size_t elements) {
-    const std::uint64_t stored = elements;
-    raw(&stored, sizeof stored);
-  }
+  std::size_t written() const { return written_; }
 
+ private:
   std::byte* into_;
   std::size_t written_ = 0;
 };
 
 /// Reads values from bytes and checks that enough bytes are left.
-class Reader {
+class Reader : public Values<Reader> {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  void operator()(auto&... values) { (value(values), ...); }
-  template <typename Enum>
-  void choice(Enum& chosen, Enum last) {
-    raw(&chosen, sizeof chosen);
-    if (chosen > last) {
-      fail("message: {}, but a value up to {} was expected: the message is damaged",
-           static_cast<int>(chosen), static_cast<int>(last));
-    }
-  }
-  void expect_end() const {
-    if (!bytes_.empty()) fail("message: {} bytes too many: the message is damaged", bytes_.size());
-  }
-
- private:
   void raw(void* into, std::size_t size) {
     if (size > bytes_.size()) {
       fail("message: truncated: {} bytes expected, {} left", size, bytes_.size());
@@ -123,33 +123,18 @@ class Reader {
     if (size > 0) std::memcpy(into, bytes_.data(), size);
     bytes_ = bytes_.subspan(size);
   }
-  /// Reads the number of elements that follow, each of at least `element_bytes`.
-  std::size_t count(std::size_t element_bytes) {
-    std::uint64_t stored = 0;
-    raw(&stored, sizeof stored);
-    if (stored > bytes_.size() / element_bytes) {
-      fail("message: truncated: {} elements announced, {} bytes left", stored, bytes_.size());
+  std::size_t count(std::uint64_t elements, std::size_t element_bytes) {
+    raw(&elements, sizeof elements);
+    if (elements > bytes_.size() / element_bytes) {
+      fail("message: truncated: {} elements announced, {} bytes left", elements, bytes_.size());
     }
-    return static_cast<std::size_t>(stored);
+    return elements;
   }
-  void value(Plain auto& number) { raw(&number, sizeof number); }
-  void value(std::string& text) {
-    text.resize(count(1));
-    raw(text.data(), text.size());
+  void expect_end() const {
+    if (!bytes_.empty()) fail("message: {} bytes too many: the message is damaged", bytes_.size());
   }
-  template <Plain T>
-  void value(std::vector<T>& numbers) {
-    numbers.resize(count(sizeof(T)));
-    raw(numbers.data(), numbers.size() * sizeof(T));
-  }
-  template <typename T>
-  void value(std::vector<T>& items) {
-    constexpr std::size_t kSmallestItem = 8;  // every struct and string holds at least one u64
-    items.resize(count(kSmallestItem));
-    for (T& item : items) value(item);
-  }
-  void value(auto& item) { fields(*this, item); }
 
+ private:
   std::span<const std::byte> bytes_;
 };
 
@@ -200,8 +185,7 @@ Header read_header(std::span<const std::byte> bytes) {
 
 template <typename T>
 Bytes pack(const T& value) {
-  // The description is shared with Reader, so it takes mutable references. Writer does not modify
-  // them.
+  // The description is shared with Reader, so it takes mutable references. Writer changes nothing.
   T& fields_of = const_cast<T&>(value);
   Writer counter(nullptr);
   counter(fields_of);

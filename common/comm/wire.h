@@ -46,17 +46,4 @@ T unpack(std::span<const std::byte> bytes);
 Bytes pack_close();
 bool is_close(std::span<const std::byte> bytes);
 
-extern template Bytes pack(const TicketRequest&);
-extern template Bytes pack(const Assignment&);
-extern template Bytes pack(const RolloutGroup&);
-extern template Bytes pack(const ScoredGroup&);
-extern template Bytes pack(const std::vector<RolloutGroup>&);
-extern template Bytes pack(const std::vector<ScoredGroup>&);
-extern template TicketRequest unpack(std::span<const std::byte>);
-extern template Assignment unpack(std::span<const std::byte>);
-extern template RolloutGroup unpack(std::span<const std::byte>);
-extern template ScoredGroup unpack(std::span<const std::byte>);
-extern template std::vector<RolloutGroup> unpack(std::span<const std::byte>);
-extern template std::vector<ScoredGroup> unpack(std::span<const std::byte>);
-
 }  // namespace lie::wire

@@ -127,7 +127,7 @@ std::string letter_of(const JsonRow& row, const std::string& key, std::size_t ch
 /// Returns the correct answer under `field`, or nothing if the field is absent.
 std::optional<std::string> gold_in(const JsonRow& row, const std::string& field) {
   if (!row.is_list(field)) return row.text_or_number(field);
-  std::vector<std::string> golds = row.texts_or_numbers(field);
+  const std::vector<std::string> golds = row.texts(field).value();
   if (golds.size() == 1) return golds.front();
   fail(
       "{}: field {}: a list of {} correct answers; if an answer must name all of them, join them "

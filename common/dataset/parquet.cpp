@@ -150,8 +150,6 @@ std::shared_ptr<arrow::Array> doubles(std::span<const double> values, const fs::
 
 }  // namespace
 
-bool parquet_is_built() { return true; }
-
 void for_each_parquet_row(const fs::path& path, const std::function<void(const JsonRow&)>& visit) {
   const auto reader = open_file(path);
   const auto batches = checked(reader->GetRecordBatchReader(), path);

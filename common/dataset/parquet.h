@@ -11,9 +11,6 @@
 
 namespace lie {
 
-/// Returns whether this build reads and writes Parquet.
-bool parquet_is_built();
-
 /// Calls `visit` with each row in order. A row's place is "train.parquet:row 12", counted from 1.
 /// Reads one batch of rows at a time. Lists and structs become JSON lists and objects. Texts,
 /// numbers and booleans keep their type. Times, dates and decimals become texts. Values of other

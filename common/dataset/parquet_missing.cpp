@@ -14,8 +14,6 @@ namespace {
 
 }  // namespace
 
-bool parquet_is_built() { return false; }
-
 void for_each_parquet_row(const std::filesystem::path& path,
                           const std::function<void(const JsonRow&)>&) {
   fail_missing(path);

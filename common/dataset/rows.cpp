@@ -62,7 +62,7 @@ std::int64_t for_each_line(const fs::path& path, const VisitRow& visit,
   LineInput file(path);
   std::int64_t rows = 0;
   for (std::string line; file.next(line);) {
-    if (is_blank(line)) continue;
+    if (trimmed(line).empty()) continue;
     if (rows == 0) refuse_other_format(path, line);
     guarded(skipped, [&] { visit(parse_json_row(line, file.place()), rows); });
     ++rows;

@@ -34,6 +34,16 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Writes all bytes. Returns false, with errno set, if it cannot.
+inline bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return false;
+    bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 /// Throws Error "PATH: cannot WHAT: the system's message for errno; REMEDY".
 [[noreturn]] inline void fail_on(const std::filesystem::path& path, std::string_view what,
                                  std::string_view remedy) {

@@ -17,24 +17,24 @@ namespace lie {
 
 namespace {
 
-Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
-  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+Descriptor opened(const fs::path& path, int flags, std::string_view what) {
+  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC));
   if (!file.is_open()) fail_on(path, what, "check the path and its permissions");
   return file;
 }
 
-void sync(const std::filesystem::path& path, int flags, std::string_view what) {
+void sync(const fs::path& path, int flags, std::string_view what) {
   const Descriptor file = opened(path, flags, what);
   if (::fsync(file.number()) != 0) fail_on(path, "sync it to the disk", "check the disk");
 }
 
-std::filesystem::path parent_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+fs::path parent_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_file(const fs::path& path) {
   // Without O_NONBLOCK, the call would wait for the writer of a pipe.
   const Descriptor file = opened(path, O_RDONLY | O_NONBLOCK, "open it");
   struct stat status = {};
@@ -57,7 +57,7 @@ std::string read_file(const std::filesystem::path& path) {
   return content;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+void write_file_atomically(const fs::path& path, std::string_view content) {
   FileAside aside(path);
   OutputFile file(aside.at(), OutputFile::Begin::kEmpty);
   write_past_fault_point("file", content, [&](std::string_view bytes) { file.write(bytes); });
@@ -65,79 +65,63 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   aside.publish();
 }
 
-bool holds_files_besides(const std::filesystem::path& directory,
-                         std::initializer_list<std::string_view> beginnings) {
-  if (!std::filesystem::is_directory(directory)) return false;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
-    if (std::ranges::none_of(beginnings, begins)) return true;
-  }
-  return false;
-}
+void sync_file(const fs::path& path) { sync(path, O_RDONLY, "open it"); }
 
-void create_anew(const std::filesystem::path& path) {
-  ::unlink(path.c_str());  // what is in the way otherwise makes open() fail
-  opened(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, "create it");
-}
-
-void sync_file(const std::filesystem::path& path) { sync(path, O_RDONLY, "open it"); }
-
-void sync_directory(const std::filesystem::path& path) {
+void sync_directory(const fs::path& path) {
   sync(path, O_RDONLY | O_DIRECTORY, "open it as a directory");
 }
 
-void remove_file(const std::filesystem::path& path) {
+void remove_file(const fs::path& path) {
   std::error_code code;
-  std::filesystem::remove(path, code);
+  fs::remove(path, code);
   if (code) {
     fail("{}: cannot remove it: {}; check the disk and permissions", path.string(), code.message());
   }
 }
 
-void cut_file(const std::filesystem::path& path, std::uint64_t bytes) {
+void cut_file(const fs::path& path, std::uint64_t bytes) {
   std::error_code code;
-  std::filesystem::resize_file(path, bytes, code);
+  fs::resize_file(path, bytes, code);
   if (code) {
     fail("{}: cannot cut its end off: {}; check the disk and permissions", path.string(),
          code.message());
   }
 }
 
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+void rename_durably(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     fail_on(from, fmt::format("rename it to {}", to.string()), "check both paths and permissions");
   }
   sync_directory(parent_of(to));
 }
 
-std::filesystem::path free_name(const std::filesystem::path& path, std::string_view suffix) {
+fs::path free_name(const fs::path& path, std::string_view suffix) {
   const std::string name = path.string() + std::string(suffix);
-  std::filesystem::path aside = name;
-  for (int copy = 2; std::filesystem::exists(aside); ++copy) {
+  fs::path aside = name;
+  for (int copy = 2; fs::exists(aside); ++copy) {
     aside = fmt::format("{}-{}", name, copy);
   }
   return aside;
 }
 
-std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
-  const std::filesystem::path aside = free_name(path, suffix);
+fs::path set_aside(const fs::path& path, std::string_view suffix) {
+  const fs::path aside = free_name(path, suffix);
   rename_durably(path, aside);
   return aside;
 }
 
-void make_directories(const std::filesystem::path& path) {
+void make_directories(const fs::path& path) {
   std::error_code code;
-  std::filesystem::create_directories(path, code);
-  if (code || !std::filesystem::is_directory(path)) {
+  fs::create_directories(path, code);
+  if (code || !fs::is_directory(path)) {
     fail("{}: cannot create the directory: {}; check that no file is in the way and permissions",
          path.string(), code ? code.message() : "a file has this name");
   }
 }
 
-std::vector<std::string> list_directory(const std::filesystem::path& path) {
+std::vector<std::string> list_directory(const fs::path& path) {
   std::error_code code;
-  std::filesystem::directory_iterator entries(path, code);
+  fs::directory_iterator entries(path, code);
   if (code) fail("{}: cannot list it: {}; name a directory", path.string(), code.message());
   std::vector<std::string> names;
   for (const auto& entry : entries) names.push_back(entry.path().filename().string());

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +19,6 @@ std::string read_file(const fs::path& path);
 /// Replaces the content of `path`: writes a temporary file, syncs it, renames it to `path`, and
 /// syncs the directory. After a crash at any moment `path` holds the old or the new content.
 void write_file_atomically(const fs::path& path, std::string_view content);
-
-/// Returns whether a directory holds a file whose name starts with none of `beginnings`.
-bool holds_files_besides(const fs::path& directory,
-                         std::initializer_list<std::string_view> beginnings);
-
-/// Creates an empty file. Replaces what has its name, also a symbolic link, but not a directory, so
-/// that a link which somebody else has put there is not followed. Throws Error if it cannot.
-void create_anew(const fs::path& path);
 
 /// Flushes a file's content to the disk.
 void sync_file(const fs::path& path);

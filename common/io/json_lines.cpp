@@ -27,11 +27,6 @@ void check_begins_an_object(std::string_view line, const std::string& place) {
       place, json_quoted(rest.substr(0, kShown)));
 }
 
-std::shared_ptr<const Json> parse_object(std::string_view line, const std::string& place) {
-  check_begins_an_object(line, place);
-  return std::make_shared<const Json>(parse_exact_json(line, place));
-}
-
 /// Returns a text, or the JSON text of a finite number or boolean; nothing for other values.
 std::optional<std::string> text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -93,18 +88,6 @@ std::optional<std::string> JsonRow::text_or_number(std::string_view field) const
   return text;
 }
 
-std::vector<std::string> JsonRow::texts_or_numbers(std::string_view field) const {
-  const Json* found = find(field);
-  std::vector<std::string> texts;
-  if (found == nullptr) return texts;
-  for (const Json& element : *found) {
-    std::optional<std::string> text = text_of(element);
-    if (!text) fail_expected(field, "a list of texts or numbers only");
-    texts.push_back(*std::move(text));
-  }
-  return texts;
-}
-
 std::optional<double> JsonRow::number(std::string_view field) const {
   const Json* found = find(field);
   if (found == nullptr) return std::nullopt;
@@ -137,13 +120,14 @@ std::optional<bool> JsonRow::boolean(std::string_view field) const {
 std::optional<std::vector<std::string>> JsonRow::texts(std::string_view field) const {
   const Json* found = find(field);
   if (found == nullptr) return std::nullopt;
-  if (!found->is_array()) fail_expected(field, "a list of texts");
-  std::vector<std::string> values;
+  if (!found->is_array()) fail_expected(field, "a list of texts or numbers");
+  std::vector<std::string> texts;
   for (const Json& element : *found) {
-    if (!element.is_string()) fail_expected(field, "a list of texts only");
-    values.push_back(element.get<std::string>());
+    std::optional<std::string> text = text_of(element);
+    if (!text) fail_expected(field, "a list of texts or numbers only");
+    texts.push_back(*std::move(text));
   }
-  return values;
+  return texts;
 }
 
 std::vector<JsonRow> JsonRow::rows(std::string_view field) const {
@@ -177,7 +161,8 @@ std::vector<std::string> JsonRow::names() const {
 }
 
 JsonRow parse_json_row(std::string_view line, const std::string& place) {
-  return JsonRow(place, parse_object(line, place));
+  check_begins_an_object(line, place);
+  return JsonRow(place, std::make_shared<const Json>(parse_exact_json(line, place)));
 }
 
 std::string json_quoted(std::string_view text) {

@@ -33,9 +33,8 @@ class JsonRow {
   std::optional<double> number(std::string_view field) const;
   std::optional<std::int64_t> integer(std::string_view field) const;
   std::optional<bool> boolean(std::string_view field) const;
+  /// Returns a list whose elements text_or_number() would accept.
   std::optional<std::vector<std::string>> texts(std::string_view field) const;
-  /// Returns a list of texts, numbers and booleans as texts. Empty if absent.
-  std::vector<std::string> texts_or_numbers(std::string_view field) const;
   /// Returns a list of objects with places such as "prompts.jsonl:12 prompt[0]". Empty if absent.
   std::vector<JsonRow> rows(std::string_view field) const;
 

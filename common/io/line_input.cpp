@@ -44,8 +44,4 @@ void LineInput::require_read() {
 
 std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
 
-bool is_blank(const std::string& line) {
-  return line.find_first_not_of(" \t\r") == std::string::npos;
-}
-
 }  // namespace lie

@@ -31,7 +31,4 @@ class LineInput {
   std::int64_t number_ = 0;
 };
 
-/// Returns whether the line is empty or only white space.
-bool is_blank(const std::string& line);
-
 }  // namespace lie

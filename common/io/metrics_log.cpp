@@ -35,8 +35,8 @@ MetricsRow from_json(const OrderedJson& json) {
 
 }  // namespace
 
-MetricsFile read_valid_metrics(const std::filesystem::path& path) {
-  const std::string text = std::filesystem::exists(path) ? read_file(path) : std::string();
+MetricsFile read_valid_metrics(const fs::path& path) {
+  const std::string text = fs::exists(path) ? read_file(path) : std::string();
   MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
   const auto take = [&](std::string_view object, std::size_t line) {
     try {
@@ -61,10 +61,10 @@ MetricsFile read_valid_metrics(const std::filesystem::path& path) {
   return file;
 }
 
-MetricsFile metrics_to_continue(const std::filesystem::path& path) {
+MetricsFile metrics_to_continue(const fs::path& path) {
   MetricsFile file = read_valid_metrics(path);
   if (file.damage.empty()) return file;
-  const std::filesystem::path kept = free_name(path, ".damaged");
+  const fs::path kept = free_name(path, ".damaged");
   write_file_atomically(kept, read_file(path));
   for (std::string& damage : file.damage) {
     damage += fmt::format("; the whole file is kept as {}", kept.string());
@@ -76,7 +76,7 @@ void drop_after(std::int64_t last_step, std::vector<MetricsRow>& rows) {
   std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last_step; });
 }
 
-std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
+std::vector<MetricsRow> read_metrics(const fs::path& path) {
   MetricsFile file = read_valid_metrics(path);
   if (!file.damage.empty()) {
     fail("{}; resume the run, which repairs the file", file.damage.front());
@@ -89,7 +89,7 @@ std::optional<double> MetricsRow::find(std::string_view name) const {
   return at == values.end() ? std::nullopt : std::optional(at->second);
 }
 
-MetricsLog::MetricsLog(const std::filesystem::path& path, std::span<const MetricsRow> rows) {
+MetricsLog::MetricsLog(const fs::path& path, std::span<const MetricsRow> rows) {
   std::string text;
   for (const MetricsRow& row : rows) {
     text += line_of(row);

@@ -1,9 +1,7 @@
 #include "common/io/output_file.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -13,7 +11,7 @@
 
 namespace lie {
 
-OutputFile::OutputFile(std::filesystem::path path, Begin begin)
+OutputFile::OutputFile(fs::path path, Begin begin)
     : path_(std::move(path)),
       file_(::open(path_.c_str(),
                    O_WRONLY | O_CREAT | O_CLOEXEC | (begin == Begin::kEmpty ? O_TRUNC : O_APPEND),
@@ -22,12 +20,7 @@ OutputFile::OutputFile(std::filesystem::path path, Begin begin)
 }
 
 void OutputFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_on(path_, "write it", "check the disk and its quota");
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_.number(), bytes)) fail_on(path_, "write it", "check the disk and its quota");
 }
 
 void OutputFile::close() {
@@ -49,7 +42,9 @@ FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
   if (fs::exists(there) && !fs::is_regular_file(there)) return;
   if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
   at_ = place_.string() + ".partial";
-  create_anew(at_);
+  ::unlink(at_.c_str());  // so that a link which somebody else has put there is not followed
+  const Descriptor created(::open(at_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!created.is_open()) fail_on(at_, "create it", "check the path and its permissions");
 }
 
 FileAside::~FileAside() {

@@ -71,7 +71,7 @@ std::string record(double wall_time, std::int64_t step, std::string_view what) {
 
 constexpr std::string_view kFilePrefix = "events.out.tfevents.";
 
-void remove_event_files(const std::filesystem::path& directory) {
+void remove_event_files(const fs::path& directory) {
   for (const std::string& name : list_directory(directory)) {
     if (name.starts_with(kFilePrefix)) remove_file(directory / name);
   }
@@ -131,7 +131,7 @@ std::string histogram_record(double wall_time, std::int64_t step, std::string_vi
   return record(wall_time, step, bytes_field(5, bytes_field(1, value)));
 }
 
-EventWriter::EventWriter(const std::filesystem::path& directory, std::optional<std::int64_t> keep) {
+EventWriter::EventWriter(const fs::path& directory, std::optional<std::int64_t> keep) {
   make_directories(directory);
   if (!keep) remove_event_files(directory);
   const double now = unix_seconds();
@@ -145,7 +145,7 @@ void EventWriter::write(double wall_time, std::int64_t step, std::span<const Sca
   file_->write(scalars_record(wall_time, step, scalars));
 }
 
-std::string event_file_fault(const std::filesystem::path& path) {
+std::string event_file_fault(const fs::path& path) {
   const std::string text = read_file(path);
   std::string_view left = text;
   // Returns whether the first `size` bytes are followed by their checksum.

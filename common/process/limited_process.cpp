@@ -24,42 +24,32 @@ struct Header {
   bool is_error = false;
 };
 
-/// Returns false if the other side has closed the connection.
-bool send_bytes(int socket, const void* data, std::size_t size) {
-  const auto* at = static_cast<const char*>(data);
+/// Calls send(2), or recv(2), which ignores the flag, until all bytes have passed. Returns false if
+/// the other side has closed the connection.
+template <typename Call, typename Byte>
+bool transfer(Call call, int socket, Byte* at, std::size_t size) {
   while (size > 0) {
-    const ssize_t sent = ::send(socket, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
-bool receive_bytes(int socket, void* data, std::size_t size) {
-  auto* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = ::recv(socket, at, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    size -= static_cast<std::size_t>(got);
+    const ssize_t passed = call(socket, at, size, MSG_NOSIGNAL);
+    if (passed < 0 && errno == EINTR) continue;
+    if (passed <= 0) return false;
+    at += passed;
+    size -= static_cast<std::size_t>(passed);
   }
   return true;
 }
 
 bool send_text(int socket, std::string_view text, bool is_error) {
   const Header header = {text.size(), is_error};
-  return send_bytes(socket, &header, sizeof header) && send_bytes(socket, text.data(), text.size());
+  return transfer(::send, socket, reinterpret_cast<const char*>(&header), sizeof header) &&
+         transfer(::send, socket, text.data(), text.size());
 }
 
 bool receive_text(int socket, std::string& text, bool& is_error) {
   Header header;
-  if (!receive_bytes(socket, &header, sizeof header)) return false;
+  if (!transfer(::recv, socket, reinterpret_cast<char*>(&header), sizeof header)) return false;
   is_error = header.is_error;
   text.resize(header.bytes);
-  return receive_bytes(socket, text.data(), text.size());
+  return transfer(::recv, socket, text.data(), text.size());
 }
 
 rlim_t memory_in_use() {

@@ -7,22 +7,16 @@
 namespace lie {
 namespace {
 
-template <typename Progress>
-std::string count_text(const Progress& progress) {
-  return fmt::format("step {:>{}}/{}", progress.step, std::to_string(progress.steps).size(),
-                     progress.steps);
+std::string count_text(std::int64_t step, std::int64_t steps) {
+  return fmt::format("step {:>{}}/{}", step, std::to_string(steps).size(), steps);
 }
 
-std::string result_text(const StepProgress& progress) {
-  const double cut = progress.truncated_share;
+std::string result_text(const MetricsRow& row) {
+  const double cut = row.value_or_zero("truncation_rate");
   return fmt::format("accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f}",
-                     progress.accuracy, progress.response_length_mean,
+                     row.value_or_zero("accuracy"), row.value_or_zero("response_length_mean"),
                      cut >= 0.005 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "",
-                     progress.reward_mean, progress.c_context_mean);
-}
-
-double seconds_of(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double>(time).count();
+                     row.value_or_zero("reward_mean"), row.value_or_zero("c_context_mean"));
 }
 
 }  // namespace
@@ -35,49 +29,49 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
-std::string progress_text(const StepProgress& progress, double seconds_left) {
-  return fmt::format("{} | {} | {:.0f} tokens/s | {} left", count_text(progress),
-                     result_text(progress), progress.tokens_per_second,
+std::string step_text(const MetricsRow& row, std::int64_t steps, double seconds_left) {
+  return fmt::format("{} | {} | {:.0f} tokens/s | {} left", count_text(row.step, steps),
+                     result_text(row), row.value_or_zero("tokens_per_second"),
                      duration_text(seconds_left));
 }
 
-std::string progress_text(const GroupsProgress& progress, double tokens_per_second) {
+std::string groups_text(const GroupsProgress& progress, std::int64_t steps,
+                        double tokens_per_second) {
   return fmt::format(
-      "{} | {}{}/{} groups{}", count_text(progress), progress.is_evaluation ? "evaluation " : "",
-      progress.groups, progress.all_groups,
+      "{} | {}{}/{} groups{}", count_text(progress.step, steps),
+      progress.is_evaluation ? "evaluation " : "", progress.groups, progress.all_groups,
       progress.tokens > 0 ? fmt::format(" | {:.0f} tokens/s", tokens_per_second) : "");
 }
 
-std::string progress_text(const EvaluationProgress& progress) {
+std::string evaluation_text(const MetricsRow& row, std::int64_t steps) {
   return fmt::format("{} | evaluation: accuracy {:.3f} | length {:.1f} | C_context {:.1f}",
-                     count_text(progress), progress.accuracy, progress.response_length_mean,
-                     progress.c_context_mean);
+                     count_text(row.step, steps), row.value_or_zero("eval_accuracy"),
+                     row.value_or_zero("eval_response_length_mean"),
+                     row.value_or_zero("eval_c_context_mean"));
 }
 
-ProgressLine::ProgressLine(std::FILE* out) : line_(out) {}
-
-void ProgressLine::show(const StepProgress& progress) {
-  seconds_ += progress.step_seconds;
+void ProgressLine::show_step(const MetricsRow& row) {
+  seconds_ += row.value_or_zero("step_seconds");
   ++steps_seen_;
-  last_ = progress;
-  line_.show(progress_text(progress, seconds_left()));
+  last_ = row;
+  line_.show(step_text(row, steps_, seconds_left()));
 }
 
 /// Returns the estimated time from the end of the last shown step to the end of the run.
 double ProgressLine::seconds_left() const {
   const double mean = seconds_ / static_cast<double>(steps_seen_);
-  return mean * static_cast<double>(last_.steps - last_.step);
+  return mean * static_cast<double>(steps_ - last_.step);
 }
 
-void ProgressLine::show(const GroupsProgress& progress) {
+void ProgressLine::show_groups(const GroupsProgress& progress) {
   if (!line_.is_rewritten()) return;
-  const Clock::time_point now = Clock::now();
-  if (progress.tokens == 0) wait_began_ = now;
+  if (progress.tokens == 0) waited_ = {};
   const bool is_last = progress.groups == progress.all_groups;
+  const auto now = std::chrono::steady_clock::now();
   if (!is_last && now - shown_at_ < std::chrono::milliseconds(100)) return;
   shown_at_ = now;
-  const double waited = seconds_of(now - wait_began_);
-  std::string text = progress_text(progress, static_cast<double>(progress.tokens) / waited);
+  const double waited = waited_.seconds();
+  std::string text = groups_text(progress, steps_, static_cast<double>(progress.tokens) / waited);
   if (steps_seen_ > 0) {
     text += fmt::format(" | step {}: {} | {} left", last_.step, result_text(last_),
                         duration_text(seconds_left() - waited));
@@ -85,9 +79,9 @@ void ProgressLine::show(const GroupsProgress& progress) {
   line_.show(text);
 }
 
-void ProgressLine::show(const EvaluationProgress& progress) {
+void ProgressLine::show_evaluation(const MetricsRow& row) {
   if (steps_seen_ > 0) line_.finish();  // keep the last step's line
-  line_.show(progress_text(progress));
+  line_.show(evaluation_text(row, steps_));
   line_.finish();
 }
 

@@ -104,19 +104,9 @@ bool is_at(const fs::path& file, int descriptor) {
          named.st_ino == open.st_ino && named.st_dev == open.st_dev;
 }
 
-bool write_whole(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
-    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-  }
-  return true;
-}
-
 /// Replaces the text of the open lock file. On failure the file is removed and Error is thrown.
 void replace_text(int descriptor, const fs::path& file, std::string_view text) {
-  if (::ftruncate(descriptor, 0) == 0 && write_whole(descriptor, text) &&
-      ::fsync(descriptor) == 0) {
+  if (::ftruncate(descriptor, 0) == 0 && write_all(descriptor, text) && ::fsync(descriptor) == 0) {
     return;
   }
   const int code = errno;

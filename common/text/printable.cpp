@@ -4,51 +4,44 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "common/text/scan.h"
 
 namespace lie {
 namespace {
 
 bool is_control(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }
 
-/// Returns whether the bytes at `i` are the UTF-8 of U+0080 to U+009F.
-bool is_wide_control(std::string_view text, std::size_t i) {
-  if (i + 1 >= text.size()) return false;
-  const auto second = static_cast<unsigned char>(text[i + 1]);
-  return text[i] == '\xc2' && second >= 0x80 && second < 0xa0;
-}
-
-struct Mark {
-  std::string_view bytes, code;
+/// A character outside ASCII.
+struct WideCharacter {
+  unsigned code = 0;      // code point; 0: there is none of 2 or 3 bytes
+  std::size_t bytes = 1;  // length in UTF-8
 };
 
-/// Marks that change the text direction (Unicode standard annex 9).
-constexpr std::array<Mark, 12> kDirectionMarks = {{{"\u061c", "\\u061c"},
-                                                   {"\u200e", "\\u200e"},
-                                                   {"\u200f", "\\u200f"},
-                                                   {"\u202a", "\\u202a"},
-                                                   {"\u202b", "\\u202b"},
-                                                   {"\u202c", "\\u202c"},
-                                                   {"\u202d", "\\u202d"},
-                                                   {"\u202e", "\\u202e"},
-                                                   {"\u2066", "\\u2066"},
-                                                   {"\u2067", "\\u2067"},
-                                                   {"\u2068", "\\u2068"},
-                                                   {"\u2069", "\\u2069"}}};
+/// Decodes the character of 2 or 3 bytes that the text begins with.
+WideCharacter wide_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto tail = [&](std::size_t i) { return byte(i) & 0x3f; };
+  const auto is_tail = [&](std::size_t i) { return byte(i) >> 6 == 0b10; };
+  if (byte(0) >> 5 == 0b110 && is_tail(1)) return {(byte(0) & 0x1f) << 6 | tail(1), 2};
+  if (byte(0) >> 4 != 0b1110 || !is_tail(1) || !is_tail(2)) return {};
+  return {(byte(0) & 0xf) << 12 | tail(1) << 6 | tail(2), 3};
+}
 
-/// Returns the mark that the text begins with, or null.
-const Mark* direction_mark(std::string_view text) {
-  const auto found = std::ranges::find_if(
-      kDirectionMarks, [&](const Mark& mark) { return text.starts_with(mark.bytes); });
-  return found == kDirectionMarks.end() ? nullptr : found;
+/// Returns whether the character is a control or changes the text direction (Unicode standard
+/// annex 9).
+bool is_wide_control(unsigned code) {
+  return (code >= 0x80 && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
+         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 constexpr std::string_view kMask = "***";
 
 /// Returns whether an option or variable of this name holds a secret: "--api-key", "HF_TOKEN".
 bool names_secret(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lowered(name);
   constexpr std::array<std::string_view, 6> kEnds = {"key",      "token",      "secret",
                                                      "password", "credential", "passphrase"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return lower.ends_with(end); });
@@ -91,11 +84,10 @@ std::string printable(std::string_view text) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (is_control(c)) {
       shown += fmt::format("\\x{:02x}", c);
-    } else if (is_wide_control(text, i)) {
-      shown += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
-    } else if (const Mark* mark = direction_mark(text.substr(i))) {
-      shown += mark->code;
-      i += mark->bytes.size() - 1;
+    } else if (const WideCharacter wide = wide_character(text.substr(i));
+               is_wide_control(wide.code)) {
+      shown += fmt::format("\\u{:04x}", wide.code);
+      i += wide.bytes - 1;
     } else {
       shown += text[i];
     }

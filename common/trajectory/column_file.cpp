@@ -33,7 +33,7 @@ h5::Handle create_dataset(hid_t file, const fs::path& path, const ColumnInfo& co
   h5::check(H5Pset_create_intermediate_group(groups.id(), 1), "set intermediate groups");
   const h5::Handle layout = column_layout(column);
   const h5::Handle access = h5::column_access();
-  h5::Handle dataset(H5Dcreate2(file, column.path, h5::file_type(column.type), space.id(),
+  h5::Handle dataset(H5Dcreate2(file, column.path, h5::type_of(column.type), space.id(),
                                 groups.id(), layout.id(), access.id()),
                      H5Dclose);
   if (!dataset) h5::fail_to_write(path, column.path);
@@ -84,7 +84,7 @@ void ColumnFile::appear_as(const fs::path& path) {
 
 void ColumnFile::create_column(const ColumnInfo& column) {
   columns_.push_back(
-      {column.path, h5::memory_type(column.type), create_dataset(file_.id(), path_, column), 0});
+      {column.path, h5::type_of(column.type), create_dataset(file_.id(), path_, column), 0});
 }
 
 void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> bytes) {
@@ -103,10 +103,6 @@ void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> 
       0) {
     h5::fail_to_write(path_, path);
   }
-}
-
-void ColumnFile::append_rows(const SegmentReader& from, const ColumnInfo& column, RowRange range) {
-  append_bytes(column.path, from.read_bytes(column, range));
 }
 
 void ColumnFile::flush() {

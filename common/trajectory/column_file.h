@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/trajectory/hdf5.h"
-#include "common/trajectory/reader.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/schema.h"
 
@@ -31,7 +30,6 @@ class ColumnFile {
   }
   /// Appends rows to the column at `path`. They are bytes in this machine's byte order.
   void append_bytes(std::string_view path, std::span<const std::byte> rows);
-  void append_rows(const SegmentReader& from, const schema::ColumnInfo& column, RowRange range);
   /// Hands all appended rows to the operating system. Readers see rows appended later only after
   /// these rows. (Flushing the file costs as much as flushing a single column.)
   void flush();

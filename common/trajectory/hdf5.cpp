@@ -75,35 +75,7 @@ void read_attribute(hid_t attribute, hid_t type, void* value, const char* name,
   }
 }
 
-struct Types {
-  hid_t memory, file;
-};
-
-Types types_of(schema::ElementType type) {
-  switch (type) {
-    case schema::ElementType::kUint8: return {H5T_NATIVE_UINT8, H5T_STD_U8LE};
-    case schema::ElementType::kInt32: return {H5T_NATIVE_INT32, H5T_STD_I32LE};
-    case schema::ElementType::kInt64: return {H5T_NATIVE_INT64, H5T_STD_I64LE};
-    case schema::ElementType::kFloat32: return {H5T_NATIVE_FLOAT, H5T_IEEE_F32LE};
-    case schema::ElementType::kFloat64: return {H5T_NATIVE_DOUBLE, H5T_IEEE_F64LE};
-  }
-  return {H5I_INVALID_HID, H5I_INVALID_HID};
-}
-
 }  // namespace
-
-Handle& Handle::operator=(Handle&& other) noexcept {
-  if (this != &other) {
-    reset();
-    id_ = std::exchange(other.id_, H5I_INVALID_HID);
-    closer_ = other.closer_;
-  }
-  return *this;
-}
-
-void Handle::reset() noexcept {
-  if (id_ >= 0) closer_(std::exchange(id_, H5I_INVALID_HID));
-}
 
 void Handle::close(const std::filesystem::path& file) {
   if (id_ >= 0 && closer_(std::exchange(id_, H5I_INVALID_HID)) < 0) fail_to_write(file, "its end");
@@ -165,9 +137,16 @@ Handle create_file(const std::filesystem::path& path) {
   return file;
 }
 
-hid_t memory_type(schema::ElementType type) { return types_of(type).memory; }
-
-hid_t file_type(schema::ElementType type) { return types_of(type).file; }
+hid_t type_of(schema::ElementType type) {
+  switch (type) {
+    case schema::ElementType::kUint8: return H5T_STD_U8LE;
+    case schema::ElementType::kInt32: return H5T_STD_I32LE;
+    case schema::ElementType::kInt64: return H5T_STD_I64LE;
+    case schema::ElementType::kFloat32: return H5T_IEEE_F32LE;
+    case schema::ElementType::kFloat64: return H5T_IEEE_F64LE;
+  }
+  return H5I_INVALID_HID;
+}
 
 void write_attribute(hid_t object, const char* name, std::string_view text) {
   const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
@@ -241,7 +220,7 @@ Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path
          last_reason());
   }
   const Handle type(checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
-  if (H5Tequal(type.id(), file_type(column.type)) <= 0) {
+  if (H5Tequal(type.id(), type_of(column.type)) <= 0) {
     fail("{}: column {} has another element type than schema version {} defines", path, column.path,
          schema::kVersion);
   }

@@ -5,6 +5,7 @@
 
 #include <hdf5.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -28,11 +29,16 @@ class Handle {
   Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
   Handle(Handle&& other) noexcept
       : id_(std::exchange(other.id_, H5I_INVALID_HID)), closer_(other.closer_) {}
-  Handle& operator=(Handle&& other) noexcept;
-  ~Handle() { reset(); }
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(closer_, other.closer_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) closer_(id_);
+  }
   hid_t id() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  void reset() noexcept;
   void close(const std::filesystem::path& file);
 
  private:
@@ -62,9 +68,9 @@ Handle file_access();
 Handle column_access();
 Handle create_file(const std::filesystem::path& path);
 
-/// Return the HDF5 type of a column's elements in memory and in the file (little-endian).
-hid_t memory_type(schema::ElementType type);
-hid_t file_type(schema::ElementType type);
+/// Returns the HDF5 type of a column's elements, in memory and in the file.
+hid_t type_of(schema::ElementType type);
+static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 /// Write an attribute. Throw Error naming the object's file.
 void write_attribute(hid_t object, const char* name, std::string_view text);

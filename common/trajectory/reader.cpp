@@ -84,11 +84,6 @@ SegmentReader::SegmentReader(const fs::path& path, std::shared_ptr<h5::OpenFiles
   read_ends();
 }
 
-void SegmentReader::keep_steps_up_to(std::int64_t last) {
-  std::erase_if(steps_, [last](std::int64_t step) { return step > last; });
-  for (auto& ends : ends_) ends.resize(steps_.size());
-}
-
 std::int64_t SegmentReader::rows(Table table) const {
   const auto& ends = ends_of(table);
   return ends.empty() ? 0 : ends.back();
@@ -140,8 +135,8 @@ void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* val
                           H5Sclose);
   h5::check(H5Sselect_hyperslab(source.id(), H5S_SELECT_SET, &start, nullptr, &size, nullptr),
             column.path);
-  if (H5Dread(dataset, h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
-              values) < 0) {
+  if (H5Dread(dataset, h5::type_of(column.type), target.id(), source.id(), H5P_DEFAULT, values) <
+      0) {
     fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", path_.string(), first,
          first + count, column.path, h5::last_reason());
   }
@@ -150,7 +145,7 @@ void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* val
 std::vector<std::byte> SegmentReader::read_bytes(const ColumnInfo& column, RowRange range) const {
   check_range(column, range);
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.count) *
-                               H5Tget_size(h5::memory_type(column.type)));
+                               H5Tget_size(h5::type_of(column.type)));
   read_raw(column, range, bytes.data());
   return bytes;
 }

@@ -40,7 +40,6 @@ class SegmentReader {
   const TrajectoryInfo& info() const { return info_; }
   /// Returns the numbers of the complete steps, ascending.
   const std::vector<std::int64_t>& steps() const { return steps_; }
-  void keep_steps_up_to(std::int64_t last);
   /// Returns the number of rows of a table that belong to complete steps.
   std::int64_t rows(schema::Table table) const;
   /// Returns the rows of a table that belong to steps()[index].

@@ -27,12 +27,6 @@ struct GroupRecord {
   DrawnGroup drawn = {};
 };
 
-/// Returns whether an update used the group. Evaluations and groups that dynamic sampling dropped
-/// are not trained on.
-inline bool is_trained_on(const GroupRecord& group) {
-  return !group.results.empty() && group.results.front().mini_batch >= 0;
-}
-
 /// One step in the log: all training and evaluation groups that this learner rank stores.
 struct StepRecord {
   std::int64_t step = 0;

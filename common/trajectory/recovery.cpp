@@ -58,13 +58,12 @@ void note_missing(const fs::path& directory, const SegmentIndex& index, std::int
 
 /// Replaces a file by a closed one that holds its steps up to `last`. Shortening it in place would
 /// not be safe, because the order in which HDF5 writes shrunken columns is undefined.
-void cut_after(SegmentReader file, std::int64_t last) {
-  file.keep_steps_up_to(last);
+void cut_after(const SegmentReader& file, std::int64_t last) {
   const fs::path aside = unfinished_name(file.path());
   ColumnFile rest(aside, file.info());
-  for (std::size_t i = 0; i < file.steps().size(); ++i) {
+  for (std::size_t i = 0; i < file.steps().size() && file.steps()[i] <= last; ++i) {
     schema::for_each_column(file.info(), [&](const ColumnInfo& column) {
-      rest.append_rows(file, column, file.rows_of_step(column.table, i));
+      rest.append_bytes(column.path, file.read_bytes(column, file.rows_of_step(column.table, i)));
     });
   }
   pass_fault_point("segment_cut");
@@ -105,8 +104,8 @@ std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log
   for (const Segment& segment : segments_after(directory, step)) {
     if (segment.starts_after_step >= last) {
       free_next_start(segment, steps, last, log);
-    } else if (SegmentReader file(segment.path); holds_more_than(file, last)) {
-      cut_after(std::move(file), last);
+    } else if (const SegmentReader file(segment.path); holds_more_than(file, last)) {
+      cut_after(file, last);
     }
   }
   sync_directory(directory);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/trajectory/reader.h"
+#include "common/trajectory/step_log.h"
 
 namespace lie {
 
@@ -36,15 +36,16 @@ struct ProblemText {
   std::vector<std::int32_t> prompt_ids;
 };
 
-/// All responses of the steps that every learner completed. If a job was killed, the last steps of
-/// a segment may be missing in other learners' files; such steps are excluded.
+/// All responses of the steps that every learner completed, by column.
 class RunReader {
  public:
   /// Opens the *.h5 files in `directory`. Without files the run is empty. Throws Error naming a
   /// file that cannot be read or that repeats a response.
   explicit RunReader(const std::filesystem::path& directory);
 
-  const std::vector<SegmentReader>& segments() const { return segments_; }
+  /// Returns the same steps, to be read one at a time.
+  const StepLog& log() const { return log_; }
+  const std::vector<SegmentReader>& segments() const { return log_.segments(); }
   /// Returns the locations of all responses: [N], in canonical order.
   const std::vector<SamplePlace>& samples() const { return samples_; }
   /// Returns what is excluded or missing and why, one sentence each.
@@ -58,23 +59,17 @@ class RunReader {
 
   /// Reads one column of /sample in one segment, if the segment has it.
   using Reading = std::function<void(std::size_t segment)>;
-  /// Returns a Reading that calls set(i, value) for response i of samples(). `column` is a
-  /// schema::Column or a NamedColumn.
-  template <typename C, typename Set>
-  Reading each(const C& column, Set set) const {
-    return [this, column, set](std::size_t segment) {
-      const schema::Column<typename C::Value>& of_file = column;
-      if (!segments_[segment].has(of_file)) return;
-      const auto values = segments_[segment].read(of_file);
-      for (const std::size_t i : samples_of_[segment]) set(i, values[samples_[i].row]);
-    };
-  }
   /// Returns a Reading that fills `values`: [N], in canonical order. Responses of segments without
-  /// the column get NaN, or 0 for integers.
+  /// the column get NaN, or 0 for integers. `column` is a schema::Column or a NamedColumn.
   template <typename C>
   Reading into(std::vector<typename C::Value>& values, const C& column) const {
     values.assign(samples_.size(), std::numeric_limits<typename C::Value>::quiet_NaN());
-    return each(column, [&values](std::size_t i, auto value) { values[i] = value; });
+    return [this, column, &values](std::size_t segment) {
+      const schema::Column<typename C::Value>& of_file = column;
+      if (!segments()[segment].has(of_file)) return;
+      const auto own = segments()[segment].read(of_file);
+      for (const std::size_t i : samples_of_[segment]) values[i] = own[samples_[i].row];
+    };
   }
   /// Reads several columns in one pass over the files.
   void read(std::span<const Reading> columns) const;
@@ -86,10 +81,6 @@ class RunReader {
     return values;
   }
 
-  /// Returns which weights sampled which tokens: [N], in canonical order. The entry is empty if the
-  /// segment does not store it; all tokens are then of the response's policy version.
-  std::vector<VersionRuns> version_runs() const;
-
   /// Return data of response `index` of samples(). They read only what they need.
   std::vector<std::int32_t> response_ids(std::size_t index) const;
   std::string extracted(std::size_t index) const;
@@ -97,12 +88,9 @@ class RunReader {
 
  private:
   void note_missing(const std::filesystem::path& directory);
-  void open(const std::filesystem::path& directory);
-  void keep_common_steps();
   void index_samples(std::size_t segment);
-  void merge_samples();
 
-  std::vector<SegmentReader> segments_;
+  StepLog log_;
   std::vector<SamplePlace> samples_;
   std::vector<std::vector<std::size_t>> samples_of_;  // by segment: indices into samples_
   std::vector<std::string> notes_;

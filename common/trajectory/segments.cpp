@@ -8,7 +8,7 @@
 #include "common/base/error.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
-#include "common/io/json_lines.h"
+#include "common/io/json.h"
 #include "common/text/scan.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/reader.h"
@@ -97,38 +97,31 @@ void clear_after_crash(const fs::path& path) {
   file.close(path);
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(IndexedSegment, file, learner, learners, first_step, last_step,
+                                   bytes, removed)
+
 namespace {
 
 fs::path index_path(const fs::path& directory) { return directory / "index.jsonl"; }
 
-std::string line_of(const IndexedSegment& segment) {
-  return with_checksum(fmt::format(
-             "{{\"file\":{},\"learner\":{},\"learners\":{},\"first_step\":{},\"last_step\":{},"
-             "\"bytes\":{},\"removed\":{}}}",
-             json_quoted(segment.file), segment.learner, segment.learners, segment.first_step,
-             segment.last_step, segment.bytes, segment.removed)) +
-         "\n";
-}
-
-std::int64_t required_integer(const JsonRow& row, std::string_view field) {
-  const auto value = row.integer(field);
-  if (!value) fail("{}: {} is missing; the file is damaged", row.place(), field);
-  return *value;
-}
-
-IndexedSegment segment_of(const JsonRow& row) {
-  return {.file = row.required_text("file"),
-          .learner = required_integer(row, "learner"),
-          .learners = required_integer(row, "learners"),
-          .first_step = required_integer(row, "first_step"),
-          .last_step = required_integer(row, "last_step"),
-          .bytes = required_integer(row, "bytes"),
-          .removed = row.boolean("removed").value_or(false)};
+IndexedSegment segment_of(std::string_view line, const std::string& place) {
+  try {
+    return parse_json(line, place).get<IndexedSegment>();
+  } catch (const Json::exception& error) {
+    fail("{}: {}; the file is damaged", place, error.what());
+  }
 }
 
 void write_index(const fs::path& directory, const SegmentIndex& index) {
   std::string lines;
-  for (const IndexedSegment& segment : index) lines += line_of(segment);
+  for (const IndexedSegment& segment : index) {
+    lines += with_checksum(fmt::format(
+                 "{{\"file\":{},\"learner\":{},\"learners\":{},\"first_step\":{},\"last_step\":{},"
+                 "\"bytes\":{},\"removed\":{}}}",
+                 Json(segment.file).dump(), segment.learner, segment.learners, segment.first_step,
+                 segment.last_step, segment.bytes, segment.removed)) +
+             "\n";
+  }
   write_file_atomically(index_path(directory), lines);
 }
 
@@ -167,7 +160,7 @@ SegmentIndex read_index(const fs::path& directory) {
   const bool checked = has_checksum(text);
   const auto add_line = [&](std::string_view line, std::size_t number) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
-    index.push_back(segment_of(parse_json_row(line, place)));
+    index.push_back(segment_of(line, place));
     if (checked && !is_valid(line)) fail("{}: does not match its checksum; it is damaged", place);
   };
   // The file is written atomically, so an incomplete last line is damage.

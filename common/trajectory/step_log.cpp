@@ -140,11 +140,13 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
     const auto& steps = segments_[segment].steps();
     for (std::size_t i = 0; i < steps.size(); ++i) found[steps[i]].push_back({segment, i});
   }
+  const SegmentReader& file = segments_[first];
+  const std::int64_t learners = file.info().learner_count;
+  std::int64_t last = file.info().starts_after_step;
   for (auto& [step, places] : found) {
-    const SegmentReader& file = segments_[first];
     // Only learner 0 logs step 0.
-    const std::int64_t holders = step == 0 ? 1 : file.info().learner_count;
-    if (std::ssize(places) < holders) continue;
+    if (std::ssize(places) < (step == 0 ? 1 : learners)) continue;
+    last = step;
     if (!places_.try_emplace(step, std::move(places)).second) {
       fail(
           "{}: holds step {}, as does an earlier file; remove the one that does not belong to "
@@ -152,6 +154,10 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
           file.path().string(), step);
     }
   }
+  if (found.empty() || found.rbegin()->first <= last) return;
+  notes_.push_back(fmt::format(
+      "steps after {} up to {} are not in the files of all {} learners and are excluded", last,
+      found.rbegin()->first, learners));
 }
 
 std::vector<std::int64_t> StepLog::steps() const {
@@ -170,15 +176,24 @@ std::int64_t StepLog::last_after(std::int64_t after) const {
   return after;
 }
 
-StepRecord StepLog::read(std::int64_t step) const {
+const std::vector<StepLog::Place>& StepLog::places_of(std::int64_t step) const {
   const auto found = places_.find(step);
   if (found == places_.end()) fail("trajectory log: step {} is not complete", step);
+  return found->second;
+}
+
+const TrajectoryInfo& StepLog::info_of(std::int64_t step) const {
+  return segments_[places_of(step).front().segment].info();
+}
+
+StepRecord StepLog::read(std::int64_t step) const {
+  const std::vector<Place>& places = places_of(step);
   StepRecord record{.step = step, .groups = {}};
-  for (const auto& [segment, index] : found->second) {
+  for (const auto& [segment, index] : places) {
     std::ranges::move(groups_of(segments_[segment], index), std::back_inserter(record.groups));
   }
   std::ranges::sort(record.groups, {}, key_of);
-  const auto& [segment, index] = found->second.front();
+  const auto& [segment, index] = places.front();
   RowReader rows(segments_[segment], index);
   rows(schema::step::kSeconds, record.seconds);
   rows(schema::step::kGenerateSeconds, record.generate_seconds);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "common/trajectory/reader.h"
@@ -19,11 +20,19 @@ class StepLog {
   /// Throws Error naming a file that cannot be read or that repeats a step of another.
   explicit StepLog(const std::filesystem::path& directory, std::int64_t after = -1);
 
+  /// Returns the opened files, by start step and learner.
+  const std::vector<SegmentReader>& segments() const { return segments_; }
+  /// Returns which steps are excluded, a sentence for each range. If a job was killed, the last
+  /// steps of a segment may be missing in other learners' files.
+  const std::vector<std::string>& notes() const { return notes_; }
+
   bool holds(std::int64_t step) const { return places_.contains(step); }
   /// Returns all complete steps, ascending.
   std::vector<std::int64_t> steps() const;
   /// Returns the attributes of the first file. Throws Error if there is no file.
   const TrajectoryInfo& info() const;
+  /// Returns the attributes of the first file that holds a complete step.
+  const TrajectoryInfo& info_of(std::int64_t step) const;
   /// Returns the greatest step L such that after + 1 to L are all complete, or `after` if there is
   /// none.
   std::int64_t last_after(std::int64_t after) const;
@@ -42,10 +51,12 @@ class StepLog {
     std::size_t index = 0;  // index of the step in that segment
   };
   void add_steps(std::size_t first, std::size_t end);
+  const std::vector<Place>& places_of(std::int64_t step) const;
 
   std::filesystem::path directory_;
   std::vector<SegmentReader> segments_;
   std::map<std::int64_t, std::vector<Place>> places_;  // by step: its places, by learner
+  std::vector<std::string> notes_;
 };
 
 }  // namespace lie

@@ -28,40 +28,24 @@ std::int32_t narrow(std::size_t count) {
   return static_cast<std::int32_t>(count);
 }
 
-void check_sizes(const GroupRecord& group) {
+/// Throws Error unless the sizes within a group agree.
+void check_sizes(const GroupRecord& group, std::size_t terms) {
   const RolloutGroup& rollout = group.scored.rollout;
+  const std::vector<Score>& scores = group.scored.scores;
   const std::size_t samples = rollout.responses.size();
-  const bool agree = group.scored.scores.size() == samples &&
-                     (group.results.empty() || group.results.size() == samples);
-  if (!agree) {
-    fail(
-        "trajectory log: step {} group {} has {} responses, {} scores and {} learner results; they "
-        "must agree",
-        rollout.ticket.step, rollout.ticket.group, samples, group.scored.scores.size(),
-        group.results.size());
+  bool agree =
+      scores.size() == samples && (group.results.empty() || group.results.size() == samples);
+  for (std::size_t i = 0; agree && i < samples; ++i) {
+    const std::size_t tokens = rollout.responses[i].ids.size();
+    const std::size_t learner = group.results.empty() ? 0 : group.results[i].log_probs.size();
+    agree = scores[i].rewards.size() == terms && (learner == 0 || learner == tokens) &&
+            rollout.responses[i].behavior_log_probs.size() == tokens;
   }
-}
-
-void check_rewards(const StepRecord& record, const RewardNames& rewards) {
-  for (const GroupRecord& group : record.groups) {
-    for (const Score& score : group.scored.scores) {
-      if (score.rewards.size() == rewards.size()) continue;
-      fail("trajectory log: step {} group {} has a score of {} reward terms, but the run has {}",
-           record.step, group.scored.rollout.ticket.group, score.rewards.size(), rewards.size());
-    }
-  }
-}
-
-void check_log_probs(const GroupRecord& group, std::size_t sample) {
-  const Ticket& ticket = group.scored.rollout.ticket;
-  const Response& response = group.scored.rollout.responses[sample];
-  const std::size_t tokens = response.ids.size(), behavior = response.behavior_log_probs.size();
-  const std::size_t learner = group.results.empty() ? 0 : group.results[sample].log_probs.size();
-  if (behavior == tokens && (learner == 0 || learner == tokens)) return;
+  if (agree) return;
   fail(
-      "trajectory log: step {} group {} sample {} has {} tokens, {} behavior and {} learner "
-      "log-probs; they must agree",
-      ticket.step, ticket.group, sample, tokens, behavior, learner);
+      "trajectory log: step {} group {}: the numbers of its responses, scores, reward terms, "
+      "tokens and log-probs do not agree",
+      rollout.ticket.step, rollout.ticket.group);
 }
 
 /// Collects the rows of a step by column, until the step is complete.
@@ -114,14 +98,13 @@ class RowWriter {
 };
 
 void write_group(RowWriter& rows, const TrajectoryInfo& info, const GroupRecord& record) {
-  check_sizes(record);
+  check_sizes(record, info.rewards.size());
   // The description is shared with the reader, so it takes mutable references. A writer does not
   // modify them.
   auto& group = const_cast<GroupRecord&>(record);
   group_columns(rows, info, group);
   LearnerResult none;
   for (std::size_t i = 0; i < group.scored.scores.size(); ++i) {
-    check_log_probs(group, i);
     sample_columns(rows, info, group, i,
                    {group.scored.rollout.responses[i], group.scored.scores[i],
                     group.results.empty() ? none : group.results[i]});
@@ -181,7 +164,6 @@ void TrajectoryWriter::append(const StepRecord& record) {
     fail("{}: step {} after step {}: steps must ascend", path().string(), record.step,
          state_->last_step);
   }
-  check_rewards(record, state_->info.rewards);
   RowWriter rows(state_->ends);
   for (const GroupRecord& group : record.groups) write_group(rows, state_->info, group);
   rows.append_to(state_->file);

@@ -146,13 +146,6 @@ fs::path complete_checkpoint(const fs::path& checkpoints, std::int64_t step,
   return complete;
 }
 
-fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
-  const auto parts = checkpoint_parts(contents.weights.parameters(), 1);
-  begin_checkpoint(checkpoints, contents.state.step);
-  return complete_checkpoint(checkpoints, contents.state.step,
-                             write_checkpoint_part(checkpoints, contents, parts, 0));
-}
-
 void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
                             std::optional<std::int64_t> best) {
   if (keep_last == 0) return;

@@ -82,10 +82,6 @@ std::string write_checkpoint_part(const std::filesystem::path& checkpoints,
 std::filesystem::path complete_checkpoint(const std::filesystem::path& checkpoints,
                                           std::int64_t step, const std::string& checksums);
 
-/// Makes all three calls, for one learner that holds everything.
-std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
-                                      const CheckpointContents& contents);
-
 /// Removes all checkpoints but the last `keep_last` and that of step `best`. 0: removes none.
 void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep_last,
                             std::optional<std::int64_t> best = {});

@@ -62,46 +62,33 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
 
 /// The thread uses members that are destroyed next. Only a run that fails has not waited before.
 CheckpointSaver::~CheckpointSaver() {
-  if (!writing_.valid()) return;
-  if (is_first()) {
-    Log("learner", 0)
-        .warn("training failed; the checkpoint that is being written is {}",
-              awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
-  }
-  other_parts_ = {};  // else the thread of learner 0 would wait for ever
+  if (!writing_.valid() || !is_first()) return;
+  Log("learner", 0)
+      .warn("training failed; the checkpoint that is being written is {}",
+            awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
   wait();
   const Timed timed(waited_);
   const Stopwatch watch;
-  if (is_first()) begin_checkpoint(checkpoints_, contents.state.step);
+  step_ = contents.state.step;
+  afterwards_ = std::move(afterwards);
+  if (is_first()) begin_checkpoint(checkpoints_, step_);
   std::uint8_t has_begun = 1;
   broadcast_value(learners_, has_begun);
-  if (in_background_) {
-    save_in_background(copy_->of(contents), watch, std::move(afterwards));
+  if (!in_background_) {
+    writing_ = std::async(std::launch::deferred, [&] {
+      Written parts = gather(write_part(contents, watch));
+      return is_first() ? complete(std::move(parts)) : parts;
+    });
+    writing_.wait();
     return;
   }
-  writing_ = std::async(std::launch::deferred, [&] {
-    Written parts = gather(write_part(contents, watch));
-    return is_first() ? complete(contents.state.step, std::move(parts), afterwards) : parts;
-  });
-  writing_.wait();
-}
-
-void CheckpointSaver::save_in_background(const CheckpointContents& copy, const Stopwatch& watch,
-                                         std::function<void()> afterwards) {
   awaits_parts_ = learners_.size() > 1;
-  other_parts_ = {};
-  writing_ = std::async(std::launch::async, [this, copy, watch, then = std::move(afterwards),
-                                             others = other_parts_.get_future()]() mutable {
-    Written parts = write_part(copy, watch);
-    if (!is_first()) return parts;
-    if (learners_.size() > 1) {
-      const Written known = others.get();
-      parts = {parts.checksums + known.checksums, std::max(parts.seconds, known.seconds)};
-    }
-    return complete(copy.state.step, std::move(parts), then);
+  writing_ = std::async(std::launch::async, [this, copy = copy_->of(contents), watch] {
+    Written part = write_part(copy, watch);
+    return learners_.size() > 1 ? part : complete(std::move(part));
   });
 }
 
@@ -111,11 +98,10 @@ CheckpointSaver::Written CheckpointSaver::write_part(const CheckpointContents& c
   return {std::move(lines), watch.seconds()};
 }
 
-CheckpointSaver::Written CheckpointSaver::complete(std::int64_t step, Written parts,
-                                                   const std::function<void()>& afterwards) const {
+CheckpointSaver::Written CheckpointSaver::complete(Written parts) const {
   const Stopwatch watch;
-  complete_checkpoint(checkpoints_, step, parts.checksums);
-  afterwards();
+  complete_checkpoint(checkpoints_, step_, parts.checksums);
+  afterwards_();
   parts.seconds += watch.seconds();
   return parts;
 }
@@ -132,17 +118,20 @@ CheckpointSaver::Written CheckpointSaver::gather(Written own) {
   return all;
 }
 
-/// Passes the lines of the other parts to the thread of learner 0 once all are written. The
-/// learners find out together whether they are.
+/// Lets learner 0 complete the checkpoint once all parts are written. The learners find out
+/// together whether they are.
 void CheckpointSaver::share_written(bool waits) {
   if (!awaits_parts_) return;
-  if (waits && !is_first()) writing_.wait();
-  double missing = is_first() || is_ready(writing_) ? 0 : 1;
+  if (waits) writing_.wait();
+  double missing = is_ready(writing_) ? 0 : 1;
   learners_.all_reduce_sum(std::span(&missing, 1));
   if (missing > 0) return;
   awaits_parts_ = false;
-  Written others = gather(is_first() ? Written() : writing_.get());
-  if (is_first()) other_parts_.set_value(std::move(others));
+  Written parts = gather(writing_.get());
+  if (!is_first()) return;
+  writing_ = std::async(std::launch::async, [this, parts = std::move(parts)]() mutable {
+    return complete(std::move(parts));
+  });
 }
 
 std::optional<SavingSeconds> CheckpointSaver::poll() {

@@ -64,10 +64,8 @@ class CheckpointSaver {
 
   bool is_first() const { return learners_.rank() == 0; }
   Written write_part(const CheckpointContents& contents, const Stopwatch& watch) const;
-  Written complete(std::int64_t step, Written parts, const std::function<void()>& afterwards) const;
+  Written complete(Written parts) const;
   Written gather(Written own);
-  void save_in_background(const CheckpointContents& copy, const Stopwatch& watch,
-                          std::function<void()> afterwards);
   void share_written(bool waits);
 
   std::filesystem::path checkpoints_;
@@ -76,9 +74,10 @@ class CheckpointSaver {
   std::vector<CheckpointPart> parts_;  // by learner
   std::unique_ptr<Copy> copy_;         // null: weights and moments are written without a copy
   double waited_ = 0;                  // seconds, for the save in progress
-  bool awaits_parts_ = false;          // learner 0 does not know yet that all parts are written
-  std::promise<Written> other_parts_;  // for the thread of learner 0
-  std::future<Written> writing_;       // ends before the copy does
+  bool awaits_parts_ = false;          // the learners do not know yet that all parts are written
+  std::int64_t step_ = 0;              // of the save in progress
+  std::function<void()> afterwards_;   // on learner 0, after the save in progress
+  std::future<Written> writing_;       // ends before the members above
 };
 
 /// What a run saves, and how long it keeps it.

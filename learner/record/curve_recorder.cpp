@@ -10,7 +10,6 @@
 #include "common/base/error.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
-#include "common/trajectory/step_log.h"
 #include "learner/record/metrics.h"
 #include "learner/record/step_metrics.h"
 #include "learner/schedule/logged_steps.h"
@@ -80,21 +79,14 @@ std::vector<MetricsRow> rows_up_to(std::int64_t last_step, const std::filesystem
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps, RewardNames rewards,
                              std::vector<std::string> cautions, RunCoverage& coverage)
-    : CurveRecorder(run_directory, rows_up_to(last_step, run_directory / kMetricsFile), steps,
-                    std::move(rewards), std::move(cautions), coverage) {}
-
-CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,
-                             std::span<const MetricsRow> rows, std::int64_t steps,
-                             RewardNames rewards, std::vector<std::string> cautions,
-                             RunCoverage& coverage)
-    : log_(run_directory / kMetricsFile, rows),
+    : log_(run_directory / kMetricsFile, rows_up_to(last_step, run_directory / kMetricsFile)),
       events_(run_directory / "tensorboard"),
-      progress_(stderr),
+      progress_(stderr, steps),
       steps_(steps),
       rewards_(std::move(rewards)),
       coverage_(coverage),
       signal_(rewards_, std::move(cautions)) {
-  for (const MetricsRow& row : rows) {
+  for (const MetricsRow& row : read_metrics(run_directory / kMetricsFile)) {
     draw(row);
     signal_.after(row);
   }
@@ -116,44 +108,14 @@ void CurveRecorder::record(StepOutcome& step) {
       .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(step, context)};
   log_.append(row);
   draw(row);
-  if (row.step > 0) show_step(row);
+  if (row.step > 0) progress_.show_step(row);
   for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
   for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
-  if (row.find("eval_accuracy")) show_evaluation(row);
+  if (row.find("eval_accuracy")) progress_.show_evaluation(row);
   if (goal_ && goal_->holds(row)) {
     stop_->reach(
         fmt::format("done: {} of {}, until {}", row.step, counted(steps_, "step"), goal_->text));
   }
-}
-
-void CurveRecorder::show(const GroupsDone& done) {
-  progress_.show(GroupsProgress{.step = done.step,
-                                .steps = steps_,
-                                .is_evaluation = done.purpose == Purpose::kEvaluate,
-                                .groups = done.groups,
-                                .all_groups = done.all_groups,
-                                .tokens = done.tokens});
-}
-
-void CurveRecorder::show_step(const MetricsRow& row) {
-  progress_.show(StepProgress{.step = row.step,
-                              .steps = steps_,
-                              .accuracy = row.value_or_zero("accuracy"),
-                              .reward_mean = row.value_or_zero("reward_mean"),
-                              .response_length_mean = row.value_or_zero("response_length_mean"),
-                              .truncated_share = row.value_or_zero("truncation_rate"),
-                              .c_context_mean = row.value_or_zero("c_context_mean"),
-                              .tokens_per_second = row.value_or_zero("tokens_per_second"),
-                              .step_seconds = row.value_or_zero("step_seconds")});
-}
-
-void CurveRecorder::show_evaluation(const MetricsRow& row) {
-  progress_.show(
-      EvaluationProgress{.step = row.step,
-                         .steps = steps_,
-                         .accuracy = row.value_or_zero("eval_accuracy"),
-                         .response_length_mean = row.value_or_zero("eval_response_length_mean"),
-                         .c_context_mean = row.value_or_zero("eval_c_context_mean")});
 }
 
 namespace {
@@ -170,37 +132,36 @@ Steps missing_steps(std::span<const MetricsRow> rows, std::int64_t first, std::i
   return missing;
 }
 
-MetricsRow row_from_log(const StepLog& log, std::int64_t step, const MetricsBasis& basis) {
-  StepOutcome logged{read_logged_step(log, step, {})};
-  for (const ScoredGroup& group : logged.groups) {
-    logged.advantages.push_back(group_advantages(group.scores, basis.advantage));
-  }
-  return {.step = step, .wall_time = 0, .values = step_metrics(logged, {basis.rewards})};
-}
+}  // namespace
 
-/// Makes the rows of those steps that the log holds.
-std::vector<MetricsRow> rows_from_log(const std::filesystem::path& trajectories, const Steps& steps,
-                                      const MetricsBasis& basis) {
-  const StepLog log(trajectories);
+std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::int64_t> steps,
+                                      const AdvantageOptions& advantage) {
   std::vector<MetricsRow> rows;
   for (const std::int64_t step : steps) {
-    if (log.holds(step)) rows.push_back(row_from_log(log, step, basis));
+    if (!log.holds(step)) continue;
+    StepOutcome logged{read_logged_step(log, step, {})};
+    for (const ScoredGroup& group : logged.groups) {
+      logged.advantages.push_back(group_advantages(group.scores, advantage));
+    }
+    rows.push_back({.step = step,
+                    .wall_time = 0,
+                    .values = step_metrics(logged, {log.info_of(step).rewards})});
   }
   return rows;
 }
 
-}  // namespace
-
 void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
-                    std::int64_t last, const MetricsBasis& basis) {
+                    std::int64_t last, const AdvantageOptions& advantage) {
   const Log log("learner", 0);
-  const std::filesystem::path path = run_directory / "metrics.jsonl";
+  const std::filesystem::path path = run_directory / kMetricsFile;
   MetricsFile file = metrics_to_continue(path);
   for (const std::string& damage : file.damage) log.warn("{}", damage);
   const Steps missing = missing_steps(file.rows, first, last);
   if (missing.empty() && file.damage.empty()) return;
   std::vector<MetricsRow> made;
-  if (!missing.empty()) made = rows_from_log(run_directory / "trajectories", missing, basis);
+  if (!missing.empty()) {
+    made = rows_from_log(StepLog(run_directory / "trajectories"), missing, advantage);
+  }
   if (!made.empty()) {
     log.warn(
         "{}: lacked the lines of {}, the first is {}; they were made again from the trajectories, "

@@ -14,11 +14,11 @@
 #include "common/io/tensorboard.h"
 #include "common/process/progress.h"
 #include "common/rollout/rollout.h"
+#include "common/trajectory/step_log.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
-#include "learner/schedule/open_groups.h"
 #include "learner/step.h"
 #include "learner/update/advantage.h"
 
@@ -56,16 +56,10 @@ class CurveRecorder : public StepRecorder {
   /// Ends the run at the first step that meets the condition. Keeps a reference to `stop`.
   void stop_when(const MetricCondition& goal, EarlyStop& stop) { goal_ = goal, stop_ = &stop; }
   /// Updates the progress line within a step.
-  void show(const GroupsDone& done);
+  void show(const GroupsProgress& progress) { progress_.show_groups(progress); }
 
  private:
-  /// `rows` are the records to keep.
-  CurveRecorder(const std::filesystem::path& run_directory, std::span<const MetricsRow> rows,
-                std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
-                RunCoverage& coverage);
   void draw(const MetricsRow& row);  // writes TensorBoard events
-  void show_step(const MetricsRow& row);
-  void show_evaluation(const MetricsRow& row);
 
   MetricsLog log_;
   EventWriter events_;
@@ -81,18 +75,17 @@ class CurveRecorder : public StepRecorder {
   LearningWatch learning_;
 };
 
-/// What the metrics of a step depend on besides its groups.
-struct MetricsBasis {
-  RewardNames rewards;
-  AdvantageOptions advantage;
-};
+/// Makes the metrics of those steps that the log holds: the metrics of responses, rewards,
+/// advantages and evaluations, but not those of the update, of C_global and of most times, which no
+/// trajectory stores.
+std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::int64_t> steps,
+                                      const AdvantageOptions& advantage);
 
 /// Makes metrics.jsonl hold a valid line for each training step from `first` to `last`, as far as
-/// the trajectories hold the step. A line that is damaged or missing is made again from them: with
-/// the metrics of responses, rewards, advantages and evaluations, but without those of the update,
-/// of C_global and of most times, which no trajectory stores. A damaged file is kept as
-/// metrics.jsonl.damaged. Each repair is a warning. Only the writer of the directory may call it.
+/// the trajectories hold the step. A line that is damaged or missing is made again by
+/// rows_from_log(). A damaged file is kept as metrics.jsonl.damaged. Each repair is a warning. Only
+/// the writer of the directory may call it.
 void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
-                    std::int64_t last, const MetricsBasis& basis);
+                    std::int64_t last, const AdvantageOptions& advantage);
 
 }  // namespace lie

@@ -1,6 +1,7 @@
 #include "learner/record/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace lie {
@@ -62,51 +63,29 @@ void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const st
 
 namespace {
 
-/// A pattern is a name, or a prefix or suffix marked by "*".
-struct Rule {
-  std::string_view pattern, group;
+/// A group and its patterns. A pattern is a name, or a prefix or suffix marked by "*".
+struct Group {
+  std::string_view name;
+  std::array<std::string_view, 9> patterns;
 };
 
-/// The first matching rule applies.
-constexpr Rule kRules[] = {
-    {"eval_*", "evaluation"},
-    {"accuracy", "reward"},
-    {"reward_*", "reward"},
-    {"verdict_*", "reward"},
-    {"wrong_beyond_*", "reward"},
-    {"advantage_*", "advantage"},
-    {"groups_*", "advantage"},
-    {"c_context_*", "coverage"},
-    {"r_context_*", "coverage"},
-    {"c_global*", "coverage"},
-    {"r_global*", "coverage"},
-    {"largest_repeat_mean", "coverage"},
-    {"length_c_context_correlation", "coverage"},
-    {"response_*", "rollout"},
-    {"prompt_*", "rollout"},
-    {"truncation_rate", "rollout"},
-    {"staleness_mean", "rollout"},
-    {"staleness_max", "rollout"},
-    {"mixed_version_share", "rollout"},
-    {"drawn_*", "rollout"},
-    {"*_seconds", "time"},
-    {"idle_share_*", "time"},
-    {"tokens_per_second", "time"},
-    {"*loss", "update"},
-    {"grad_norm*", "update"},
-    {"learning_rate", "update"},
-    {"*updates", "update"},
-    {"masked_responses", "update"},
-    {"settings_changes", "update"},
-    {"entropy_*", "policy"},
-    {"clip_fraction*", "policy"},
-    {"importance_ratio_*", "policy"},
-    {"tis_*", "policy"},
-    {"approx_kl*", "policy"},
-    {"reference_kl", "policy"},
-    {"first_minibatch_*", "policy"},
-    {"effective_sample_share", "policy"},
-    {"log_prob_difference_*", "policy"},
+/// The first group with a matching pattern applies.
+constexpr Group kGroups[] = {
+    {"evaluation", {"eval_*"}},
+    {"reward", {"accuracy", "reward_*", "verdict_*", "wrong_beyond_*"}},
+    {"advantage", {"advantage_*", "groups_*"}},
+    {"coverage",
+     {"c_context_*", "r_context_*", "c_global*", "r_global*", "largest_repeat_mean",
+      "length_c_context_correlation"}},
+    {"rollout",
+     {"response_*", "prompt_*", "truncation_rate", "staleness_mean", "staleness_max",
+      "mixed_version_share", "drawn_*"}},
+    {"time", {"*_seconds", "idle_share_*", "tokens_per_second"}},
+    {"update",
+     {"*loss", "grad_norm*", "learning_rate", "*updates", "masked_responses", "settings_changes"}},
+    {"policy",
+     {"entropy_*", "clip_fraction*", "importance_ratio_*", "tis_*", "approx_kl*", "reference_kl",
+      "first_minibatch_*", "effective_sample_share", "log_prob_difference_*"}},
 };
 
 bool matches(std::string_view pattern, std::string_view metric) {
@@ -118,9 +97,11 @@ bool matches(std::string_view pattern, std::string_view metric) {
 }  // namespace
 
 std::string tensorboard_tag(std::string_view metric) {
-  const auto rule = std::ranges::find_if(
-      kRules, [metric](const Rule& candidate) { return matches(candidate.pattern, metric); });
-  std::string tag(rule == std::end(kRules) ? kFurtherNumbers : rule->group);
+  const auto group = std::ranges::find_if(kGroups, [metric](const Group& candidate) {
+    return std::ranges::any_of(candidate.patterns,
+                               [metric](auto pattern) { return matches(pattern, metric); });
+  });
+  std::string tag(group == std::end(kGroups) ? kFurtherNumbers : group->name);
   return tag.append("/").append(metric);
 }
 

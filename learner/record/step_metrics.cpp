@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
@@ -12,20 +13,15 @@
 namespace lie {
 namespace {
 
-/// Returns the Pearson correlation of length and C_context, which is above 0.96 in the paper.
-double correlation(std::span<const ResponseRow> rows) {
-  const double length = mean_of(rows, length_of), distinct = mean_of(rows, c_context_of);
-  double xx = 0, yy = 0, xy = 0;
-  for (const ResponseRow& row : rows) {
-    const double x = length_of(row) - length, y = c_context_of(row) - distinct;
-    xx += x * x, yy += y * y, xy += x * y;
-  }
-  return xy / std::sqrt(xx * yy);  // not finite, hence omitted, if one of them is constant
+/// Returns a quantity of every response.
+std::vector<double> values_of(std::span<const ResponseRow> rows, const Quantity& quantity) {
+  std::vector<double> values;
+  for (const ResponseRow& row : rows) values.push_back(quantity(row));
+  return values;
 }
 
 void add_lengths(MetricsWriter& out, std::span<const ResponseRow> rows) {
-  std::vector<double> lengths;
-  for (const ResponseRow& row : rows) lengths.push_back(length_of(row));
+  std::vector<double> lengths = values_of(rows, length_of);
   std::sort(lengths.begin(), lengths.end());
   add_mean(out, "response_length_mean", rows, length_of);
   for (const auto& [name, q] :
@@ -59,7 +55,8 @@ void add_coverage(MetricsWriter& out, std::span<const ResponseRow> rows,
   add_mean(out, "largest_repeat_mean", rows, [](const ResponseRow& row) {
     return static_cast<double>(row.score->coverage.largest_repeat);
   });
-  out.add("length_c_context_correlation", correlation(rows));
+  out.add("length_c_context_correlation",
+          correlation(values_of(rows, length_of), values_of(rows, c_context_of)));
 }
 
 void add_rewards(MetricsWriter& out, std::span<const ResponseRow> rows,
@@ -111,20 +108,30 @@ void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
   out.add("wrong_beyond_right_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
-void add_groups(MetricsWriter& out, const StepOutcome& step) {
-  double right = 0, wrong = 0, idle = 0;
-  for (std::size_t g = 0; g < step.groups.size(); ++g) {
-    const double accuracy = mean_of(rows_of(std::span(step.groups).subspan(g, 1)), accuracy_of);
-    right += accuracy == 1.0 ? 1 : 0;
-    wrong += accuracy == 0.0 ? 1 : 0;
-    const auto& values = step.advantages[g].values;
-    idle += std::all_of(values.begin(), values.end(), [](double a) { return a == 0; }) ? 1 : 0;
+/// Numbers of groups whose responses are all correct, all incorrect, or mixed.
+struct GroupCounts {
+  double right = 0, wrong = 0, mixed = 0;
+};
+
+GroupCounts count_groups(std::span<const ScoredGroup> groups) {
+  GroupCounts counts;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const double accuracy = mean_of(rows_of(groups.subspan(g, 1)), accuracy_of);
+    ++(accuracy == 1.0 ? counts.right : accuracy == 0.0 ? counts.wrong : counts.mixed);
   }
+  return counts;
+}
+
+void add_groups(MetricsWriter& out, const StepOutcome& step) {
   const double count = static_cast<double>(step.groups.size());
+  const auto [right, wrong, mixed] = count_groups(step.groups);
+  const auto idle = std::ranges::count_if(step.advantages, [](const GroupAdvantages& group) {
+    return std::ranges::all_of(group.values, [](double a) { return a == 0; });
+  });
   out.add("groups_all_right_share", right / count);
-  out.add("groups_mixed_share", (count - right - wrong) / count);
+  out.add("groups_mixed_share", mixed / count);
   out.add("groups_all_wrong_share", wrong / count);
-  out.add("groups_zero_advantage_share", idle / count);
+  out.add("groups_zero_advantage_share", static_cast<double>(idle) / count);
 }
 
 /// Returns all responses that were generated for the step.
@@ -137,19 +144,14 @@ std::vector<ResponseRow> generated_rows(const StepOutcome& step) {
 /// Adds the metrics of dynamic sampling. groups_surplus counts dropped groups of mixed accuracy:
 /// more than the wanted number was generated.
 void add_dynamic_sampling(MetricsWriter& out, const StepOutcome& step) {
-  double right = 0, wrong = 0;
-  for (std::size_t g = 0; g < step.dropped.size(); ++g) {
-    const double accuracy = mean_of(rows_of(std::span(step.dropped).subspan(g, 1)), accuracy_of);
-    right += accuracy == 1.0 ? 1 : 0;
-    wrong += accuracy == 0.0 ? 1 : 0;
-  }
+  const auto [right, wrong, surplus] = count_groups(step.dropped);
   const auto kept = static_cast<double>(step.groups.size());
   const auto dropped = static_cast<double>(step.dropped.size());
   add_mean(out, "generated_accuracy", generated_rows(step), accuracy_of);
   out.add("groups_generated", kept + dropped);
   out.add("groups_dropped_all_right", right);
   out.add("groups_dropped_all_wrong", wrong);
-  out.add("groups_surplus", dropped - right - wrong);
+  out.add("groups_surplus", surplus);
   out.add("groups_missing", static_cast<double>(step.wanted_groups) - kept);
 }
 
@@ -272,6 +274,19 @@ std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
     for (const NamedNumber& number : row.score->numbers) names.insert(number.name);
   }
   return names;
+}
+
+double correlation(std::span<const double> x, std::span<const double> y) {
+  const auto mean = [](std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  const double mean_x = mean(x), mean_y = mean(y);
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double dx = x[i] - mean_x, dy = y[i] - mean_y;
+    xx += dx * dx, yy += dy * dy, xy += dx * dy;
+  }
+  return xy / std::sqrt(xx * yy);
 }
 
 double quantile(std::span<const double> sorted, double q) {

@@ -40,6 +40,9 @@ Metrics step_metrics(const StepOutcome& step, const StepContext& context);
 /// Returns the names of the numbers that reward and verifier programs gave for the responses.
 std::set<std::string> number_names(std::span<const ScoredGroup> groups);
 
+/// Returns Pearson's correlation; NaN if x or y is constant, or if there are fewer than two pairs.
+double correlation(std::span<const double> x, std::span<const double> y);
+
 /// Returns the quantile q in [0, 1] of `sorted`, which is ascending and not empty, by linear
 /// interpolation between order statistics, as numpy.quantile.
 double quantile(std::span<const double> sorted, double q);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -18,19 +19,6 @@
 
 namespace lie {
 namespace {
-
-GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advantages,
-                         const std::vector<ResponseUpdate>& responses) {
-  GroupRecord record{.scored = group, .results = {}};
-  for (std::size_t i = 0; i < responses.size(); ++i) {
-    record.results.push_back({.advantage = static_cast<float>(advantages.values[i]),
-                              .log_probs = responses[i].learner_log_probs,
-                              .sequence_log_ratio = responses[i].log_ratio,
-                              .clipped = responses[i].clipped,
-                              .mini_batch = responses[i].mini_batch});
-  }
-  return record;
-}
 
 /// Numbers a group by its position in the step that trains on it, and notes the step that drew it.
 void renumber(std::int64_t step, std::size_t number, GroupRecord& group) {
@@ -49,8 +37,7 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners,
                     .update_seconds = step.seconds.update};
   const auto count = static_cast<std::size_t>(learners.size());
   for (auto i = static_cast<std::size_t>(learners.rank()); i < step.groups.size(); i += count) {
-    record.groups.push_back(
-        group_record(step.groups[i], step.advantages[i], step.update.responses[i]));
+    record.groups.push_back({.scored = step.groups[i], .results = step.update.responses[i]});
     if (renumbers) renumber(step.step, i, record.groups.back());
   }
   for (const auto* untrained : {&step.dropped, &step.evaluation}) {
@@ -160,29 +147,18 @@ void TrajectoryRecorder::close_segment() {
 
 namespace {
 
-bool same_bits(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-bool group_has_logged_bits(const StepOutcome& step, std::size_t group) {
-  const std::vector<LearnerResult>& logged = step.logged_results[group];
-  for (std::size_t i = 0; i < logged.size(); ++i) {
-    const auto advantage = static_cast<float>(step.advantages[group].values[i]);
-    const auto& log_probs = step.update.responses[group][i].learner_log_probs;
-    if (!same_bits(advantage, logged[i].advantage) || !same_bits(log_probs, logged[i].log_probs)) {
-      return false;
-    }
-  }
-  return true;
+bool same_bits(const LearnerResult& a, const LearnerResult& b) {
+  const std::size_t bytes = a.log_probs.size() * sizeof(float);
+  return std::bit_cast<std::uint32_t>(a.advantage) == std::bit_cast<std::uint32_t>(b.advantage) &&
+         a.log_probs.size() == b.log_probs.size() &&
+         std::memcmp(a.log_probs.data(), b.log_probs.data(), bytes) == 0;
 }
 
 bool has_logged_bits(const StepOutcome& step) {
   for (std::size_t group = 0; group < step.logged_results.size(); ++group) {
-    if (!group_has_logged_bits(step, group)) return false;
+    const auto& logged = step.logged_results[group];
+    const auto now = std::span(step.update.responses[group]).first(logged.size());
+    if (!std::ranges::equal(logged, now, same_bits)) return false;
   }
   return true;
 }
@@ -195,8 +171,7 @@ void LogComparison::record(StepOutcome& step) {
   Log("learner", 0)
       .warn(
           "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
-          "that "
-          "equal the logged run's up to rounding only, as after a change of machine, build or "
+          "that equal the logged run's up to rounding only, as after a change of machine, build or "
           "roles.learners; the log keeps the original values",
           step.step);
 }

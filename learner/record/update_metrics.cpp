@@ -81,13 +81,13 @@ void add_update_metrics(MetricsWriter& out, const StepUpdate& update) {
 
 namespace {
 
-double difference(const Response& response, const ResponseUpdate& update, std::size_t t) {
-  return static_cast<double>(update.learner_log_probs[t]) -
+double difference(const Response& response, const LearnerResult& update, std::size_t t) {
+  return static_cast<double>(update.log_probs[t]) -
          static_cast<double>(response.behavior_log_probs[t]);
 }
 
 /// Returns log pi(y) - log mu(y).
-double log_weight(const Response& response, const ResponseUpdate& update) {
+double log_weight(const Response& response, const LearnerResult& update) {
   double sum = 0;
   for (std::size_t t = 0; t < response.behavior_log_probs.size(); ++t) {
     sum += difference(response, update, t);
@@ -109,7 +109,7 @@ void each_response(std::span<const ScoredGroup> groups, const StepUpdate& update
 
 double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update) {
   std::vector<double> logs;
-  each_response(groups, update, [&](const Response& response, const ResponseUpdate& updated) {
+  each_response(groups, update, [&](const Response& response, const LearnerResult& updated) {
     logs.push_back(log_weight(response, updated));
   });
   if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -126,7 +126,7 @@ double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpd
 LogProbDifference log_prob_difference(std::span<const ScoredGroup> groups,
                                       const StepUpdate& update) {
   double sum = 0, tokens = 0, largest = 0;
-  each_response(groups, update, [&](const Response& response, const ResponseUpdate& updated) {
+  each_response(groups, update, [&](const Response& response, const LearnerResult& updated) {
     if (updated.mini_batch != 0) return;
     const auto count = static_cast<double>(response.ids.size());
     for (std::size_t t = 0; t < response.ids.size(); ++t) {

@@ -45,7 +45,7 @@ Coordinator::Groups Coordinator::collect_chosen(std::int64_t step, std::int64_t 
   const std::int64_t tokens_before = open_.training_progress().tokens;
   std::int64_t seen = -1;  // finished groups at the last call of `choose`
   const auto is_complete = [&] {
-    const GroupsDone done = open_.training_progress();
+    const GroupsProgress done = open_.training_progress();
     if (std::exchange(seen, done.groups) == done.groups) return false;
     watcher_({.step = step,
               .groups = std::min(done.groups, count),

@@ -52,7 +52,7 @@ class Coordinator {
         informed_(static_cast<std::size_t>(parts.actors), false) {}
 
   /// Calls `watcher` when the collection of a phase begins, and then with each of its groups.
-  void watch(std::function<void(const GroupsDone&)> watcher) { watcher_ = std::move(watcher); }
+  void watch(std::function<void(const GroupsProgress&)> watcher) { watcher_ = std::move(watcher); }
 
   /// Queues tickets of one phase, each for a complete group. Earlier phases are handed out first.
   /// Tickets that name a policy version are handed out under that version alone.
@@ -108,7 +108,7 @@ class Coordinator {
   OpenGroups open_;
   std::vector<bool> informed_;          // [actors] whether an actor knows what follows the tickets
   std::optional<StepPhase> collected_;  // the phase that is being collected
-  std::function<void(const GroupsDone&)> watcher_ = [](const GroupsDone&) {};
+  std::function<void(const GroupsProgress&)> watcher_ = [](const GroupsProgress&) {};
   Backoff backoff_;
 };
 

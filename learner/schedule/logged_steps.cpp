@@ -53,7 +53,7 @@ StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfR
     }
     if (group.scored.rollout.ticket.purpose == Purpose::kEvaluate) {
       groups.evaluation.push_back(std::move(group.scored));
-    } else if (!is_trained_on(group)) {
+    } else if (group.results.empty() || group.results.front().mini_batch < 0) {
       groups.dropped.push_back(std::move(group.scored));
     } else {
       groups.groups.push_back(std::move(group.scored));
@@ -61,6 +61,25 @@ StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfR
     }
   }
   return groups;
+}
+
+void restore_tickets(StepGroups& step, PromptStream& prompts, const TicketOptions& options) {
+  const bool is_dynamic = options.dynamic_sampling.enabled;
+  if (is_dynamic) step.wanted_groups = options.prompts_per_step;
+  const std::int64_t count = std::ssize(step.groups) + std::ssize(step.dropped);
+  if (is_dynamic || count == options.prompts_per_step) {
+    Tickets tickets;
+    add(tickets, training_tickets(prompts, options, step.step, count));
+    for (const ScoredGroup& group : step.groups) {
+      const DrawnGroup drawn = drawn_as(group.rollout.ticket);
+      if (!tickets.contains(drawn)) add(tickets, drawn_tickets(prompts, options, drawn.step));
+    }
+    if (give_tickets(tickets, step.groups) && give_tickets(tickets, step.dropped)) return;
+  }
+  fail(
+      "trajectories: the groups of step {} answer other prompts than data.train_file gives for it; "
+      "restore the file that the run began with, or name another run.directory",
+      step.step);
 }
 
 LoggedSteps::LoggedSteps(const StepLog& log, Range range, TextOfResponse text,
@@ -79,27 +98,8 @@ std::optional<StepGroups> LoggedSteps::receive() {
   if (!stop_.may_begin(range_.first_step + 1)) return std::nullopt;
   stop_.has_groups();
   StepGroups step = read_logged_step(log_, ++range_.first_step, text_, /*as_drawn=*/true);
-  restore_tickets(step);
+  restore_tickets(step, prompts_, options_);
   return step;
-}
-
-void LoggedSteps::restore_tickets(StepGroups& step) {
-  const bool is_dynamic = options_.dynamic_sampling.enabled;
-  if (is_dynamic) step.wanted_groups = options_.prompts_per_step;
-  const std::int64_t count = std::ssize(step.groups) + std::ssize(step.dropped);
-  if (is_dynamic || count == options_.prompts_per_step) {
-    Tickets tickets;
-    add(tickets, training_tickets(prompts_, options_, step.step, count));
-    for (const ScoredGroup& group : step.groups) {
-      const DrawnGroup drawn = drawn_as(group.rollout.ticket);
-      if (!tickets.contains(drawn)) add(tickets, drawn_tickets(prompts_, options_, drawn.step));
-    }
-    if (give_tickets(tickets, step.groups) && give_tickets(tickets, step.dropped)) return;
-  }
-  fail(
-      "trajectories: the groups of step {} answer other prompts than data.train_file gives for it; "
-      "restore the file that the run began with, or name another run.directory",
-      step.step);
 }
 
 }  // namespace lie

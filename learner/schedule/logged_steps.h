@@ -26,6 +26,11 @@ using TextOfResponse = std::function<std::string(std::span<const std::int32_t>)>
 StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text,
                             bool as_drawn = false);
 
+/// Gives the groups of a logged step, read as drawn, the tickets of their prompts again. Advances
+/// the prompt stream as if the step were generated. Throws Error if the groups answer other
+/// prompts.
+void restore_tickets(StepGroups& step, PromptStream& prompts, const TicketOptions& options);
+
 /// Gives the steps after `first_step` up to `last_step` from the log, then the steps of `next`.
 class LoggedSteps : public Source<StepGroups> {
  public:
@@ -37,13 +42,10 @@ class LoggedSteps : public Source<StepGroups> {
   LoggedSteps(const StepLog& log, Range range, TextOfResponse text, PromptStream& prompts,
               const TicketOptions& options, EarlyStop& stop, Source<StepGroups>& next);
 
-  /// Advances the prompt stream as if the step were generated. Throws Error if the groups in the
-  /// log answer other prompts.
+  /// Restores the tickets of each step, and throws Error as restore_tickets() does.
   std::optional<StepGroups> receive() override;
 
  private:
-  void restore_tickets(StepGroups& step);
-
   const StepLog& log_;
   Range range_;
   TextOfResponse text_;

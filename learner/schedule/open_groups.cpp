@@ -10,6 +10,17 @@
 #include "common/base/error.h"
 
 namespace lie {
+namespace {
+
+std::int64_t oldest_version(const RolloutGroup& group) {
+  std::int64_t oldest = group.ticket.policy_version;
+  for (const Response& response : group.responses) {
+    for (const VersionRun& run : response.versions) oldest = std::min(oldest, run.policy_version);
+  }
+  return oldest;
+}
+
+}  // namespace
 
 std::int64_t due_step(const OpenGroup& group, std::int64_t max_staleness) {
   return std::min(group.policy_version + 1, group.drawn.step) + max_staleness;
@@ -52,14 +63,6 @@ std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
   return all_finished ? std::move(groups) : std::vector<DrawnGroup>();
 }
 
-std::int64_t oldest_version(const RolloutGroup& group) {
-  std::int64_t oldest = group.ticket.policy_version;
-  for (const Response& response : group.responses) {
-    for (const VersionRun& run : response.versions) oldest = std::min(oldest, run.policy_version);
-  }
-  return oldest;
-}
-
 bool has_signal(const ScoredGroup& group) {
   const auto correct = std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict);
   return correct > 0 && correct < std::ssize(group.scores);
@@ -85,7 +88,8 @@ SelectedGroups select_groups(std::vector<ScoredGroup> groups, std::int64_t wante
 void OpenGroups::order(StepPhase step_phase, std::vector<ScoredGroup> finished,
                        const std::deque<Ticket>& awaited) {
   Phase& phase = phases_[step_phase];
-  phase.done.step = step_phase.step, phase.done.purpose = step_phase.purpose;
+  phase.done.step = step_phase.step;
+  phase.done.is_evaluation = step_phase.purpose == Purpose::kEvaluate;
   phase.done.all_groups += std::ssize(finished) + std::ssize(awaited);
   std::ranges::move(finished, std::back_inserter(phase.finished));
   phase.done.groups = std::ssize(phase.finished);
@@ -102,8 +106,8 @@ void OpenGroups::add(ScoredGroup group) {
   phase.finished.push_back(std::move(group));
 }
 
-GroupsDone OpenGroups::training_progress() const {
-  GroupsDone all;
+GroupsProgress OpenGroups::training_progress() const {
+  GroupsProgress all;
   for (const auto& [step_phase, phase] : phases_) {
     if (step_phase.purpose != Purpose::kTrain) continue;
     all.groups += std::ssize(phase.finished);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "common/process/progress.h"
 #include "common/rollout/rollout.h"
 #include "learner/schedule/tickets.h"
 
@@ -54,8 +55,6 @@ std::vector<DrawnGroup> first_groups(std::vector<OpenGroup> open, std::int64_t s
 std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
                                       std::span<const OpenGroup> open);
 
-std::int64_t oldest_version(const RolloutGroup& group);
-
 // Dynamic sampling (DAPO, arXiv:2503.14476, section 3.2). A group whose responses are all
 // correct or all incorrect does not show which answer is better, so a group of another prompt
 // replaces it.
@@ -77,13 +76,6 @@ struct SelectedGroups {
 
 SelectedGroups select_groups(std::vector<ScoredGroup> groups, std::int64_t wanted);
 
-struct GroupsDone {
-  std::int64_t step = 0;
-  Purpose purpose = Purpose::kTrain;
-  std::int64_t groups = 0, all_groups = 0;
-  std::int64_t tokens = 0;  // of the responses that arrived, without those from the journal
-};
-
 /// Keeps finished groups by phase, and the numbers of the groups that are awaited.
 class OpenGroups {
  public:
@@ -91,10 +83,10 @@ class OpenGroups {
   void order(StepPhase phase, std::vector<ScoredGroup> finished, const std::deque<Ticket>& awaited);
   void add(ScoredGroup group);
 
-  const GroupsDone& progress(StepPhase phase) { return phases_[phase].done; }
+  const GroupsProgress& progress(StepPhase phase) { return phases_[phase].done; }
   bool is_complete(StepPhase phase) { return phases_[phase].awaited.empty(); }
   /// The number of finished training groups of all steps, and their tokens.
-  GroupsDone training_progress() const;
+  GroupsProgress training_progress() const;
   /// All training groups. `version_of`: the oldest policy version that an awaited group may have.
   std::vector<OpenGroup> training_groups(
       const std::function<std::int64_t(StepPhase, std::int64_t group)>& version_of) const;
@@ -108,7 +100,7 @@ class OpenGroups {
 
  private:
   struct Phase {
-    GroupsDone done;
+    GroupsProgress done;
     std::vector<ScoredGroup> finished;
     std::set<std::int64_t> awaited;  // group numbers
   };

@@ -13,26 +13,11 @@
 
 namespace lie {
 
-/// How a training step gets its groups: three modes, one for each way that rollout.* can be set.
-/// Steps are sampled in their order.
-class SamplingMode {
- public:
-  virtual ~SamplingMode() = default;
-  /// See StepSource.
-  virtual void order_first_steps(std::int64_t /*logged_prompts*/) {}
-  /// Returns the groups of the next step, and advances the prompt stream past the prompts that
-  /// belong to it. Blocks. Returns empty if the run stops before.
-  virtual std::optional<StepGroups> sample(std::int64_t step) = 0;
-  /// See StepSource; `step` is the last one that was sampled.
-  virtual std::int64_t last_complete(std::int64_t step) const { return step; }
-};
-
 namespace {
 
-class OwnGroups : public SamplingMode {
+class OwnGroups : public StepSource {
  public:
-  explicit OwnGroups(const SamplingParts& parts)
-      : parts_(parts), next_step_(parts.first_step + 1) {}
+  using StepSource::StepSource;
 
   void order_first_steps(std::int64_t logged_prompts) override {
     const PromptStreamState here = parts_.prompts.state();
@@ -49,7 +34,6 @@ class OwnGroups : public SamplingMode {
     if (!groups) return std::nullopt;
     parts_.prompts.restore(ordered_.front());
     ordered_.pop_front();
-    ++next_step_;
     return StepGroups{.step = step, .groups = std::move(*groups)};
   }
 
@@ -61,8 +45,8 @@ class OwnGroups : public SamplingMode {
     const PromptStreamState here = prompts.state();
     if (!ordered_.empty()) prompts.restore(ordered_.back());
     const std::int64_t staleness = parts_.options.max_staleness;
-    const std::int64_t last = std::min(next_step_ + staleness, parts_.last_step);
-    for (std::int64_t step = next_step_ + std::ssize(ordered_); step <= last; ++step) {
+    const std::int64_t last = std::min(step_ + 1 + staleness, parts_.last_step);
+    for (std::int64_t step = step_ + 1 + std::ssize(ordered_); step <= last; ++step) {
       auto tickets = training_tickets(prompts, parts_.options, step);
       if (parts_.follows) parts_.schedule->assign(tickets, staleness);
       parts_.coordinator.order(std::move(tickets));
@@ -71,17 +55,12 @@ class OwnGroups : public SamplingMode {
     prompts.restore(here);
   }
 
-  const SamplingParts parts_;
-  std::int64_t next_step_;
-  std::deque<PromptStreamState> ordered_;  // the stream after each step from next_step_ on
+  std::deque<PromptStreamState> ordered_;  // the stream after each step from the next one on
 };
 
-class FirstGroups : public SamplingMode {
+class FirstGroups : public StepSource {
  public:
-  explicit FirstGroups(const SamplingParts& parts)
-      : parts_(parts),
-        sampled_(parts.first_step),
-        drawn_(std::max<std::int64_t>(0, parts.first_step - parts.options.max_staleness)) {}
+  using StepSource::StepSource;
 
   void order_first_steps(std::int64_t /*logged_prompts*/) override { order_drawn(); }
 
@@ -92,12 +71,11 @@ class FirstGroups : public SamplingMode {
         step, count, [&](std::vector<OpenGroup> open) { return chosen(step, std::move(open)); });
     if (!groups) return std::nullopt;
     parts_.prompts.next(count);
-    sampled_ = step;
     return StepGroups{.step = step, .groups = std::move(*groups)};
   }
 
-  std::int64_t last_complete(std::int64_t step) const override {
-    return drawn_ > step ? step - parts_.options.max_staleness : step;
+  std::int64_t last_complete() const override {
+    return drawn_ > step_ ? step_ - parts_.options.max_staleness : step_;
   }
 
  private:
@@ -106,7 +84,7 @@ class FirstGroups : public SamplingMode {
   void order_drawn() {
     const std::int64_t recorded = parts_.schedule != nullptr ? parts_.schedule->last_drawn() : 0;
     const std::int64_t last =
-        std::min(sampled_ + 1 + kStepsDrawnAhead, std::max(parts_.last_step, recorded));
+        std::min(step_ + 1 + kStepsDrawnAhead, std::max(parts_.last_step, recorded));
     while (drawn_ < last) {
       auto tickets = drawn_tickets(parts_.prompts, parts_.options, ++drawn_);
       std::erase_if(tickets, [this](const Ticket& ticket) { return !may_be_taken(ticket); });
@@ -121,7 +99,7 @@ class FirstGroups : public SamplingMode {
     const auto taken =
         parts_.schedule != nullptr ? parts_.schedule->step_of(drawn_as(ticket)) : std::nullopt;
     if (!taken) return !parts_.follows;
-    return *taken > sampled_ && !(parts_.follows && *taken > parts_.last_step);
+    return *taken > step_ && !(parts_.follows && *taken > parts_.last_step);
   }
 
   std::vector<DrawnGroup> chosen(std::int64_t step, std::vector<OpenGroup> open) const {
@@ -132,14 +110,13 @@ class FirstGroups : public SamplingMode {
                         parts_.options.max_staleness);
   }
 
-  const SamplingParts parts_;
-  std::int64_t sampled_;  // the last sampled step
-  std::int64_t drawn_;    // the last step whose groups are ordered
+  /// The last step whose groups are ordered.
+  std::int64_t drawn_ = std::max<std::int64_t>(0, step_ - parts_.options.max_staleness);
 };
 
-class DynamicSampling : public SamplingMode {
+class DynamicSampling : public StepSource {
  public:
-  explicit DynamicSampling(const SamplingParts& parts) : parts_(parts) {}
+  using StepSource::StepSource;
 
   /// Between two rounds, actors wait for more tickets.
   std::optional<StepGroups> sample(std::int64_t step) override {
@@ -179,35 +156,20 @@ class DynamicSampling : public SamplingMode {
             step, max_rounds(), found, parts_.options.prompts_per_step);
   }
 
-  const SamplingParts parts_;
   bool has_warned_ = false;
 };
 
-std::unique_ptr<SamplingMode> sampling_mode(const SamplingParts& parts) {
-  if (parts.options.dynamic_sampling.enabled) return std::make_unique<DynamicSampling>(parts);
-  if (parts.options.takes_first_groups()) return std::make_unique<FirstGroups>(parts);
-  return std::make_unique<OwnGroups>(parts);
-}
-
 }  // namespace
 
-StepSource::StepSource(const SamplingParts& parts, EarlyStop& stop)
-    : mode_(sampling_mode(parts)),
-      stop_(stop),
-      step_(parts.first_step),
-      last_step_(parts.last_step) {}
-
-StepSource::~StepSource() = default;
-
-void StepSource::order_first_steps(std::int64_t logged_prompts) {
-  mode_->order_first_steps(logged_prompts);
+std::unique_ptr<StepSource> make_step_source(const SamplingParts& parts, EarlyStop& stop) {
+  if (parts.options.dynamic_sampling.enabled) return std::make_unique<DynamicSampling>(parts, stop);
+  if (parts.options.takes_first_groups()) return std::make_unique<FirstGroups>(parts, stop);
+  return std::make_unique<OwnGroups>(parts, stop);
 }
 
-std::int64_t StepSource::last_complete() const { return mode_->last_complete(step_); }
-
 std::optional<StepGroups> StepSource::receive() {
-  if (step_ >= last_step_ || !stop_.may_begin(step_ + 1)) return std::nullopt;
-  std::optional<StepGroups> groups = mode_->sample(step_ + 1);
+  if (step_ >= parts_.last_step || !stop_.may_begin(step_ + 1)) return std::nullopt;
+  std::optional<StepGroups> groups = sample(step_ + 1);
   if (!groups) {
     stop_.stopped_within_step();
     return std::nullopt;
@@ -230,7 +192,8 @@ struct Header {
 }  // namespace
 
 std::optional<StepGroups> SharedGroups::receive() {
-  std::optional<StepGroups> step = own_.receive();
+  std::optional<StepGroups> step;
+  if (own_ != nullptr) step = own_->receive();
   if (learners_.size() == 1) return step;
   Header header;
   Bytes bytes;
@@ -239,16 +202,10 @@ std::optional<StepGroups> SharedGroups::receive() {
     header = {step->step, std::ssize(bytes), step->is_logged ? 1 : 0};
   }
   broadcast_value(learners_, header);
-  if (step) learners_.broadcast_bytes(bytes, 0);
-  return step;
-}
-
-std::optional<StepGroups> GroupsOfLearner0::receive() {
-  Header header;
-  broadcast_value(learners_, header);
   if (header.bytes == kEnd) return std::nullopt;
-  Bytes bytes(static_cast<std::size_t>(header.bytes));
+  bytes.resize(static_cast<std::size_t>(header.bytes));
   learners_.broadcast_bytes(bytes, 0);
+  if (own_ != nullptr) return step;
   return StepGroups{.step = header.step,
                     .groups = wire::unpack<std::vector<ScoredGroup>>(bytes),
                     .is_logged = header.is_logged != 0};

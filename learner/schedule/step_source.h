@@ -34,55 +34,52 @@ struct SamplingParts {
   bool follows = false;
 };
 
-class SamplingMode;
-
 /// The steps after `parts.first_step` up to `parts.last_step`. Ends earlier where the run stops:
 /// before a step that may not begin, or within a step of which some groups have not begun. Finished
 /// groups of such a step are in the journal for the next start.
 class StepSource : public Source<StepGroups> {
  public:
   /// Keeps a reference to `stop`.
-  StepSource(const SamplingParts& parts, EarlyStop& stop);
-  ~StepSource() override;
+  StepSource(const SamplingParts& parts, EarlyStop& stop)
+      : parts_(parts), step_(parts.first_step), stop_(stop) {}
 
   std::optional<StepGroups> receive() override;
 
   /// Orders the groups that may be generated before the first step is sampled. Steps that are
   /// learned again from the log precede it, which use the next `logged_prompts` of the stream.
-  void order_first_steps(std::int64_t logged_prompts);
+  virtual void order_first_steps(std::int64_t /*logged_prompts*/) {}
   /// Returns the last step such that every group drawn by it or an earlier step is in a step that
   /// was received.
-  std::int64_t last_complete() const;
+  virtual std::int64_t last_complete() const { return step_; }
+
+ protected:
+  /// Returns the groups of the next step, and advances the prompt stream past the prompts that
+  /// belong to it. Blocks. Returns empty if the run stops before.
+  virtual std::optional<StepGroups> sample(std::int64_t step) = 0;
+
+  const SamplingParts parts_;
+  std::int64_t step_;  // the last one that was received
 
  private:
-  std::unique_ptr<SamplingMode> mode_;
   EarlyStop& stop_;
-  std::int64_t step_, last_step_;
 };
+
+/// Returns a source in the mode that the options name.
+std::unique_ptr<StepSource> make_step_source(const SamplingParts& parts, EarlyStop& stop);
 
 // Sends the steps of learner 0 to the other learners, which train on the same groups. A step is
 // two broadcasts: a header, then the groups as common/comm/wire.h packs them. A header without
 // groups is the end of the source. With one learner nothing is sent.
 
-/// The sender on learner 0: returns each step of `own` after sending it to the other learners.
+/// One learner's end: on learner 0 it returns each step of `own` after sending it to the others.
 class SharedGroups : public Source<StepGroups> {
  public:
-  /// Keeps references to both.
-  SharedGroups(Source<StepGroups>& own, Collective& learners) : own_(own), learners_(learners) {}
+  /// Keeps references to both. `own`: on learner 0; null on the others.
+  SharedGroups(Source<StepGroups>* own, Collective& learners) : own_(own), learners_(learners) {}
   std::optional<StepGroups> receive() override;
 
  private:
-  Source<StepGroups>& own_;
-  Collective& learners_;
-};
-
-/// The receiver on the other learners.
-class GroupsOfLearner0 : public Source<StepGroups> {
- public:
-  explicit GroupsOfLearner0(Collective& learners) : learners_(learners) {}
-  std::optional<StepGroups> receive() override;
-
- private:
+  Source<StepGroups>* own_;
   Collective& learners_;
 };
 

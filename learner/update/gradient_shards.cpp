@@ -204,26 +204,19 @@ void GradientShardSum::add_chunk(std::int64_t done) {
 
 namespace {
 
-/// Calls use(number) for each sum and extreme of one gradient shard.
-template <typename Use>
-void for_each_number(PolicyLossStats& shard, const Use& use) {
-  for (double* sum : shard.sums()) use(*sum);
-  for (double* extreme : {&shard.ratio_min, &shard.ratio_max, &shard.max_deviation}) use(*extreme);
-}
-
 /// Sends the numbers of every gradient shard to all learners. Learners contribute 0 for the shards
 /// of others, so that an all-reduce sum transports the values unchanged.
 void share_shards(Collective& learners, std::span<PolicyLossStats> by_shard) {
-  std::vector<double> values;
-  for (PolicyLossStats& shard : by_shard) {
-    const bool is_own = shard.tokens > 0;
-    for_each_number(shard, [&](double number) { values.push_back(is_own ? number : 0.0); });
+  using Numbers = PolicyLossStats::Numbers;
+  std::vector<Numbers> numbers;
+  for (const PolicyLossStats& shard : by_shard) {
+    numbers.push_back(shard.tokens > 0 ? std::bit_cast<Numbers>(shard) : Numbers{});
   }
-  learners.all_reduce_sum(std::span(values));
-  auto next = values.begin();
-  for (PolicyLossStats& shard : by_shard) {
-    for_each_number(shard, [&](double& number) { number = *next++; });
-  }
+  const std::size_t count = numbers.size() * Numbers().size();
+  learners.all_reduce_sum(std::span(numbers.front().data(), count));
+  std::ranges::transform(numbers, by_shard.begin(), [](const Numbers& of_shard) {
+    return std::bit_cast<PolicyLossStats>(of_shard);
+  });
 }
 
 }  // namespace

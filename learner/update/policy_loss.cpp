@@ -1,7 +1,9 @@
 #include "learner/update/policy_loss.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "common/base/arithmetic.h"
@@ -154,8 +156,7 @@ void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
 void add_kl_fields(FieldList& fields, PolicyLossOptions& options) {
   fields.add("kl_coefficient", options.kl_coefficient,
              {"Weight of KL(policy || initial policy) in the loss. 0: off, and the initial policy "
-              "takes no "
-              "memory.",
+              "takes no memory.",
               "", 0});
   fields.add(
       "kl_estimator", options.kl_estimator,
@@ -183,8 +184,7 @@ void add_correction_fields(FieldList& fields, PolicyLossOptions& options) {
   fields.add("tis_level", options.tis_level,
              {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
              {"Log-probs in the weight of tis_cap: those of the token, or the sums over the "
-              "response, which "
-              "then apply to each of its tokens. Ignored with tis_cap 0."});
+              "response, which then apply to each of its tokens. Ignored with tis_cap 0."});
   fields.add("tis_beyond", options.tis_beyond,
              {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
              {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
@@ -228,16 +228,14 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
   add_correction_fields(fields, options);
   fields.add("mask_truncated", options.mask_truncated,
              {"Responses cut at the response limit have no loss (filtering of truncated responses, "
-              "DAPO). Their "
-              "rewards still count in the advantages of their group."});
+              "DAPO). Their rewards still count in the advantages of their group."});
 }
 
 void check_options(const PolicyLossOptions& options) {
   if (options.dual_clip > 0 && options.dual_clip <= 1) {
     fail(
         "policy_loss.dual_clip is {}: a value of at most 1 removes the gradient of unclipped "
-        "tokens "
-        "(arXiv:1912.09729 has c > 1); set more than 1, or 0 to turn it off",
+        "tokens (arXiv:1912.09729 has c > 1); set more than 1, or 0 to turn it off",
         options.dual_clip);
   }
   if (options.kl_coefficient > 0 && options.kl_estimator == KlEstimator::kK1) {
@@ -279,25 +277,14 @@ double token_weight(const PolicyLossOptions& options, const Denominators& whole,
   fail("policy loss: unknown aggregation");
 }
 
-std::array<double*, PolicyLossStats::kSums> PolicyLossStats::sums() {
-  std::array<double*, kSums> all = {
-      &loss,        &policy_loss,      &kl_loss,      &entropy_loss,      &sequences,    &tokens,
-      &clipped_low, &clipped_high,     &dual_clipped, &clipped_sequences, &ratio_sum,    &kl_k1_sum,
-      &kl_k3_sum,   &reference_kl_sum, &entropy_sum,  &tis_weight_sum,    &tis_truncated};
-  std::size_t i = kSums - 8;
-  for (double& sum : quarter_entropy_sum) all[i++] = &sum;
-  for (double& sum : quarter_tokens) all[i++] = &sum;
-  return all;
-}
-
 void PolicyLossStats::merge(const PolicyLossStats& other) {
-  PolicyLossStats added = other;
-  const auto mine = sums();
-  const auto theirs = added.sums();
-  for (std::size_t i = 0; i < kSums; ++i) *mine[i] += *theirs[i];
-  ratio_min = std::min(ratio_min, other.ratio_min);
-  ratio_max = larger(ratio_max, other.ratio_max);
-  max_deviation = larger(max_deviation, other.max_deviation);
+  auto sums = std::bit_cast<Numbers>(*this);
+  std::ranges::transform(sums, std::bit_cast<Numbers>(other), sums.begin(), std::plus());
+  auto merged = std::bit_cast<PolicyLossStats>(sums);
+  merged.ratio_min = std::min(ratio_min, other.ratio_min);
+  merged.ratio_max = larger(ratio_max, other.ratio_max);
+  merged.max_deviation = larger(max_deviation, other.max_deviation);
+  *this = merged;
 }
 
 SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,

@@ -100,10 +100,10 @@ struct PolicyLossStats {
   double max_deviation = 0;  // max |r_t - 1| over token ratios, also with GSPO; NaN if one is NaN
 
   void merge(const PolicyLossStats& other);
-  /// Returns pointers to the sums in a fixed order, without the extremes.
-  static constexpr std::size_t kSums = 25;
-  std::array<double*, kSums> sums();
+  /// All members, as std::bit_cast gives them.
+  using Numbers = std::array<double, 28>;
 };
+static_assert(sizeof(PolicyLossStats) == sizeof(PolicyLossStats::Numbers));
 
 /// The outcome of the loss for one sequence.
 struct SequenceOutcome {

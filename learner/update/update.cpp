@@ -51,25 +51,21 @@ auto timed(double& seconds, Work&& work) {
   return work();
 }
 
-std::span<const float> rows_of(const std::vector<float>& values, const MicroBatch& micro,
-                               std::size_t s) {
-  return std::span(values).subspan(micro.row_starts[s],
-                                   micro.row_starts[s + 1] - micro.row_starts[s]);
-}
-
-std::span<float> rows_of(std::vector<float>& values, const MicroBatch& micro, std::size_t s) {
+/// Returns the values of sequence s, of all values of the micro-batch.
+template <typename Values>
+auto rows_of(Values& values, const MicroBatch& micro, std::size_t s) {
   return std::span(values).subspan(micro.row_starts[s],
                                    micro.row_starts[s + 1] - micro.row_starts[s]);
 }
 
 void note_first_pass(const SequenceOutcome& outcome, std::span<const float> log_probs,
-                     ResponseUpdate& response) {
-  response.log_ratio = static_cast<float>(outcome.log_ratio);
+                     LearnerResult& response) {
+  response.sequence_log_ratio = static_cast<float>(outcome.log_ratio);
   response.clipped = outcome.clipped;
-  response.learner_log_probs.assign(log_probs.begin(), log_probs.end());
+  response.log_probs.assign(log_probs.begin(), log_probs.end());
 }
 
-ResponseUpdate& response_of(StepUpdate& update, ResponseIndex index) {
+LearnerResult& response_of(StepUpdate& update, ResponseIndex index) {
   return update.responses[index.group][index.sample];
 }
 
@@ -96,22 +92,21 @@ void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
   std::vector<float> values;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
-      ResponseUpdate& response = update.responses[g][i];
-      response.learner_log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
-      values.insert(values.end(), response.learner_log_probs.begin(),
-                    response.learner_log_probs.end());
-      values.push_back(response.log_ratio);
+      LearnerResult& response = update.responses[g][i];
+      response.log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
+      values.insert(values.end(), response.log_probs.begin(), response.log_probs.end());
+      values.push_back(response.sequence_log_ratio);
       values.push_back(response.clipped ? 1.0F : 0.0F);
     }
   }
   share_values(learners, values);
   auto next = values.begin();
   for (auto& group : update.responses) {
-    for (ResponseUpdate& response : group) {
-      const auto count = static_cast<std::ptrdiff_t>(response.learner_log_probs.size());
-      response.learner_log_probs.assign(next, next + count);
+    for (LearnerResult& response : group) {
+      const auto count = static_cast<std::ptrdiff_t>(response.log_probs.size());
+      response.log_probs.assign(next, next + count);
       next += count;
-      response.log_ratio = *next++;
+      response.sequence_log_ratio = *next++;
       response.clipped = *next++ != 0.0F;
     }
   }
@@ -212,6 +207,8 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
   result.epoch = pass.epoch;
   if (pass.epoch == 0) {
     for (const ResponseIndex index : batch.indices) {
+      const double advantage = pass.advantages[index.group].values[index.sample];
+      response_of(update, index).advantage = static_cast<float>(advantage);
       response_of(update, index).mini_batch = pass.mini_batch;
     }
   }

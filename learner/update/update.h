@@ -12,6 +12,7 @@
 #include "common/comm/collective/collective.h"
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
+#include "common/trajectory/record.h"
 #include "learner/update/advantage.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"
@@ -34,15 +35,6 @@ struct MiniBatchUpdate {
   UpdateOutcome optimizer;
 };
 
-/// Results of the first epoch for one response, for the trajectory log.
-struct ResponseUpdate {
-  std::vector<float>
-      learner_log_probs;         // [T], nats; with recompute_old_log_probs: before any update
-  float log_ratio = 0;           // mean_t log_prob - old log_prob
-  bool clipped = false;          // any token clipped
-  std::int32_t mini_batch = -1;  // within the step
-};
-
 /// Seconds per phase of the update, on this learner.
 struct UpdateSeconds {
   double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
@@ -53,9 +45,9 @@ struct UpdateSeconds {
 
 /// The result of a step's update. Equal on every learner, except the seconds.
 struct StepUpdate {
-  std::vector<MiniBatchUpdate> mini_batches;           // in order of execution
-  std::vector<std::vector<ResponseUpdate>> responses;  // [groups][G]
-  std::int64_t masked = 0;                             // responses without a loss
+  std::vector<MiniBatchUpdate> mini_batches;          // in order of execution
+  std::vector<std::vector<LearnerResult>> responses;  // [groups][G], of the first epoch
+  std::int64_t masked = 0;                            // responses without a loss
   UpdateSeconds seconds;
 };
 

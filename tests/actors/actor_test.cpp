@@ -21,31 +21,43 @@ namespace {
 using test::LetterPolicy, test::ticket_for, test::tiny_rollout;
 
 // Hands out assignments in order. try_receive() answers only every second call.
+class ScriptedAnswers : public PollableSource<Assignment> {
+ public:
+  std::optional<Assignment> receive() override {
+    Assignment next = std::move(script.at(0));
+    script.pop_front();
+    return next;
+  }
+  std::optional<Assignment> try_receive() override {
+    answers_ = !answers_;
+    return answers_ ? receive() : std::nullopt;
+  }
+
+  std::deque<Assignment> script;
+
+ private:
+  bool answers_ = false;
+};
+
 class Script : public TicketClient {
  public:
+  Script() : Script(std::make_shared<ScriptedAnswers>()) {}
+
   void tickets(std::vector<Ticket> tickets) {
-    script_.push_back({Assignment::Kind::kTickets, std::move(tickets)});
+    answers_->script.push_back({Assignment::Kind::kTickets, std::move(tickets)});
   }
-  void add(Assignment::Kind kind) { script_.push_back({kind, {}}); }
+  void add(Assignment::Kind kind) { answers_->script.push_back({kind, {}}); }
   /// Returns the free slots that each request reported.
   const std::vector<std::int64_t>& free_slots() const { return free_slots_; }
 
  private:
-  void send_request(TicketRequest request) override { free_slots_.push_back(request.free_slots); }
-  Assignment wait_answer() override {
-    Assignment next = std::move(script_.at(0));
-    script_.pop_front();
-    return next;
-  }
-  std::optional<Assignment> try_answer() override {
-    answers_ = !answers_;
-    if (!answers_) return std::nullopt;
-    return wait_answer();
-  }
+  explicit Script(std::shared_ptr<ScriptedAnswers> answers)
+      : TicketClient([this](TicketRequest asked) { free_slots_.push_back(asked.free_slots); },
+                     answers),
+        answers_(std::move(answers)) {}
 
-  std::deque<Assignment> script_;
+  std::shared_ptr<ScriptedAnswers> answers_;
   std::vector<std::int64_t> free_slots_;
-  bool answers_ = false;
 };
 
 Ticket ticket_at(std::int64_t group, std::int64_t version) {
@@ -84,11 +96,7 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
   WeightReceiver weights(test::tiny_config(), *operators, *group);
   Generator generator(weights.policy(), *operators, test::tiny_config(), options, 11,
                       test::encode_letters);
-  run_actor({.weights = weights,
-             .generator = generator,
-             .tickets = script,
-             .rollouts = rollouts,
-             .rank = 2});
+  run_actor(weights, generator, {script, rollouts, 2});
   std::vector<RolloutGroup> groups;
   while (std::optional<RolloutGroup> done = rollouts.receive()) groups.push_back(*done);
   return groups;

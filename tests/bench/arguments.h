@@ -8,7 +8,7 @@
 
 #include "common/base/dtype.h"
 #include "common/process/program.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 
 namespace lie::bench {
 

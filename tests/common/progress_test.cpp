@@ -11,24 +11,24 @@
 namespace lie {
 namespace {
 
-constexpr StepProgress kStep = {.step = 9,
-                                .steps = 100,
-                                .accuracy = 0.5316,
-                                .reward_mean = -0.0471,
-                                .response_length_mean = 34.07,
-                                .truncated_share = 0.021,
-                                .c_context_mean = 28.25,
-                                .tokens_per_second = 12345.6,
-                                .step_seconds = 2};
+const MetricsRow kStep = {.step = 9,
+                          .wall_time = 0,
+                          .values = {{"accuracy", 0.5316},
+                                     {"reward_mean", -0.0471},
+                                     {"response_length_mean", 34.07},
+                                     {"truncation_rate", 0.021},
+                                     {"c_context_mean", 28.25},
+                                     {"tokens_per_second", 12345.6},
+                                     {"step_seconds", 2}}};
 
 TEST(Progress, ShowsTheMainMetricsOfAStep) {
-  EXPECT_EQ(progress_text(kStep, 83),
+  EXPECT_EQ(step_text(kStep, 100, 83),
             "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.2 "
             "| 12346 tokens/s | 1:23 left");
 }
 
 TEST(Progress, DropsLessImportantPartsToFitATerminal) {
-  const std::string line = progress_text(kStep, 83);
+  const std::string line = step_text(kStep, 100, 83);
   EXPECT_EQ(fitted(line, 120), line);
   EXPECT_EQ(fitted(line, 79), "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | 1:23 left");
   EXPECT_EQ(fitted(line, 41), "step   9/100 | accuracy 0.532 | 1:23 left");
@@ -71,52 +71,52 @@ class Terminal {
 
 TEST(Progress, IsRewrittenOnATerminalOfAnyWidth) {
   const Terminal terminal(45);
-  ProgressLine line(terminal.out());
-  line.show(kStep);
-  line.show(kStep);
+  ProgressLine line(terminal.out(), 100);
+  line.show_step(kStep);
+  line.show_step(kStep);
   const std::string shown = "\r\033[Kstep   9/100 | accuracy 0.532 | 3:02 left";
   EXPECT_EQ(terminal.read(2 * shown.size()), shown + shown);
 }
 
 GroupsProgress groups_of_step_10(std::int64_t groups, std::int64_t tokens) {
-  return {.step = 10, .steps = 100, .groups = groups, .all_groups = 32, .tokens = tokens};
+  return {.step = 10, .groups = groups, .all_groups = 32, .tokens = tokens};
 }
 
 TEST(Progress, ShowsTheNumberOfFinishedGroups) {
-  EXPECT_EQ(progress_text(groups_of_step_10(17, 999), 1234.4),
+  EXPECT_EQ(groups_text(groups_of_step_10(17, 999), 100, 1234.4),
             "step  10/100 | 17/32 groups | 1234 tokens/s");
   GroupsProgress evaluation = groups_of_step_10(17, 999);
   evaluation.is_evaluation = true;
-  EXPECT_EQ(progress_text(evaluation, 1234.4),
+  EXPECT_EQ(groups_text(evaluation, 100, 1234.4),
             "step  10/100 | evaluation 17/32 groups | 1234 tokens/s");
 }
 
 TEST(Progress, ShowsThePreviousStepWithinAStep) {
   for (const std::size_t columns : {80, 120}) {
     const Terminal terminal(columns);
-    ProgressLine line(terminal.out());
-    line.show(kStep);
-    line.show(groups_of_step_10(0, 0));  // the wait begins: no token has come
-    const std::string before = "\r\033[K" + fitted(progress_text(kStep, 2 * 91), columns - 1);
+    ProgressLine line(terminal.out(), 100);
+    line.show_step(kStep);
+    line.show_groups(groups_of_step_10(0, 0));  // the wait begins: no token has come
+    const std::string before = "\r\033[K" + fitted(step_text(kStep, 100, 2 * 91), columns - 1);
     const std::string within =
         columns == 80 ? "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | 3:02 left"
                       : "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | length 34.1 (2% "
                         "cut) | reward -0.047 | C_context 28.2 | 3:02 left";
     const std::string shown = before + "\r\033[K" + within;
     EXPECT_EQ(terminal.read(shown.size()), shown);
-    line.show(groups_of_step_10(1, 100));  // too soon after the one before
+    line.show_groups(groups_of_step_10(1, 100));  // too soon after the one before
     line.finish();
     EXPECT_EQ(terminal.read(2), "\r\n");
   }
 }
 
 TEST(Progress, ShowsTheResultOfAnEvaluation) {
-  const EvaluationProgress evaluation = {.step = 0,
-                                         .steps = 40,
-                                         .accuracy = 0.5547,
-                                         .response_length_mean = 15.8,
-                                         .c_context_mean = 10.66};
-  EXPECT_EQ(progress_text(evaluation),
+  const MetricsRow evaluation = {.step = 0,
+                                 .wall_time = 0,
+                                 .values = {{"eval_accuracy", 0.5547},
+                                            {"eval_response_length_mean", 15.8},
+                                            {"eval_c_context_mean", 10.66}}};
+  EXPECT_EQ(evaluation_text(evaluation, 40),
             "step  0/40 | evaluation: accuracy 0.555 | length 15.8 | C_context 10.7");
 }
 
@@ -130,12 +130,12 @@ TEST(Progress, WritesPlainLinesToAFile) {
   const TemporaryDirectory scratch;
   const std::string path = (scratch.path() / "out").string();
   std::FILE* out = std::fopen(path.c_str(), "w");
-  ProgressLine line(out);
-  line.show(groups_of_step_10(32, 5));  // for terminals only
-  line.show(kStep);
+  ProgressLine line(out, 100);
+  line.show_groups(groups_of_step_10(32, 5));  // for terminals only
+  line.show_step(kStep);
   line.finish();
   std::fclose(out);
-  EXPECT_EQ(read_file(path), progress_text(kStep, 2 * 91) + "\n");
+  EXPECT_EQ(read_file(path), step_text(kStep, 100, 2 * 91) + "\n");
 }
 
 TEST(Folded, LongLinesContinueBelowTheSecondColumn) {

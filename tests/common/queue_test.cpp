@@ -48,7 +48,7 @@ TEST(BoundedQueue, PoisonWakesAWaitingReceiver) {
   BoundedQueue<int> queue(1);
   std::string message;
   std::jthread receiver([&] { message = error_of([&] { queue.receive(); }); });
-  queue.poison("the actor failed");
+  queue.poison(std::make_exception_ptr(Error("the actor failed")));
   receiver.join();
   EXPECT_EQ(message, "the actor failed");
 }
@@ -65,8 +65,8 @@ TEST(BoundedQueue, PoisonWakesAWaitingSender) {
 
 TEST(BoundedQueue, LaterPoisonIsIgnored) {
   BoundedQueue<int> queue(1);
-  queue.poison("cause");
-  queue.poison("consequence");
+  queue.poison(std::make_exception_ptr(Error("cause")));
+  queue.poison(std::make_exception_ptr(Error("consequence")));
   EXPECT_EQ(error_of([&] { queue.try_receive(); }), "cause");
 }
 

@@ -107,7 +107,7 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   options.prompt_suffix = " Box it.";
   options.choices_field = "options";
   const auto path =
-      scratch.write("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})"
+      scratch.write("d.jsonl", R"({"prompt": "Two?", "options": ["1", 2], "answer": "B"})"
                                "\n"
                                R"({"prompt": "Two?", "options": ["1", "2"], "answer": "C"})");
   const auto render = [](std::span<const ChatMessage> messages) {

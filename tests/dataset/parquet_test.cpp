@@ -17,6 +17,13 @@ namespace {
 const fs::path kGolden = fs::path(source_directory()) / "tests/dataset/golden";
 const fs::path kPublished = fs::path(source_directory()).parent_path() / "shared/data/lie";
 
+/// Returns whether this build reads Parquet.
+bool parquet_is_built() {
+  const std::string message =
+      error_of([] { for_each_parquet_row("none.parquet", [](const JsonRow&) {}); });
+  return message.find("this build cannot") == std::string::npos;
+}
+
 struct ParquetFile : ::testing::Test {
   void SetUp() override {
     if (!parquet_is_built()) GTEST_SKIP() << "built without Arrow";

@@ -85,10 +85,7 @@ std::vector<Trained> train_two(std::int64_t steps) {
   std::vector<Trained> trained(2);
   on_learners(2, [&](Collective& learners) {
     ListedSteps own(steps);
-    SharedGroups first(own, learners);
-    GroupsOfLearner0 other(learners);
-    Source<StepGroups>& groups = learners.rank() == 0 ? static_cast<Source<StepGroups>&>(first)
-                                                      : static_cast<Source<StepGroups>&>(other);
+    SharedGroups groups(learners.rank() == 0 ? &own : nullptr, learners);
     trained[static_cast<std::size_t>(learners.rank())] = train(groups, learners);
   });
   return trained;
@@ -124,8 +121,7 @@ TEST(Learner, TwoLearnersTrainOnTheGroupsOfLearner0AndHoldTheSameWeights) {
   EXPECT_EQ(other.step, 2);
   ASSERT_EQ(other.groups.size(), 4u);
   EXPECT_EQ(other.groups[3].rollout.responses[2].ids, first.groups[3].rollout.responses[2].ids);
-  EXPECT_EQ(other.update.responses[3][2].learner_log_probs,
-            first.update.responses[3][2].learner_log_probs);
+  EXPECT_EQ(other.update.responses[3][2].log_probs, first.update.responses[3][2].log_probs);
 }
 
 /// Adds its number to the step's evaluation.

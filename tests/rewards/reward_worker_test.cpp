@@ -32,7 +32,7 @@ TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
   rollouts.send(group(0, {14, 15}));
   rollouts.send(group(1, {11, 12, 14}));
   rollouts.close();
-  run_reward_worker({}, decode, {.rank = 3}, rollouts, scored);
+  run_reward_worker({}, decode, {rollouts, scored, 3});
 
   const auto first = scored.receive();
   ASSERT_TRUE(first);

@@ -36,7 +36,7 @@ TEST(ChoiceByPattern, IsFoundByThePublishedPatterns) {
         "We choose B", "I select (b) then", "A) 1 is too small\n**B)** fits",
         "answer: A? Answer: B", "answer is A, no: answer is B",
         "The answer is C, which is A. ANSWER: B"}) {
-    EXPECT_EQ(choice_by_pattern(response), 'B') << response;
+    EXPECT_EQ(ChoicePatterns().find(response), 'B') << response;
   }
 }
 
@@ -44,7 +44,7 @@ TEST(ChoiceByPattern, IsNotFoundInWords) {
   for (const char* response : {"", "The answer is a prime", "answer: Because", "The answer is 4.",
                                "option B is wrong", "choose between them", "the answer is clear",
                                "f(A) grows", "B is tempting", "answer is K"}) {
-    EXPECT_EQ(choice_by_pattern(response), std::nullopt) << response;
+    EXPECT_EQ(ChoicePatterns().find(response), std::nullopt) << response;
   }
 }
 

@@ -21,7 +21,7 @@ const std::filesystem::path kModel =
 
 struct Init : testing::Test {
   std::string config_of(const std::string& rows, const std::string& name = "rows.jsonl") {
-    text = initial_config({kModel, scratch.write(name, rows), samples});
+    text = initial_config({kModel, scratch.write(name, rows), samples, {}});
     return text;
   }
   /// Returns a copy of the model with a chat template.
@@ -73,7 +73,7 @@ TEST_F(Init, WithAChatTemplatePromptsRequestABoxAndTheLimitIncludesIt) {
   const auto config_of_prompt = [&](const std::string& prompt) {
     const auto data =
         scratch.write("rows.jsonl", "{\"prompt\": \"" + prompt + "\", \"gold\": 5}\n");
-    text = initial_config({model, data, 0});
+    text = initial_config({model, data, 0, {}});
     return loaded();
   };
   const TrainConfig config = config_of_prompt("1 2");
@@ -106,7 +106,7 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
 
 TEST_F(Init, WithAChatTemplateTheModelIsSampledWithTheRequestForABox) {
   const auto data = scratch.write("rows.jsonl", read_file(kModel.parent_path() / "eval.jsonl"));
-  text = initial_config({chat_model(), data, 1});
+  text = initial_config({chat_model(), data, 1, {}});
   const TrainConfig config = loaded();
   const auto& length = config.reward.of<LengthRewardOptions>();
   EXPECT_GT(length.target_tokens, 128)
@@ -139,7 +139,8 @@ TEST_F(Init, CutResponsesSayNothingOfLengths) {
   std::string weights = read_file(model / "model.safetensors");
   std::fill(weights.begin() + 20'000, weights.end(), '\x3a');
   scratch.write("model/model.safetensors", weights);
-  text = initial_config({model, scratch.write("rows.jsonl", R"({"prompt": "1", "gold": "1"})"), 1});
+  text = initial_config(
+      {model, scratch.write("rows.jsonl", R"({"prompt": "1", "gold": "1"})"), 1, {}});
   EXPECT_THAT(text, HasSubstr("every response is cut at the limit: fine-tune first"));
   EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled) << "no length is known";
   EXPECT_THAT(text, Not(HasSubstr("longest response of the start policy")));
@@ -159,9 +160,19 @@ TEST_F(Init, FieldNamesWithQuotesAndSpacesAreQuoted) {
 TEST_F(Init, ReportsMissingFields) {
   EXPECT_THAT(
       error_of([&] { config_of("{\"a\": 1, \"gold\": 2}\n"); }),
-      HasSubstr("rows.jsonl:1: found no field that looks like a prompt; the row has a, gold"));
+      HasSubstr(
+          "rows.jsonl:1: field prompt: expected a prompt, found nothing; the row has a, gold; "
+          "set data.prompt_field to one of them"));
   EXPECT_THAT(error_of([&] { config_of("{\"prompt\": \"x\"}\n"); }),
-              HasSubstr("found no field that looks like the gold answer; the row has prompt"));
+              HasSubstr("no correct answer: expected field gold or answer or "
+                        "reward_model.ground_truth; the row has prompt"));
+}
+
+TEST_F(Init, ReadsRowsAsSetGives) {
+  const auto data = scratch.write("rows.jsonl", "{\"a\": \"1 2\", \"gold\": 2}\n");
+  text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
+  EXPECT_EQ(loaded().data.prompt_field, "a");
+  EXPECT_EQ(loaded().data.prompt_template, "qwen3");
 }
 
 TEST_F(Init, BadRowsAreSkippedAndCounted) {

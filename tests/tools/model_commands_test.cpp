@@ -175,7 +175,7 @@ TEST_F(ModelCommands, NamesTheLineOfAnInvalidRow) {
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response\": 7}"), HasSubstr("field response"));
   EXPECT_THAT(error("{\"prompt_ids\": [], \"response_ids\": [1]}"), HasSubstr("no token"));
   EXPECT_THAT(error("{\"prompt_ids\": 1, \"response_ids\": [1]}"),
-              HasSubstr("a list of token ids"));
+              HasSubstr("a JSON list of token ids"));
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [100000]}"),
               HasSubstr("rows.jsonl:3: field response_ids: 100000 is not a token id"));
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [1.5]}"), HasSubstr("1.5"));

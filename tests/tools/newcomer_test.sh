@@ -135,7 +135,7 @@ lie_cluster train alone/my.yaml --set run.directory=alone/run run.steps=1 rollou
 grep -q '^  held out ' alone/run.log || { cat alone/run.log; fail "the hint of init evaluates nothing"; }
 [ "$(grep -c "^  max_response_tokens: $(sed -n 's/^  max_response_tokens: \([0-9]*\) .*/\1/p' alone/my.yaml)\$" alone/run/config.yaml)" = 2 ] ||
   { cat alone/run/config.yaml; fail "an evaluation has another limit than training"; }
-grep -q '^16/16 prompts | accuracy ' alone/init.log || { cat alone/init.log; fail "init shows no progress"; }
+grep -q '^16/16 prompts | ' alone/init.log || { cat alone/init.log; fail "init shows no progress"; }
 
 # It warns of correct answers that the verifier cannot read, which reward no response.
 sed '1s/"gold": *"[^"]*"/"gold":"\\\\frac{1}{"/' alone/rows.jsonl >alone/unreadable.jsonl

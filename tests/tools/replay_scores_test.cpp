@@ -9,7 +9,7 @@
 namespace lie::replay {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 constexpr auto kRight = VerdictCode::kEqual, kWrong = VerdictCode::kUnequal;
 
@@ -20,35 +20,36 @@ Score score_of(VerdictCode verdict, std::vector<float> rewards) {
   return score;
 }
 
-/// One logged training group of two responses.
-class LoggedGroup : public testing::Test {
+/// One training group of two responses, scored again with the same result.
+class ScoredAgain : public testing::Test {
  protected:
-  LoggedGroup() {
-    group_.scored.rollout.ticket.step = 3;
-    group_.scored.rollout.ticket.group = 4;
-    group_.scored.scores = {score_of(kRight, {1, -0.5F}), score_of(kWrong, {0, 0})};
-    group_.results.resize(2);
-    group_.results[0].advantage = 0.5F;
-    scores_ = group_.scored.scores;
+  ScoredAgain() {
+    group_.rollout.ticket.step = 3;
+    group_.rollout.ticket.group = 4;
+    group_.scores = {score_of(kRight, {1, -0.5F}), score_of(kWrong, {0, 0})};
+    results_[0].advantage = 0.5F;
+    logged_ = group_.scores;
   }
 
   ScoreDifferences compared() const {
-    return differences(group_, scores_, advantages_,
+    return differences(group_, logged_, results_, advantages_,
                        {{"accuracy", "R_acc"}, {"redundancy", "R_red"}});
   }
 
-  GroupRecord group_;
-  std::vector<Score> scores_;
+  ScoredGroup group_;
+  std::vector<Score>& scores_ = group_.scores;
+  std::vector<Score> logged_;
+  std::vector<LearnerResult> results_ = std::vector<LearnerResult>(2);
   std::vector<double> advantages_ = {0.5, 0};
 };
 
-TEST_F(LoggedGroup, EqualsItselfWhateverTheVerdictTook) {
+TEST_F(ScoredAgain, EqualsItselfWhateverTheVerdictTook) {
   scores_[0].verify_seconds = 7;
   EXPECT_EQ(compared().values, 0);
   EXPECT_EQ(compared().compared, 2);
 }
 
-TEST_F(LoggedGroup, DiffersInEveryKindOfValue) {
+TEST_F(ScoredAgain, DiffersInEveryKindOfValue) {
   scores_[1].verdict = kRight;
   scores_[1].extracted = "7";
   scores_[1].rewards = {1, -0.0F};  // other bits than 0
@@ -63,8 +64,8 @@ TEST_F(LoggedGroup, DiffersInEveryKindOfValue) {
                                      "unequal, now equal"));
 }
 
-TEST_F(LoggedGroup, DiffersInANumberThatIsGone) {
-  group_.scored.scores[0].numbers = {{"command_x", 2}};
+TEST_F(ScoredAgain, DiffersInANumberThatIsGone) {
+  logged_[0].numbers = {{"command_x", 2}};
   EXPECT_THAT(compared().first, HasSubstr("response 0: command_x: logged 2, now absent"));
 }
 
@@ -78,23 +79,35 @@ TEST(OrderOfAdvantages, TurnsWhereTwoResponsesChangePlaces) {
   EXPECT_FALSE(turns({0, 0}, {1, -1}));
 }
 
-TEST(ScoreTable, MixesRangesOfStepsByTheirResponses) {
-  const std::vector<Score> right = {score_of(kRight, {1}), score_of(kRight, {1})};
-  const std::vector<Score> mixed = {score_of(kRight, {1}), score_of(kWrong, {0})};
+StepOutcome step_of(std::vector<Score> scores) {
+  StepOutcome step;
+  ScoredGroup& group = step.groups.emplace_back();
+  group.rollout.responses.resize(scores.size());
+  group.scores = std::move(scores);
+  step.advantages = {group_advantages(group.scores, {})};
+  return step;
+}
+
+TEST(ScoreTable, ShowsTheMeanOverTheStepsOfARange) {
+  const RewardNames names = {{"accuracy", "R_acc"}};
+  const StepOutcome right = step_of({score_of(kRight, {1}), score_of(kRight, {1})});
+  const StepOutcome mixed = step_of({score_of(kRight, {1}), score_of(kWrong, {0})});
   std::vector<StepScores> steps;
   for (std::int64_t step = 1; step <= 7; ++step) {
-    steps.push_back({.first_step = step, .last_step = step});
-    steps.back().logged.add_training(mixed, group_advantages(mixed, {}));
-    steps.back().now.add_training(right, group_advantages(right, {}));
-    if (step == 7) steps.back().reordered = 1;
+    steps.push_back({.step = step,
+                     .groups = 1,
+                     .logged = score_metrics(mixed, names),
+                     .now = score_metrics(step == 7 ? mixed : right, names)});
   }
-  const RewardNames names = {{"accuracy", "R_acc"}};
-  const std::string table = score_table(steps, {names, names});
+  steps.back().turned_groups = 1;
+  const std::string table = score_table(steps);
   EXPECT_THAT(table, HasSubstr("     6-7\n")) << "seven steps in five columns";
   EXPECT_THAT(table, HasSubstr("groups_all_right_share          logged   0.0000"));
+  EXPECT_THAT(table, HasSubstr("now      1.0000  1.0000  1.0000  1.0000  0.7500")) << "accuracy";
   EXPECT_THAT(table, HasSubstr("turned_groups_share                      0.0000  0.0000  0.0000  "
                                "0.0000  0.5000"));
-  const Json rows = score_json(steps, {names, names});
+  EXPECT_THAT(table, Not(HasSubstr("response_length"))) << "depends on no score";
+  const Json rows = score_json(steps);
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_EQ(rows[6].at("turned_groups_share"), 1);
   EXPECT_EQ(rows[0].at("logged").at("accuracy"), 0.5);

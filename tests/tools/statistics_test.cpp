@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "learner/record/step_metrics.h"
+
 namespace lie::analyze {
 namespace {
 
@@ -11,8 +13,8 @@ TEST(Statistics, PearsonIsOneForALineAndNanForAConstant) {
   const double x[] = {1, 2, 3, 4};
   const double y[] = {3, 5, 7, 9};
   const double flat[] = {1, 1, 1, 1};
-  EXPECT_NEAR(pearson(x, y), 1, 1e-12);
-  EXPECT_TRUE(std::isnan(pearson(x, flat)));
+  EXPECT_NEAR(correlation(x, y), 1, 1e-12);
+  EXPECT_TRUE(std::isnan(correlation(x, flat)));
 }
 
 TEST(LengthStatistics, HazardCountsResponsesThatReachAPosition) {

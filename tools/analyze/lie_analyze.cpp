@@ -23,8 +23,7 @@
 #include "tools/analyze/weights_digest.h"
 #include "tools/arguments/help.h"
 #include "tools/arguments/moved_command.h"
-#include "tools/arguments/number_arguments.h"
-#include "tools/arguments/output_argument.h"
+#include "tools/arguments/values.h"
 
 namespace {
 

@@ -13,8 +13,9 @@
 #include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
-#include "tools/analyze/derived_curves.h"
+#include "learner/update/advantage.h"
 
 namespace lie::analyze {
 
@@ -35,19 +36,12 @@ void load_settings(Run& run) {
 void load_samples(const RunReader& run, SampleColumns& s) {
   namespace c = schema::sample;
   std::vector<RunReader::Reading> readings = {
-      run.into(s.purpose, c::kPurpose),
-      run.into(s.finish_reason, c::kFinishReason),
-      run.into(s.verdict, c::kVerdict),
-      run.into(s.step, c::kStep),
-      run.into(s.problem, c::kProblem),
-      run.into(s.distinct_ngrams, c::kDistinctNgrams),
-      run.into(s.ngrams, c::kNgrams),
-      run.into(s.tokens, c::kTokenCount),
-      run.into(s.largest_repeat, c::kLargestRepeat),
-      run.into(s.mini_batch, c::kMiniBatch),
-      run.into(s.reward, c::kReward),
-      run.into(s.advantage, c::kAdvantage),
-      run.into(s.target_length, c::kTargetLength),
+      run.into(s.purpose, c::kPurpose),      run.into(s.finish_reason, c::kFinishReason),
+      run.into(s.verdict, c::kVerdict),      run.into(s.step, c::kStep),
+      run.into(s.problem, c::kProblem),      run.into(s.distinct_ngrams, c::kDistinctNgrams),
+      run.into(s.tokens, c::kTokenCount),    run.into(s.largest_repeat, c::kLargestRepeat),
+      run.into(s.mini_batch, c::kMiniBatch), run.into(s.reward, c::kReward),
+      run.into(s.advantage, c::kAdvantage),  run.into(s.target_length, c::kTargetLength),
   };
   for (const RewardName& term : run.rewards()) s.rewards.push_back({term, {}});
   for (const std::string& name : run.numbers()) s.numbers.push_back({name, {}});
@@ -74,9 +68,25 @@ void load_trajectories(Run& run) {
   }
 }
 
+/// Returns the run's options; those that its settings lack have their defaults.
+AdvantageOptions advantage_options(const Run& run) {
+  AdvantageOptions options;
+  FieldList fields;
+  fields.section("advantage", options);
+  for (const Field& field : fields.fields()) {
+    if (const std::string value = setting_of(run, field.key); !value.empty()) field.set({value});
+  }
+  return options;
+}
+
 void load_curves(Run& run) {
-  const MetricsFile file = read_valid_metrics(run.directory / "metrics.jsonl");
+  MetricsFile file = read_valid_metrics(run.directory / "metrics.jsonl");
   for (const std::string& damage : file.damage) run.notes.push_back(damage);
+  if (file.rows.empty()) {
+    run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
+    const StepLog& log = run.trajectories->log();
+    file.rows = rows_from_log(log, log.steps(), advantage_options(run));
+  }
   for (const MetricsRow& row : file.rows) {
     run.last_step = std::max(run.last_step, row.step);
     if (run.begun == 0) run.begun = row.wall_time;
@@ -86,10 +96,6 @@ void load_curves(Run& run) {
       if (std::isfinite(value)) run.curves[name][row.step] = value;
     }
   }
-  if (!run.curves.empty()) return;
-  run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
-  run.curves = derived_curves(run.samples);
-  if (run.samples.size() > 0) run.last_step = std::ranges::max(run.samples.step);
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {

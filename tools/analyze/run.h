@@ -34,7 +34,7 @@ struct NumberColumn {
 /// The columns of /sample that the report uses, [N] in canonical order.
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
-  std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
+  std::vector<std::int64_t> step, problem, distinct_ngrams;
   std::vector<std::int32_t> mini_batch;  // -1: no update used the response
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "learner/record/step_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/statistics/intervals.h"
 
@@ -53,19 +54,6 @@ std::vector<LengthStatistics::Bin> bins_of(std::span<const ResponseEnd> response
 }
 
 }  // namespace
-
-double pearson(std::span<const double> x, std::span<const double> y) {
-  if (x.size() < 2) return std::numeric_limits<double>::quiet_NaN();
-  const double mx = mean(x);
-  const double my = mean(y);
-  double xx = 0, yy = 0, xy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mx) * (x[i] - mx);
-    yy += (y[i] - my) * (y[i] - my);
-    xy += (x[i] - mx) * (y[i] - my);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
-}
 
 LengthStatistics length_statistics(std::span<const ResponseEnd> responses) {
   LengthStatistics result;
@@ -139,7 +127,7 @@ TrapStatistics trap_statistics(const Subject& subject) {
       coverage.push_back(static_cast<double>(run.samples.distinct_ngrams[i]));
     }
     for (const auto& [step, columns] : steps) {
-      const double one = pearson(columns.first, columns.second);
+      const double one = correlation(columns.first, columns.second);
       if (std::isfinite(one)) correlations.push_back(one);
     }
   }

@@ -1,5 +1,5 @@
-// Statistics of the report other than intervals: correlation, response lengths, and those of the
-// shallow exploration trap (arXiv:2602.11748, Lemma): where responses end, how rare long ones are,
+// Statistics of the report other than intervals: response lengths, and those of the shallow
+// exploration trap (arXiv:2602.11748, Lemma): where responses end, how rare long ones are,
 // and how coverage grows with length.
 #pragma once
 
@@ -11,9 +11,6 @@
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {
-
-/// Returns Pearson's correlation. NaN if x or y is constant, or if there are fewer than two pairs.
-double pearson(std::span<const double> x, std::span<const double> y);
 
 /// Statistics of response lengths and ends, in bins of positions.
 struct LengthStatistics {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "common/config/config.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 
 namespace lie {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/rollout_options.h"
+#include "tools/arguments/config_command.h"
 #include "tools/arguments/job_program.h"
 #include "tools/run/config/options.h"
 
@@ -40,6 +41,7 @@ struct InitArguments {
   std::filesystem::path model;  // Hugging Face directory
   std::filesystem::path data;   // JSONL or Parquet
   std::int64_t samples = 4;     // responses to each probed prompt; 0: none are generated
+  std::vector<std::string> overrides = {};  // key=value of data.*: how rows become prompts
 };
 
 /// Returns a commented config of `lie_cluster train` that runs unchanged. Field names are guessed
@@ -49,6 +51,16 @@ struct InitArguments {
 /// terms for which rows lack a field are switched off, with the reason. Throws Error if the model
 /// or the data cannot be read, or if no prompt or no gold answer is recognized in the rows.
 std::string initial_config(const InitArguments& arguments);
+
+struct PlanArguments : ConfigArguments {
+  std::vector<std::int64_t> ranks = {4};
+  std::int64_t ranks_per_host = 0;
+  std::string run;  // a run directory; empty: run.directory, if it has a log
+  bool json = false;
+};
+
+/// Prints the plan to `out`. Throws Error if an input is missing.
+void plan(const PlanArguments& arguments, std::ostream& out);
 
 struct TokenizeArguments {
   std::filesystem::path model = {};  // Hugging Face directory with tokenizer.json

@@ -1,8 +1,5 @@
 // lie_cluster data: checks a data file as training would read it, and describes it.
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -14,7 +11,7 @@
 #include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/input/prompts.h"
@@ -116,22 +113,6 @@ std::string notes(const Dataset& dataset, const std::map<std::string, SourceCoun
   return text;
 }
 
-double peak_mebibytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-/// Returns the options of --set. Where it names no field, the fields are found as init finds them.
-RowOptions options_of(const DataArguments& arguments) {
-  RowOptions options = row_options(arguments.overrides);
-  options.skip_bad_rows = true;
-  options.find_fields = std::ranges::none_of(arguments.overrides, [](const std::string& set) {
-    return set.find("_field=") != std::string::npos;
-  });
-  return options;
-}
-
 /// Returns the settings without which training would not find the fields that were found.
 std::string found_fields_text(const RowOptions& found) {
   const RowOptions defaults;
@@ -153,16 +134,12 @@ std::string found_fields_text(const RowOptions& found) {
 /// number of prompts and of distinct ones, and quantiles of prompt length and L_ref. Throws Error
 /// if the file cannot be read or has no valid row.
 std::string describe_data(const DataArguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
-  const RowOptions options = options_of(arguments);
+  const RowOptions options = rows_to_find(arguments.overrides);
   const Dataset dataset = read_remarked_prompts(arguments.file, options, arguments.model);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto sources = by_source(dataset, arguments);
-  return fmt::format("{}: {}, {}, {}; read in {:.2f} s, {:.0f} MiB at most\n",
-                     arguments.file.string(), counted(dataset.rows, "row"),
+  return fmt::format("{}: {}, {}, {}\n", arguments.file.string(), counted(dataset.rows, "row"),
                      counted(std::ssize(dataset.prompts), "prompt"),
-                     counted(std::ssize(dataset.skipped), "bad row"), seconds, peak_mebibytes()) +
+                     counted(std::ssize(dataset.skipped), "bad row")) +
          (options.find_fields ? found_fields_text(dataset.options) : "") +
          table(sources, arguments) + notes(dataset, sources, arguments);
 }

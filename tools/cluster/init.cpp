@@ -15,14 +15,15 @@
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
-#include "common/dataset/field_names.h"
 #include "common/text/counted.h"
 #include "learner/update/batch.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "model/transformer/kv_cache.h"
 #include "model/weights/weights.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 #include "tools/cluster/init_probe.h"
+#include "tools/cluster/row_arguments.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
@@ -43,49 +44,44 @@ constexpr const char* kBoxed =
 
 /// Sizes of a first run that fit the model and this machine.
 struct RunSizes {
-  std::int64_t max_prompt_tokens = 0, max_response_tokens = 0;
-  bool may_be_longer = false;        // the model reads longer responses
-  std::int64_t cache_mebibytes = 0;  // KV cache of an actor
-  double learner_gibibytes = 0;      // learner_memory() with the default micro-batch
-  double actor_gibibytes = 0;        // weights and KV cache
-  double machine_gibibytes = 0;      // memory of this machine
+  RolloutOptions rollout;        // limits of prompts and responses, and the KV cache
+  bool may_be_longer = false;    // the model reads longer responses
+  double learner_gibibytes = 0;  // with the default micro-batch
+  double actor_gibibytes = 0;
+  double machine_gibibytes = 0;  // memory of this machine
 };
 
-constexpr double kGibibyte = 1 << 30;
-constexpr std::int64_t kMebibyte = 1 << 20;
+constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kLongestFirstResponse =
     1024;  // short, so that a first run shows results soon
 
 std::int64_t rounded_up(std::int64_t n) { return (n + 15) / 16 * 16; }
 
-double machine_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-/// Returns the bytes of the fp32 keys and values of one position.
-std::int64_t kv_bytes(const ModelConfig& model) {
-  return 2 * 4 * model.layers * model.kv_heads * model.head_width;
-}
+std::int64_t machine_bytes() { return sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE); }
 
 /// Returns the sizes for a longest prompt of `longest_prompt` tokens.
 RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
+  const auto gibibytes = [](auto bytes) { return static_cast<double>(bytes) / (1 << 30); };
   RunSizes sizes;
+  RolloutOptions& rollout = sizes.rollout;
   const std::int64_t positions = model.config.max_positions;
-  sizes.max_prompt_tokens = std::min(rounded_up(longest_prompt), positions / 2);
-  sizes.max_response_tokens = std::min(kLongestFirstResponse, positions - sizes.max_prompt_tokens);
-  sizes.may_be_longer = sizes.max_prompt_tokens + sizes.max_response_tokens < positions;
-  const std::int64_t wanted = RolloutOptions{}.slots * kv_bytes(model.config) *
-                              (sizes.max_prompt_tokens + sizes.max_response_tokens);
-  const auto eighth = static_cast<std::int64_t>(machine_bytes() / 8);
-  sizes.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, eighth) / kMebibyte);
+  rollout.max_prompt_tokens = std::min(rounded_up(longest_prompt), positions / 2);
+  rollout.sampling.max_response_tokens =
+      std::min(kLongestFirstResponse, positions - rollout.max_prompt_tokens);
+  rollout.evaluation = rollout.sampling;
+  const std::int64_t longest = rollout.max_prompt_tokens + rollout.longest_response();
+  sizes.may_be_longer = longest < positions;
+  const std::int64_t wanted =
+      rollout.slots * KvCache::pages_for(longest) * KvCache::page_elements(model.config) * kFloat;
+  rollout.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, machine_bytes() / 8) >> 20);
   const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
                              .copies_checkpoints = true,
                              .gradient_shards = BatchOptions{}.gradient_shards};
-  const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
-  sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
-  const auto weights = 2 * static_cast<double>(model.memory_bytes);  // fp32, and again in panels
-  sizes.actor_gibibytes = weights / kGibibyte + static_cast<double>(sizes.cache_mebibytes) / 1024;
-  sizes.machine_gibibytes = machine_bytes() / kGibibyte;
+  sizes.learner_gibibytes =
+      gibibytes(learner_memory(model.config, DType::kFloat32, learner).bytes());
+  const std::int64_t weights = 2 * model.memory_bytes;  // fp32, and again in panels
+  sizes.actor_gibibytes = gibibytes(weights + (rollout.cache_mebibytes << 20));
+  sizes.machine_gibibytes = gibibytes(machine_bytes());
   return sizes;
 }
 
@@ -109,66 +105,51 @@ struct Findings {
   }
 };
 
-void require_fields(const JsonRow& row, RowOptions& options) {
-  if (name_fields(row, options)) return;
-  fail(
-      "{}: found no field that looks like {}; {}; write the config by hand, with "
-      "data.prompt_field and data.gold_field",
-      row.place(), guess_fields(row).prompt.empty() ? "a prompt" : "the gold answer",
-      fields_text(row));
-}
-
-/// Chooses the model's own chat template, or "plain" if it has none or its template fails.
-PromptTemplate choose_template(const fs::path& model, Findings& found) {
-  found.rows.prompt_template = "plain";
+/// Chooses the model's own chat template, or "plain" if it has none or its template fails. A
+/// template that --set gives stays.
+void choose_template(const fs::path& model, Findings& found) {
+  found.template_note = "as given";
+  if (found.rows.prompt_template != RowOptions().prompt_template) return;
   found.template_note = "the model has no chat template";
-  if (!has_chat_template(model)) return prompt_template("plain", model);
+  if (!has_chat_template(model)) return;
   try {
-    PromptTemplate own = prompt_template("model", model);
+    prompt_template("model", model);
     found.rows.prompt_template = "model";
     found.template_note = "the model's chat template";
-    return own;
   } catch (const Error&) {
     found.template_note = fmt::format("the model's chat template cannot be run: is it one of {}?",
                                       fmt::join(template_names(), ", "));
-    return prompt_template("plain", model);
   }
 }
 
-/// Reads the file in one pass, since it may be large, or in two if it adds a suffix. The first row
-/// with a prompt and a gold answer determines the field names. With a chat template, prompts that
-/// do not request a box get a suffix that does.
+/// Returns whether most prompts request a box.
+bool request_boxes(const std::vector<Prompt>& prompts) {
+  const auto requests = [](const Prompt& prompt) {
+    return prompt.text.find("\\boxed") != std::string::npos;
+  };
+  return 2 * std::ranges::count_if(prompts, requests) > std::ssize(prompts);
+}
+
+/// Reads the file, and again if it adds a suffix: with a chat template, prompts that do not request
+/// a box get a suffix that does.
 void read_rows(const InitArguments& arguments, Findings& found) {
-  const PromptTemplate prompts = choose_template(arguments.model, found);
+  found.rows = rows_to_find(arguments.overrides);
+  choose_template(arguments.model, found);
+  const auto read = [&] {
+    found.dataset = read_remarked_prompts(arguments.data, found.rows, arguments.model);
+    found.rows = found.dataset.options;
+  };
+  read();
+  const bool may_ask = found.rows.prompt_template != "plain" && found.rows.prompt_suffix.empty();
+  if (may_ask && !request_boxes(found.dataset.prompts)) {
+    found.rows.prompt_suffix = kBoxed;
+    read();
+  }
   const Tokenizer tokenizer = Tokenizer::load(arguments.model);
-  const RenderPrompt render = [&](auto messages) { return prompts.prompt(messages); };
-  const auto tokens = [&](const Prompt& prompt) {
-    return std::ssize(tokenizer.encode(prompt.text));
-  };
-  const bool is_plain = found.rows.prompt_template == "plain";
-  bool is_named = false;
-  std::int64_t asking = 0, longest_when_asked = 0;
-  const auto make = [&](const JsonRow& row, RowCounts& counts) {
-    if (!is_named) require_fields(row, found.rows);
-    is_named = true;
-    Prompt prompt = prompt_of(row, found.rows, render, counts);
-    found.longest_prompt = std::max(found.longest_prompt, tokens(prompt));
-    if (is_plain) return prompt;
-    if (prompt.text.find("\\boxed") != std::string::npos) ++asking;
-    RowOptions asked = found.rows;
-    asked.prompt_suffix = kBoxed;
-    RowCounts counted_already;
-    longest_when_asked =
-        std::max(longest_when_asked, tokens(prompt_of(row, asked, render, counted_already)));
-    return prompt;
-  };
-  found.dataset = read_dataset(arguments.data, make, /*skip_bad_rows=*/true);
-  if (is_plain || 2 * asking > std::ssize(found.dataset.prompts)) return;
-  found.rows.prompt_suffix = kBoxed;
-  found.longest_prompt = longest_when_asked;
-  RowOptions asked = found.rows;
-  asked.skip_bad_rows = true;
-  found.dataset = read_dataset(arguments.data, asked, render);
+  for (const Prompt& prompt : found.dataset.prompts) {
+    found.longest_prompt =
+        std::max(found.longest_prompt, std::ssize(tokenizer.encode(prompt.text)));
+  }
 }
 
 /// Returns the file of held-out prompts next to the training data: of the same kind, and named
@@ -186,7 +167,6 @@ Findings findings(const InitArguments& arguments) {
   Findings found;
   found.model = plan_weights(arguments.model);
   read_rows(arguments, found);
-  add_remarks(found.dataset);
   found.held_out = evaluation_file(arguments.data);
   return found;
 }
@@ -227,7 +207,6 @@ void fit_to_lengths(const StartResponses& start, bool has_reference_lengths, Tra
   const double wanted =
       std::max(1.5 * static_cast<double>(start.longest), start.mean_tokens + 2 * delta);
   limit = std::min(limit, rounded_up(static_cast<std::int64_t>(wanted)));
-  fit_to_limit(config.reward, limit);
   const double half_of_room =
       16 * std::round((static_cast<double>(limit) - start.mean_tokens) / 2 / 16);
   fit_to_start(config.reward, start.mean_tokens, std::clamp(half_of_room, 16.0, delta),
@@ -251,12 +230,12 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   config.data.skip_bad_rows = !found.dataset.skipped.empty();
   config.data.train_file = arguments.data.string();
   config.tickets.prompts_per_step = kPromptsPerStep;
-  config.rollout.max_prompt_tokens = sizes.max_prompt_tokens;
-  config.rollout.sampling.max_response_tokens = sizes.max_response_tokens;
-  config.rollout.cache_mebibytes = sizes.cache_mebibytes;
+  config.rollout.max_prompt_tokens = sizes.rollout.max_prompt_tokens;
+  config.rollout.sampling.max_response_tokens = sizes.rollout.longest_response();
+  config.rollout.cache_mebibytes = sizes.rollout.cache_mebibytes;
   config.checkpoint.every = 10;
   fit_to_size(found.parameters(), config);
-  fit_to_limit(config.reward, sizes.max_response_tokens);
+  fit_to_limit(config.reward, sizes.rollout.longest_response());
   if (found.start && found.start->shows_lengths()) {
     fit_to_lengths(*found.start, found.has_reference_lengths(), config);
   }
@@ -381,15 +360,11 @@ StartResponses probe(const InitArguments& arguments, const Findings& found, cons
   const auto count = std::min<std::size_t>(all.size(), kProbedPrompts);
   std::vector<Prompt> prompts;
   for (std::size_t i = 0; i < count; ++i) prompts.push_back(all[i * all.size() / count]);
-  RolloutOptions rollout;
-  rollout.max_prompt_tokens = sizes.max_prompt_tokens;
-  rollout.sampling.max_response_tokens = sizes.max_response_tokens;
-  rollout.evaluation = rollout.sampling;
-  rollout.cache_mebibytes = sizes.cache_mebibytes;
+  RolloutOptions rollout = sizes.rollout;
   rollout.end_of_sequence_ids = end_tokens(arguments.model, found.rows.prompt_template).ids;
   std::cerr << fmt::format("sampling {} to each of {}, {} tokens at most; --samples 0 skips this\n",
                            counted(arguments.samples, "response"),
-                           counted(std::ssize(prompts), "prompt"), sizes.max_response_tokens);
+                           counted(std::ssize(prompts), "prompt"), rollout.longest_response());
   return sample_start({.path = arguments.model.string()}, prompts, arguments.samples, rollout);
 }
 
@@ -421,6 +396,7 @@ void add_init(CLI::App& program, ProcessCommand& chosen) {
               "Responses to each of 16 prompts, by which lengths and limits are chosen; 0: none. A "
               "model of more than a billion parameters gives none",
               0, 1024);
+  add_row_overrides(*command, arguments->overrides);
   command->callback(
       [&chosen, arguments] { chosen = [=] { std::cout << initial_config(*arguments); }; });
 }

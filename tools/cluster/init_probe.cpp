@@ -1,6 +1,8 @@
 #include "tools/cluster/init_probe.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "actors/generator.h"
 #include "common/comm/environment.h"
@@ -13,44 +15,29 @@
 namespace lie {
 namespace {
 
-/// Adds up the responses of groups.
-class Tally {
- public:
-  explicit Tally(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
-
-  /// Returns the number of right responses.
-  std::int64_t add(const RolloutGroup& group) {
-    const std::int64_t right_before = total_.right;
-    for (const Response& response : group.responses) add(response, group.ticket.prompt);
-    const std::int64_t right = total_.right - right_before;
-    ++total_.prompts;
-    total_.mixed += right > 0 && right < std::ssize(group.responses) ? 1 : 0;
-    return right;
+StartResponses tally_of(std::span<const RolloutGroup> groups, const Tokenizer& tokenizer) {
+  StartResponses all{.prompts = std::ssize(groups)};
+  double tokens = 0, words = 0;
+  for (const RolloutGroup& group : groups) {
+    const Prompt& prompt = group.ticket.prompt;
+    std::int64_t right = 0;
+    for (const Response& response : group.responses) {
+      const std::string text = tokenizer.decode(response.ids, /*skip_special=*/true);
+      const bool is_cut = response.finish == FinishReason::kLength;
+      right += verify(prompt.gold, text, {}, prompt.text).correct() ? 1 : 0;
+      all.cut += is_cut ? 1 : 0;
+      if (!is_cut) all.longest = std::max(all.longest, std::ssize(response.ids));
+      tokens += static_cast<double>(response.ids.size());
+      words += static_cast<double>(split_words(text).size());
+    }
+    all.responses += std::ssize(group.responses);
+    all.right += right;
+    all.mixed += right > 0 && right < std::ssize(group.responses) ? 1 : 0;
   }
-
-  StartResponses result() const {
-    StartResponses all = total_;
-    all.mean_tokens = tokens_ / std::max(1.0, static_cast<double>(all.responses));
-    all.words_per_token = words_ / std::max(1.0, tokens_);
-    return all;
-  }
-
- private:
-  void add(const Response& response, const Prompt& prompt) {
-    const std::string text = tokenizer_.decode(response.ids, /*skip_special=*/true);
-    const bool is_cut = response.finish == FinishReason::kLength;
-    ++total_.responses;
-    total_.right += verify(prompt.gold, text, {}, prompt.text).correct() ? 1 : 0;
-    total_.cut += is_cut ? 1 : 0;
-    if (!is_cut) total_.longest = std::max(total_.longest, std::ssize(response.ids));
-    tokens_ += static_cast<double>(response.ids.size());
-    words_ += static_cast<double>(split_words(text).size());
-  }
-
-  const Tokenizer& tokenizer_;
-  StartResponses total_;
-  double tokens_ = 0, words_ = 0;
-};
+  all.mean_tokens = tokens / std::max(1.0, static_cast<double>(all.responses));
+  all.words_per_token = words / std::max(1.0, tokens);
+  return all;
+}
 
 }  // namespace
 
@@ -65,14 +52,17 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
     generator.add(
         {.group = group++, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
   }
-  Tally tally(tokenizer);
   GroupProgress progress(stderr, std::ssize(prompts), /*before=*/0);
+  std::vector<RolloutGroup> groups;
   while (!generator.idle()) {
-    for (const RolloutGroup& group : generator.step()) progress.add(group, tally.add(group));
+    for (RolloutGroup& group : generator.step()) {
+      progress.add(group);
+      groups.push_back(std::move(group));
+    }
     progress.sampled(generator.tokens_generated());
   }
   progress.finish();
-  return tally.result();
+  return tally_of(groups, tokenizer);
 }
 
 }  // namespace lie

@@ -1,38 +1,211 @@
-// The arguments of lie_cluster plan.
-#include "tools/plan/plan.h"
+// lie_cluster plan: memory of each role, and expected step time, of a config before it runs.
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 
+#include "common/base/error.h"
+#include "common/comm/environment.h"
 #include "common/config/config.h"
-#include "tools/arguments/number_arguments.h"
+#include "common/io/json.h"
+#include "common/process/program.h"
+#include "common/text/counted.h"
+#include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
-#include "tools/run/config/train_config.h"
+#include "tools/cluster/step_time.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/start/start_messages.h"
 
 namespace lie {
 namespace {
 
-void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
-  const auto lengths = command.add_option(
-      "--lengths", arguments.lengths,
-      "Run directory with the response lengths; default: run.directory, if it has responses");
+namespace fs = std::filesystem;
+using namespace planning;
+
+/// What is expected of one number of ranks.
+struct RanksPlan {
+  RoleLayout layout;
+  std::vector<RoleMemory> memory;
+  std::optional<StepTime> time;  // none without the log of a run
+};
+
+struct Inputs {
+  TrainConfig config;
+  ModelConfig model;
+  ComputeDTypes dtypes;
+  std::string run_directory;
+  std::optional<MeasuredStep> run;
+  Hosts hosts;
+};
+
+bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
+
+ModelConfig model_of(const TrainConfig& config) {
+  if (fs::is_regular_file(fs::path(config.model.path) / "config.json")) {
+    return load_model_config(config.model.path);
+  }
+  fail("{}/config.json is not there: a plan needs it for sizes; set model.path", config.model.path);
+}
+
+Inputs inputs_of(const PlanArguments& arguments) {
+  TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  Inputs in{.config = {},
+            .model = model_of(config),
+            .dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
+                                        : make_operators(config.model, 1)->dtypes(),
+            .run_directory = arguments.run.empty() ? config.run.directory : arguments.run,
+            .run = {},
+            .hosts = {.ranks = arguments.ranks_per_host,
+                      .cores = is_on_gpu(config) ? 0 : std::ssize(usable_cpus())}};
+  in.run = measured_step(in.run_directory);
+  if (!in.run && !arguments.run.empty()) {
+    fail(
+        "--run {}: holds no step after the first that took no time for an evaluation: name a run "
+        "of a few steps, as train CONFIG --set run.steps=5 --set evaluation.every=0 makes it",
+        arguments.run);
+  }
+  in.config = std::move(config);
+  return in;
+}
+
+std::optional<StepTime> time_of(const Inputs& in, const RoleLayout& layout) {
+  if (!in.run) return std::nullopt;
+  const Processors of_run = processors_of(in.run->layout, in.hosts, in.run->threads);
+  const Processors planned = processors_of(layout, in.hosts, in.config.model.threads);
+  return step_time(*in.run, of_run, planned, responses_of(in.config),
+                   in.config.tickets.max_staleness);
+}
+
+RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
+  std::vector<RankPlace> places;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    places.push_back({std::to_string(in.hosts.host_of(rank)), {}});
+  }
+  RoleLayout layout =
+      plan_roles(in.config.roles, std::move(places), in.config.update.gradient_shards);
+  std::vector<RoleMemory> memory = memory_of_roles(in.config, in.model, in.dtypes, layout);
+  const std::optional<StepTime> time = time_of(in, layout);
+  return {std::move(layout), std::move(memory), time};
+}
+
+std::string times_text(const Inputs& in) {
+  if (!in.run) return "unknown: train with --set run.steps=5, then plan with --run DIRECTORY";
+  const RoleLayout& layout = in.run->layout;
+  return fmt::format(
+      "scaled from steps {} to {} of {}, with {}, {}, {}; without evaluations, checkpoints and "
+      "messages",
+      in.run->first_step, in.run->last_step, in.run_directory,
+      counted(std::ssize(layout.actors), "actor"),
+      counted(std::ssize(layout.reward_workers), "reward worker"),
+      counted(std::ssize(layout.learners), "learner"));
+}
+
+std::string hosts_text(const Hosts& hosts) {
+  const std::string ranks =
+      hosts.ranks > 0 ? counted(hosts.ranks, "rank") + " a host" : "all ranks on one host";
+  if (hosts.cores == 0) return ranks + ", which share no GPU";
+  return fmt::format("{} of {} cores, as here", ranks, hosts.cores);
+}
+
+/// Describes what is planned, and where the numbers are from.
+std::vector<SummaryEntry> entries_of(const Inputs& in, const RanksPlan& first) {
+  const TicketOptions& step = in.config.tickets;
+  return {{"step", fmt::format("{} prompts with {} responses, {} prompts an update, staleness {}",
+                               step.prompts_per_step, step.samples_per_prompt,
+                               in.config.update.mini_batch_prompts, step.max_staleness)},
+          {"times", times_text(in)},
+          {"hosts", hosts_text(in.hosts)},
+          memory_entry(first.memory)};
+}
+
+/// "-" where no rank does nothing but score.
+std::string reward_workers_of(const RoleLayout& layout) {
+  const bool is_learner = layout.reward_workers.front() == layout.learners.front();
+  return is_learner ? "-" : std::to_string(layout.reward_workers.size());
+}
+
+std::string row_of(const RanksPlan& plan) {
+  const auto& [layout, memory, time] = plan;
+  std::string row =
+      fmt::format("\n{:>5} {:>6} {:>6} {:>8}", layout.places.size(), layout.actors.size(),
+                  reward_workers_of(layout), layout.learners.size());
+  if (!time) return row;
+  return row + fmt::format(" {:>9.3g} {:>9.0f} {:>5.0f} {:>6.0f} {:>7.0f}", time->step,
+                           time->tokens_per_second, 100 * time->idle_actor,
+                           100 * time->idle_reward_worker, 100 * time->idle_learner);
+}
+
+/// Returns a table, at most 80 columns wide.
+std::string table_of(const std::vector<RanksPlan>& plans) {
+  std::string text = plans.front().time
+                         ? "\n\n                                                  idle, %"
+                           "\nranks actors reward learners    step s  tokens/s actor reward learner"
+                         : "\n\nranks actors reward learners";
+  for (const RanksPlan& plan : plans) text += row_of(plan);
+  return text + "\n";
+}
+
+Json json_of(const RanksPlan& plan) {
+  const auto& [layout, memory, time] = plan;
+  Json json = {{"ranks", layout.places.size()},
+               {"actors", layout.actors.size()},
+               {"reward_workers", layout.reward_workers.size()},
+               {"learners", layout.learners.size()}};
+  for (const auto& [role, of_role] : memory) {
+    Json& parts = json["memory"][role];
+    for (const MemoryPart& part : of_role.parts) parts["bytes"][part.what] = part.bytes;
+    parts["all_bytes"] = of_role.bytes();
+  }
+  if (!time) return json;
+  json["step_seconds"] = time->step;
+  json["tokens_per_second"] = time->tokens_per_second;
+  json["generate_seconds"] = time->generate;
+  json["update_seconds"] = time->update;
+  json["publish_seconds"] = time->publish;
+  json["idle_share_actor"] = time->idle_actor;
+  json["idle_share_reward_worker"] = time->idle_reward_worker;
+  json["idle_share_learner"] = time->idle_learner;
+  return json;
+}
+
+Json json_of(const std::string& config, const std::vector<SummaryEntry>& entries,
+             const std::vector<RanksPlan>& plans) {
+  Json summary = Json::object(), ranks = Json::array();
+  for (const SummaryEntry& entry : entries) summary[entry.name] = entry.value;
+  for (const RanksPlan& plan : plans) ranks.push_back(json_of(plan));
+  return {{"config", config}, {"summary", summary}, {"ranks", ranks}};
+}
+
+/// Former arguments said what a run's log says.
+void add_former_arguments(CLI::App& command) {
+  const auto refuse = [](const std::string&) {
+    fail(
+        "--costs, --lengths, --median-tokens, --sigma, --bytes-per-second and --cores are gone: "
+        "give --run DIRECTORY, a run from whose log step times are scaled");
+  };
   command
-      .add_option("--median-tokens", arguments.median_tokens,
-                  "Use log-normal lengths with this median instead, cut at the longest response")
-      ->check(numbers(1))
-      ->excludes(lengths);
-  add_number(command, "--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms",
-             0, 10);
-  command.add_option("--costs", arguments.costs,
-                     "Output of --json on the machine of the run; default: measured here");
-  command
-      .add_option("--bytes-per-second", arguments.bytes_per_second,
-                  "Bandwidth between ranks; default: that of --costs, or 1.25e9")
-      ->check(numbers(1));
+      .add_option_function<std::string>(
+          "--costs,--lengths,--median-tokens,--sigma,--bytes-per-second,--cores", refuse)
+      ->group("");
 }
 
 }  // namespace
+
+void plan(const PlanArguments& arguments, std::ostream& out) {
+  const Inputs in = inputs_of(arguments);
+  std::vector<RanksPlan> plans;
+  for (const std::int64_t ranks : arguments.ranks) plans.push_back(plan_of(in, ranks));
+  const std::vector<SummaryEntry> entries = entries_of(in, plans.front());
+  if (arguments.json) {
+    out << json_of(arguments.config, entries, plans).dump(2) << '\n';
+  } else {
+    out << run_summary_text("plan of " + arguments.config, entries) << table_of(plans);
+  }
+  flush_output(out);
+}
 
 void add_plan(CLI::App& program, ProcessCommand& chosen) {
   const auto arguments = std::make_shared<PlanArguments>();
@@ -43,18 +216,16 @@ void add_plan(CLI::App& program, ProcessCommand& chosen) {
       ->delimiter(',')
       ->check(integers(1, 1 << 20))
       ->capture_default_str();
-  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host, "Ranks on each host; 0: all",
-              0);
-  command
-      ->add_option("--cores", arguments->cores,
-                   "Cores of a host, shared by its ranks; 0: ranks share none; default: as many as "
-                   "here, or 0 with model.device cuda")
-      ->check(integers(0, 4096));
-  add_lengths_and_costs(*command, *arguments);
-  command->add_flag("--json", arguments->json, "JSON, with the costs, for --costs");
+  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host,
+              "Ranks on each host, also of the run; 0: all", 0);
+  command->add_option("--run", arguments->run,
+                      "Run directory whose logged step times are scaled; default: run.directory, "
+                      "if it has a log");
+  command->add_flag("--json", arguments->json, "Print JSON");
+  add_former_arguments(*command);
   command->footer(
-      "\nStarts and writes nothing. Memory is exact; step time is a formula over measured costs\n"
-      "(tools/plan/step_time.h). docs/benchmarks/plan-error.md measures its error.");
+      "\nStarts and writes nothing. Memory is exact; step times are scaled from the log of a run\n"
+      "(tools/cluster/step_time.h). docs/benchmarks/plan-error.md measures their error.");
   command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 

@@ -6,9 +6,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/comm/message_file.h"
+#include "common/comm/wire.h"
 #include "common/config/config.h"
 #include "common/dataset/parquet.h"
 #include "common/dataset/rows.h"
@@ -17,9 +20,8 @@
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "tools/arguments/config_command.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
-#include "tools/cluster/length_log.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
@@ -72,11 +74,57 @@ std::string measurement_of(const TrainConfig& config, const EndTokens& ends, con
   return sha.hex_digest();
 }
 
-/// Returns one ticket for each prompt that the log lacks. The group is the prompt's position.
-std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std::int64_t samples) {
+/// The measured lengths, kept next to the output so that a killed measurement resumes. The file's
+/// name ends in the hash of what the lengths depend on, so that another measurement starts anew.
+class MeasuredLengths {
+ public:
+  explicit MeasuredLengths(fs::path path) : path_(std::move(path)) {
+    const MessageFileState state = read_messages(path_, [&](std::span<const std::byte> message) {
+      count(wire::unpack<RolloutGroup>(message));
+    });
+    if (!state.refusal.empty()) fail("{}", state.refusal);
+    for (const std::string& loss : state.damage) Log("actor", 0).warn("{}", loss);
+    file_.emplace(path_, state.valid_bytes);
+  }
+
+  void add(const RolloutGroup& group) {
+    file_->append(wire::pack(group));
+    count(group);
+  }
+  /// Removes the file once the output is written.
+  void remove() {
+    file_.reset();
+    remove_file(path_);
+  }
+
+  /// Row of the data -> L_ref in tokens, end of sequence counted.
+  const std::map<std::int64_t, double>& by_row() const { return by_row_; }
+  std::int64_t responses = 0, at_limit = 0;  // at_limit: cut at the response limit
+  std::int64_t truncated = 0;                // prompts that lost tokens
+
+ private:
+  void count(const RolloutGroup& group) {
+    double tokens = 0;
+    for (const Response& response : group.responses) {
+      tokens += static_cast<double>(response.ids.size());
+      at_limit += response.finish == FinishReason::kLength ? 1 : 0;
+    }
+    responses += std::ssize(group.responses);
+    truncated += group.prompt_tokens_dropped > 0 ? 1 : 0;
+    by_row_[group.ticket.prompt.problem] = tokens / static_cast<double>(group.responses.size());
+  }
+
+  fs::path path_;
+  std::map<std::int64_t, double> by_row_;
+  std::optional<MessageFile> file_;
+};
+
+/// Returns one ticket for each prompt that was not measured.
+std::deque<Ticket> tickets_of(const Dataset& dataset, const MeasuredLengths& measured,
+                              std::int64_t samples) {
   std::deque<Ticket> tickets;
   for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {
-    if (!log.measured().contains(group)) {
+    if (!measured.by_row().contains(prompt.problem)) {
       tickets.push_back(
           {.group = group, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
     }
@@ -85,16 +133,7 @@ std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std:
   return tickets;
 }
 
-/// Row of the file -> L_ref in tokens.
 using LengthsByRow = std::map<std::int64_t, double>;
-
-LengthsByRow lengths_by_row(const Dataset& dataset, const LengthLog& log) {
-  LengthsByRow lengths;
-  for (const auto& [group, measured] : log.measured()) {
-    lengths[dataset.prompts[static_cast<std::size_t>(group)].problem] = measured.mean();
-  }
-  return lengths;
-}
 
 /// NaN in rows that have no length: they were skipped as bad.
 std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
@@ -131,24 +170,18 @@ void write_lengths(const fs::path& input, const fs::path& output, const LengthsB
 }
 
 void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& config,
-                 const Dataset& dataset, const LengthLog& lengths) {
+                 const Dataset& dataset, const MeasuredLengths& measured) {
   double sum = 0;
-  std::int64_t samples = 0, at_limit = 0, truncated = 0;
-  for (const auto& [group, measured] : lengths.measured()) {
-    sum += measured.mean();
-    samples += std::ssize(measured.tokens);
-    at_limit += measured.at_limit;
-    if (measured.prompt_tokens_dropped > 0) ++truncated;
-  }
+  for (const auto& [row, length] : measured.by_row()) sum += length;
   const auto prompts = std::ssize(dataset.prompts);
   const Log log("actor", 0);
   if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
-  warn_of_truncation(log, truncated, prompts, config.rollout.max_prompt_tokens);
-  if (at_limit > 0) {
+  warn_of_truncation(log, measured.truncated, prompts, config.rollout.max_prompt_tokens);
+  if (measured.at_limit > 0) {
     log.warn(
         "{} of {} responses reached rollout.max_response_tokens {}: L_ref of their prompts is a "
         "lower bound; raise the limit and measure again, or train with these",
-        at_limit, samples, config.rollout.sampling.max_response_tokens);
+        measured.at_limit, measured.responses, config.rollout.sampling.max_response_tokens);
   }
   const std::string output = arguments.output.string();
   const std::vector<SummaryEntry> entries = {
@@ -164,8 +197,8 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
 /// prompt's mean response length in tokens (end of sequence included). The output is Parquet if the
 /// data is Parquet and the output's name ends in .parquet, else JSONL. Rows skipped by
 /// data.skip_bad_rows are omitted from JSONL and have NaN in Parquet. If it is killed and started
-/// again, it continues from `output`.progress. The output does not depend on the number of ranks.
-/// Collective over the world. Throws Error.
+/// again, it continues from `output`.progress-HASH. The output does not depend on the number of
+/// ranks. Collective over the world. Throws Error.
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
@@ -184,18 +217,18 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   check_output(input, arguments.output);
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
-  LengthLog log(arguments.output.string() + ".progress",
-                measurement_of(config, ends, dataset, arguments.samples));
-  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));
-  generate_over_ranks(job, generation, tickets_of(dataset, log, arguments.samples), unscored,
+  MeasuredLengths measured(fmt::format("{}.progress-{:.8}", arguments.output.string(),
+                                       measurement_of(config, ends, dataset, arguments.samples)));
+  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(measured.by_row()));
+  generate_over_ranks(job, generation, tickets_of(dataset, measured, arguments.samples), unscored,
                       [&](const ScoredGroup& group) {
-                        log.append(group.rollout);
+                        measured.add(group.rollout);
                         progress.add(group.rollout);
                       });
   progress.finish();
-  write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
-  log_summary(arguments, config, dataset, log);
-  log.remove();
+  write_lengths(input, arguments.output, measured.by_row(), dataset.rows);
+  log_summary(arguments, config, dataset, measured);
+  measured.remove();
 }
 
 }  // namespace

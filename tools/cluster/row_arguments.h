@@ -1,14 +1,15 @@
-// Arguments that data, tokenize, score and generate share.
+// Arguments that data, init, tokenize, score and generate share.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 
 namespace lie {
 
@@ -42,6 +43,16 @@ inline RowOptions row_options(std::span<const std::string> overrides) {
     const std::string override = text.starts_with("data.") ? text : "data." + text;
     set_config(fields, std::span(&override, 1));
   }
+  return options;
+}
+
+/// Returns the options that --set gives, for a look at a file: bad rows are skipped, and where
+/// --set names no field, the program finds the fields.
+inline RowOptions rows_to_find(std::span<const std::string> overrides) {
+  RowOptions options = row_options(overrides);
+  options.skip_bad_rows = true;
+  options.find_fields = std::ranges::none_of(
+      overrides, [](const auto& text) { return text.find("_field=") != std::string::npos; });
   return options;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/cluster/row_arguments.h"
+#include "tools/run/input/token_rows.h"
 
 namespace lie {
 namespace {
@@ -31,27 +31,13 @@ std::string text_of(const std::string& line, const std::string& place) {
   return value.get<std::string>();
 }
 
-std::vector<std::int32_t> ids_of(const std::string& line, const std::string& place,
-                                 std::int64_t vocabulary) {
-  const Json list = parse_json(line, place);
-  if (!list.is_array()) {
-    fail("{}: expected a JSON list of token ids such as [1, 2], found {}", place, list.type_name());
-  }
-  std::vector<std::int32_t> ids;
-  for (const Json& id : list) {
-    if (!id.is_number_unsigned() ||
-        id.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
-      fail("{}: {} is not a token id (0 to {})", place, id.dump(), vocabulary - 1);
-    }
-    ids.push_back(id.get<std::int32_t>());
-  }
-  return ids;
-}
+/// Models may have more ids than their tokenizer has tokens.
+constexpr std::int64_t kIdLimit = std::int64_t{1} << 31;
 
 std::string converted(const Tokenizer& tokenizer, const TokenizeArguments& how,
                       const std::string& line, const std::string& place) {
   if (how.decode) {
-    const auto ids = ids_of(line, place, tokenizer.vocabulary_size());
+    const auto ids = token_ids_in(parse_json(line, place), place, kIdLimit);
     return json_quoted(tokenizer.decode(ids, how.skip_special_tokens));
   }
   const std::string text = how.json ? text_of(line, place) : line;

@@ -14,8 +14,6 @@ namespace lie::evaluation {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\r";
-
 /// Strips typesetting commands, such as \text{ or \mathbf{, and opening brackets from the front.
 std::string_view without_wrapping(std::string_view text) {
   constexpr std::array<std::string_view, 9> kWraps = {"\\text{",   "\\textbf{", "\\textrm{",
@@ -34,84 +32,23 @@ std::string_view without_wrapping(std::string_view text) {
   return text;
 }
 
-/// Parses a text from a position onwards.
-class Reader {
- public:
-  explicit Reader(std::string_view rest) : rest_(rest) {}
-
-  void skip(std::string_view characters) {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(characters), rest_.size()));
-  }
-  /// Consumes `word` in any case, after blanks. Returns whether it was there.
-  bool take(std::string_view word) {
-    skip(kBlanks);
-    const bool is_there = rest_.size() >= word.size() &&
-                          std::ranges::equal(rest_.substr(0, word.size()), word, {}, to_lower);
-    if (is_there) rest_.remove_prefix(word.size());
-    return is_there;
-  }
-  bool take_colon() { return take(":") || take("：") || take("**:"); }
-  /// Consumes a letter that stands alone, perhaps in bold and brackets.
-  std::optional<char> take_choice() {
-    skip(" \t\n\r*");
-    const bool in_brackets = take("(");
-    if (rest_.empty() || !is_letter(rest_[0])) return std::nullopt;
-    const char letter = rest_[0];
-    rest_.remove_prefix(1);
-    if (!rest_.empty() && is_letter_or_digit(rest_[0])) return std::nullopt;
-    const bool closes = take(")");
-    if (to_lower(letter) == letter && !(in_brackets && closes)) return std::nullopt;
-    return to_lower(letter) <= 'j' ? std::optional(to_upper(letter)) : std::nullopt;
-  }
-
- private:
-  std::string_view rest_;
-};
-
-using Pattern = std::optional<char> (*)(Reader);
-
-/// The patterns in the order in which they are tried.
-constexpr std::array<Pattern, 4> kPatterns = {
-    [](Reader text) -> std::optional<char> {
-      if (!text.take("answer") || !text.take_colon()) return std::nullopt;
-      return text.take_choice();
-    },
-    [](Reader text) -> std::optional<char> {
-      if (!text.take("answer") || !text.take("is")) return std::nullopt;
-      text.take_colon();
-      return text.take_choice();
-    },
-    [](Reader text) -> std::optional<char> {
-      if (!text.take("option")) return std::nullopt;
-      const std::optional<char> choice = text.take_choice();
-      return text.take("is") && text.take("correct") ? choice : std::nullopt;
-    },
-    [](Reader text) -> std::optional<char> {
-      if (!text.take("choose") && !text.take("select")) return std::nullopt;
-      return text.take_choice();
-    }};
-
-/// Returns the choice at the last word of `text` where the pattern matches.
-std::optional<char> last_match(Pattern pattern, std::string_view text) {
-  for (std::size_t i = text.size(); i-- > 0;) {
-    if (!is_letter(text[i]) || (i > 0 && is_letter_or_digit(text[i - 1]))) continue;
-    if (const auto choice = pattern(Reader(text.substr(i)))) return choice;
-  }
-  return std::nullopt;
+/// Returns a pattern in which a choice follows `before`: a letter that stands alone, perhaps in
+/// bold and brackets. The groups are both brackets and, between them, the letter. All repetitions
+/// are bounded, because std::regex calls itself for each.
+std::regex choice_pattern(const std::string& before, const std::string& after = "") {
+  constexpr const char* kChoice = R"([\s*]{0,9}(\(?)\s{0,9}([a-j])(?![a-z0-9])\s{0,9}(\)?))";
+  return std::regex(before + kChoice + after, std::regex::icase);
 }
 
-/// Returns the choice of the last line that begins with a capital letter and a bracket.
-std::optional<char> last_line_of_a_choice(std::string_view text) {
-  for (std::size_t end = text.size(); end != std::string_view::npos;) {
-    const std::size_t newline = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
-    const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-    std::string_view line = text.substr(begin, end - begin);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t*("), line.size()));
-    const bool fits = line.size() > 1 && line[0] >= 'A' && line[0] <= 'J' && line[1] == ')';
-    if (fits) return line[0];
-    end = newline;
+/// Returns the choice of the last match. A lower-case letter must be in brackets.
+std::optional<char> last_match(const std::regex& pattern, const std::string& text) {
+  std::optional<char> choice;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    const char letter = *(*match)[2].first;
+    const bool in_brackets = (*match).length(1) > 0 && (*match).length(3) > 0;
+    if (in_brackets || to_upper(letter) == letter) choice = to_upper(letter);
   }
-  return std::nullopt;
+  return choice;
 }
 
 }  // namespace
@@ -146,11 +83,20 @@ std::int64_t count_digit_keys(std::span<const Prompt> prompts) {
   });
 }
 
-std::optional<char> choice_by_pattern(std::string_view response) {
-  for (const Pattern pattern : kPatterns) {
+ChoicePatterns::ChoicePatterns() {
+  const std::string colon = R"(\s{0,9}(?:\*\*)?(?::|：))";
+  patterns_ = {choice_pattern(R"(\banswer)" + colon),
+               choice_pattern(R"(\banswer\s{0,9}is(?:)" + colon + ")?"),
+               choice_pattern(R"(\boption)", R"(\s{0,9}is\s{0,9}correct)"),
+               choice_pattern(R"(\b(?:choose|select))"),
+               std::regex(R"((?:^|\n)[ \t*(]{0,9}()([A-J])(\)))")};
+}
+
+std::optional<char> ChoicePatterns::find(const std::string& response) const {
+  for (const std::regex& pattern : patterns_) {
     if (const auto choice = last_match(pattern, response)) return choice;
   }
-  return last_line_of_a_choice(response);
+  return std::nullopt;
 }
 
 namespace {
@@ -169,10 +115,9 @@ std::int64_t GradedProblem::right() const {
 
 Grader::Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
                const ProgramHost& host, bool choice_patterns)
-    : scorer_(options, host),
-      decode_(std::move(decode)),
-      budgets_(std::move(budgets)),
-      choice_patterns_(choice_patterns) {}
+    : scorer_(options, host), decode_(std::move(decode)), budgets_(std::move(budgets)) {
+  if (choice_patterns) choice_patterns_.emplace();
+}
 
 ScoredGroup Grader::score(RolloutGroup group) {
   ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
@@ -182,7 +127,7 @@ ScoredGroup Grader::score(RolloutGroup group) {
     if (!is_choice(gold)) continue;
     std::optional<char> letter = choice_letter(score.extracted);
     if (!letter && choice_patterns_) {
-      letter = choice_by_pattern(decode_(scored.rollout.responses[i].ids));
+      letter = choice_patterns_->find(decode_(scored.rollout.responses[i].ids));
       if (letter) score.extracted = *letter;
     }
     if (!letter || score.verdict == VerdictCode::kEqual) continue;

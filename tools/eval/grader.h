@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <regex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,12 +28,19 @@ bool is_choice(std::string_view gold);
 /// A response with a letter is never correct for them.
 std::int64_t count_digit_keys(std::span<const Prompt> prompts);
 
-/// Returns the choice named by a response that has no letter in its box, by the published cascade
-/// of patterns: "answer: B", "answer is B", "option B is correct", "choose B", a line "B) ...". The
-/// first pattern that occurs counts, at its last place. It differs from the release
-/// (eval_scripts/generate_vllm.py): choices go up to J instead of E, and a letter must stand alone,
-/// a lower-case one in brackets. "The answer is a prime" thus names no choice.
-std::optional<char> choice_by_pattern(std::string_view response);
+/// The published cascade of patterns for responses that have no letter in their box: "answer: B",
+/// "answer is B", "option B is correct", "choose B", a line "B) ...".
+class ChoicePatterns {
+ public:
+  ChoicePatterns();
+  /// Returns the choice named by the first pattern that occurs, at its last place. It differs from
+  /// the release (eval_scripts/generate_vllm.py): choices go up to J instead of E, and a letter
+  /// must stand alone, a lower-case one in brackets. "The answer is a prime" thus names no choice.
+  std::optional<char> find(const std::string& response) const;
+
+ private:
+  std::vector<std::regex> patterns_;
+};
 
 struct GradedSample {
   bool right = false;
@@ -70,7 +78,7 @@ class Grader {
   Scorer scorer_;
   DecodeText decode_;
   std::vector<std::int64_t> budgets_;
-  bool choice_patterns_;
+  std::optional<ChoicePatterns> choice_patterns_;
 };
 
 /// Returns a class number for each sample of one problem. Samples have the same number if their

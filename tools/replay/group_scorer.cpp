@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <span>
 #include <utility>
 
 #include "common/base/error.h"
-#include "tools/replay/score_summary.h"
 #include "tools/run/roles/role_runners.h"
 #include "verifier/verify.h"
 
@@ -42,7 +42,8 @@ bool is_of_a_program(const NamedNumber& number) {
 }
 
 double accuracy_of(std::span<const Score> scores) {
-  return static_cast<double>(count_correct(scores)) / static_cast<double>(scores.size());
+  const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+  return static_cast<double>(correct) / static_cast<double>(scores.size());
 }
 
 }  // namespace
@@ -64,7 +65,11 @@ GroupScorer::GroupScorer(ScoringPlan plan, DecodeText decode, int threads)
   }
 }
 
-std::vector<std::vector<Score>> GroupScorer::score(std::span<const ScoredGroup* const> groups) {
+std::vector<std::vector<Score>> GroupScorer::score_again(StepGroups& step) {
+  std::vector<ScoredGroup*> groups;
+  for (auto* part : {&step.groups, &step.dropped, &step.evaluation}) {
+    for (ScoredGroup& group : *part) groups.push_back(&group);
+  }
   std::vector<std::vector<Score>> scores(groups.size());
   std::atomic<std::size_t> next = 0;
   std::vector<std::future<void>> threads;
@@ -78,6 +83,7 @@ std::vector<std::vector<Score>> GroupScorer::score(std::span<const ScoredGroup* 
   }
   for (auto& thread : threads) thread.wait();
   for (auto& thread : threads) thread.get();
+  for (std::size_t i = 0; i < groups.size(); ++i) std::swap(groups[i]->scores, scores[i]);
   return scores;
 }
 

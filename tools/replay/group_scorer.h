@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "common/rollout/rollout.h"
+#include "learner/step.h"
 #include "rewards/score.h"
 #include "tools/replay/logged_run.h"
 
@@ -28,9 +28,10 @@ class GroupScorer {
   /// `decode` may be called by many threads at once.
   GroupScorer(ScoringPlan plan, DecodeText decode, int threads);
 
-  /// Returns the scores [groups][G], which are those of reward workers. Throws Error as
+  /// Gives the groups of a step the scores of reward workers. Returns the former scores: those of
+  /// the groups to train on, then of the dropped ones, then of the evaluation. Throws Error as
   /// Scorer::score does.
-  std::vector<std::vector<Score>> score(std::span<const ScoredGroup* const> groups);
+  std::vector<std::vector<Score>> score_again(StepGroups& step);
   void finish();
 
  private:

@@ -10,8 +10,7 @@
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
 #include "tools/arguments/moved_command.h"
-#include "tools/arguments/number_arguments.h"
-#include "tools/arguments/output_argument.h"
+#include "tools/arguments/values.h"
 #include "tools/replay/commands.h"
 
 namespace {

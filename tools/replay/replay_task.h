@@ -1,10 +1,11 @@
-// What a replay learns: the logs, their steps and groups, and the settings. Sources pass the logged
-// steps on to a learner, which treats them as generated now.
+// What a replay learns: the logs, their steps and groups, and the settings. A source passes the
+// logged steps on to a learner, which treats them as generated now.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,42 +72,25 @@ bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sectio
 inline const auto kScoring = {"reward", "verifier", "coverage"};
 inline const auto kLearning = {"advantage", "policy_loss", "update", "optimizer"};
 
-/// A source without steps: the end of a log.
-class NoSteps : public Source<StepGroups> {
- public:
-  std::optional<StepGroups> receive() override { return {}; }
-};
-
-/// Passes on all steps of a run as new ones, scored again by `scorer` (null: with the logged
-/// scores). Evaluations are dropped, because they measure the other run's policy.
-class ReplayedSteps : public Source<StepGroups> {
- public:
-  /// Keeps references. With `compares` the logged results stay, which the learner's must equal.
-  ReplayedSteps(Source<StepGroups>& logged, GroupScorer* scorer, bool compares)
-      : logged_(logged), scorer_(scorer), compares_(compares) {}
-
-  std::optional<StepGroups> receive() override;
-
- private:
-  Source<StepGroups>& logged_;
-  GroupScorer* scorer_;
-  bool compares_;
-};
-
-/// The state of the new run.
+/// The state of the new run. Everything outlives the source of its steps.
 struct OwnSteps {
   const StepLog& log;
+  PromptStream& prompts;
   std::int64_t step = 0;         // of its checkpoint
   std::int64_t logged_step = 0;  // the last step that it has logged itself
 };
 
-/// The chosen steps of a task, of one or more runs, as the steps of a new run. Unlike those of a
-/// whole replay, they are not compared with the data file.
-class PlannedSteps : public Source<StepGroups> {
+/// One scorer per run of a task; null if the logged scores stay valid.
+using Scorers = std::vector<std::unique_ptr<GroupScorer>>;
+
+/// The chosen steps of a task as the steps of a new run, after those that it has logged itself.
+/// Evaluations are dropped, because they measure another run's policy. Only the steps of a whole
+/// replay get the tickets of the data file again.
+class ReplayedSteps : public Source<StepGroups> {
  public:
-  /// Keeps references. `scorers` has one entry per run, null if the logged scores stay valid.
-  PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,
-               TextOfResponse text, EarlyStop& stop);
+  /// Keeps references. With `compares` the logged results stay, which the learner's must equal.
+  ReplayedSteps(const ReplayTask& task, const Scorers& scorers, bool compares, OwnSteps own,
+                TextOfResponse text, EarlyStop& stop);
 
   std::optional<StepGroups> receive() override;
 
@@ -114,7 +98,8 @@ class PlannedSteps : public Source<StepGroups> {
   StepGroups replayed(std::int64_t step);
 
   const ReplayTask& task_;
-  std::vector<GroupScorer*> scorers_;
+  const Scorers& scorers_;
+  bool compares_;
   OwnSteps own_;
   TextOfResponse text_;
   EarlyStop& stop_;

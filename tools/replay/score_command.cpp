@@ -15,6 +15,7 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/text/counted.h"
+#include "learner/schedule/logged_steps.h"
 #include "learner/update/advantage.h"
 #include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
@@ -35,10 +36,7 @@ struct ComparedStep {
 };
 
 // One build writes and reads these; a double's text reads back to the same double.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_correct, all_incorrect, responses,
-                                   correct, reward_sums, mass, evaluation_responses,
-                                   evaluation_correct)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, reordered)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, step, groups, responses, turned_groups, logged, now)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComparedStep, scores, differences)
 
@@ -57,37 +55,49 @@ void require_scoring_keys(const LoggedRun& run) {
   }
 }
 
-GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>& logged,
-                                 const std::vector<Score>& now, StepScores& step) {
-  const GroupAdvantages before = group_advantages(logged, run.logged.advantage);
-  GroupAdvantages after = group_advantages(now, run.now.advantage);
-  step.logged.add_training(logged, before);
-  step.now.add_training(now, after);
-  step.reordered += order_changes(before.values, after.values) ? 1 : 0;
-  return after;
-}
-
-ComparedStep compare_step(const LoggedRun& run, const StepRecord& record,
-                          const std::vector<std::vector<Score>>& scores) {
-  ComparedStep step{.scores = {.first_step = record.step, .last_step = record.step}};
-  for (std::size_t i = 0; i < record.groups.size(); ++i) {
-    const GroupRecord& group = record.groups[i];
-    std::vector<double> advantages;
-    if (is_trained_on(group)) {
-      advantages = compare_training(run, group.scored.scores, scores[i], step.scores).values;
-    } else if (group.scored.rollout.ticket.purpose == Purpose::kEvaluate) {
-      step.scores.logged.add_evaluation(group.scored.scores);
-      step.scores.now.add_evaluation(scores[i]);
-    }
-    step.differences.merge(differences(group, scores[i], advantages, run.log.info().rewards));
+std::vector<GroupAdvantages> advantages_of(const StepGroups& step,
+                                           const AdvantageOptions& options) {
+  std::vector<GroupAdvantages> advantages;
+  for (const ScoredGroup& group : step.groups) {
+    advantages.push_back(group_advantages(group.scores, options));
   }
-  return step;
+  return advantages;
 }
 
-std::vector<std::vector<Score>> score_step(GroupScorer& scorer, const StepRecord& record) {
-  std::vector<const ScoredGroup*> groups;
-  for (const GroupRecord& group : record.groups) groups.push_back(&group.scored);
-  return scorer.score(groups);
+/// Returns the values that differ of a step that was scored again, where `scores` are its logged
+/// ones as GroupScorer::score_again() returns them.
+ScoreDifferences differences_of(const StepOutcome& step,
+                                const std::vector<std::vector<Score>>& scores,
+                                const RewardNames& terms) {
+  ScoreDifferences all;
+  auto logged_scores = scores.begin();
+  for (std::size_t g = 0; g < step.groups.size(); ++g) {
+    all.merge(differences(step.groups[g], *logged_scores++, step.logged_results[g],
+                          step.advantages[g].values, terms));
+  }
+  for (const auto* untrained : {&step.dropped, &step.evaluation}) {
+    for (const ScoredGroup& group : *untrained) {
+      all.merge(differences(group, *logged_scores++, {}, {}, terms));
+    }
+  }
+  return all;
+}
+
+ComparedStep compare_step(const LoggedRun& run, StepOutcome step, GroupScorer& scorer) {
+  const RewardNames& terms = run.log.info_of(step.step).rewards;
+  ComparedStep compared{.scores = {.step = step.step, .groups = std::ssize(step.groups)}};
+  StepScores& scores = compared.scores;
+  step.advantages = advantages_of(step, run.logged.advantage);
+  scores.logged = score_metrics(step, terms);
+  const auto logged_scores = scorer.score_again(step);
+  const auto before = std::exchange(step.advantages, advantages_of(step, run.now.advantage));
+  scores.now = score_metrics(step, reward_names(run.now.reward));
+  for (std::size_t g = 0; g < before.size(); ++g) {
+    scores.responses += std::ssize(before[g].values);
+    scores.turned_groups += order_changes(before[g].values, step.advantages[g].values) ? 1 : 0;
+  }
+  compared.differences = differences_of(step, logged_scores, terms);
+  return compared;
 }
 
 /// Returns the logged steps of this rank: every size()-th one.
@@ -105,13 +115,15 @@ std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
 std::vector<ComparedStep> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
                                     GroupScorer& scorer) {
   std::vector<ComparedStep> outcomes;
-  StepRecord next;
-  for (std::size_t i = 0; i <= steps.size(); ++i) {
-    const StepRecord record = std::move(next);
-    auto scores = std::async(std::launch::async, [&] { return score_step(scorer, record); });
-    if (i < steps.size()) next = run.log.read(steps[i]);
-    if (i > 0) outcomes.push_back(compare_step(run, record, scores.get()));
+  std::future<ComparedStep> previous;
+  for (const std::int64_t number : steps) {
+    StepOutcome step{read_logged_step(run.log, number, {})};
+    if (previous.valid()) outcomes.push_back(previous.get());
+    previous = std::async(std::launch::async, [&, step = std::move(step)]() mutable {
+      return compare_step(run, std::move(step), scorer);
+    });
   }
+  if (previous.valid()) outcomes.push_back(previous.get());
   scorer.finish();
   return outcomes;
 }
@@ -124,7 +136,7 @@ ScoreOutcome gather_outcome(Job& job, const std::vector<ComparedStep>& mine) {
   for (const std::string& text : texts) {
     std::ranges::move(Json::parse(text).get<std::vector<ComparedStep>>(), std::back_inserter(all));
   }
-  std::ranges::sort(all, {}, [](const ComparedStep& step) { return step.scores.first_step; });
+  std::ranges::sort(all, {}, [](const ComparedStep& step) { return step.scores.step; });
   ScoreOutcome outcome;
   for (ComparedStep& step : all) {
     outcome.differences.merge(step.differences);
@@ -153,7 +165,7 @@ std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
 }
 
 void write_report(const ScoreArguments& arguments, const LoggedRun& run,
-                  const ScoreOutcome& outcome, const BothRewards& rewards) {
+                  const ScoreOutcome& outcome) {
   const ScoreDifferences& found = outcome.differences;
   write_json({{"run", arguments.run.string()},
               {"build_id", build_id()},
@@ -163,24 +175,23 @@ void write_report(const ScoreArguments& arguments, const LoggedRun& run,
               {"differing_responses", found.responses},
               {"differing_values", found.values},
               {"first_difference", found.first},
-              {"steps", score_json(outcome.steps, rewards)}},
+              {"steps", score_json(outcome.steps)}},
              arguments.json);
 }
 
 /// Writes a page of each quantity by step, as logged and as scored now.
-void write_page(const ScoreArguments& arguments, const LoggedRun& run, const ScoreOutcome& outcome,
-                const BothRewards& rewards) {
+void write_page(const ScoreArguments& arguments, const LoggedRun& run,
+                const ScoreOutcome& outcome) {
   const std::string words =
       fmt::format("{}{}",
                   arguments.overrides.empty()
                       ? "Scored again under the run's own settings: "
                       : fmt::format("Scored again with {}: ", fmt::join(arguments.overrides, ", ")),
                   verdict_of(outcome.differences));
-  write_file_atomically(arguments.html,
-                        analyze::page({{"title", run.directory.string()},
-                                       {"words", words},
-                                       {"names", quantity_names(outcome.steps, rewards)},
-                                       {"rows", score_json(outcome.steps, rewards)}}));
+  write_file_atomically(arguments.html, analyze::page({{"title", run.directory.string()},
+                                                       {"words", words},
+                                                       {"names", quantity_names(outcome.steps)},
+                                                       {"rows", score_json(outcome.steps)}}));
 }
 
 }  // namespace
@@ -197,15 +208,14 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   GroupScorer scorer(plan, logged_decoder(run), threads);
   const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
   if (job.rank() != 0) return 0;
-  const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
   for (const FormerConfig& former : former_configs(arguments.run)) {
     fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
                former.last_step, former.path.string());
   }
   const bool is_changed = !changed_keys(run).empty();
-  if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
-  if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
-  if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
+  if (!arguments.json.empty()) write_report(arguments, run, outcome);
+  if (!arguments.html.empty()) write_page(arguments, run, outcome);
+  if (is_changed) fmt::print("{}\n", score_table(outcome.steps));
   fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
   std::fflush(stdout);
   fmt::print(stderr, "{} in {:.1f} s on {}\n", counted(std::ssize(outcome.steps), "step"),

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <map>
-#include <numeric>
 #include <optional>
+#include <string_view>
 
-#include "common/base/error.h"
+#include "learner/record/step_metrics.h"
 
 namespace lie::replay {
 
@@ -20,15 +20,10 @@ class Comparison {
   void exact(const std::string& name, auto logged, auto now) {
     if (logged != now) note(name, fmt::format("{}", logged), fmt::format("{}", now));
   }
-  void bits(const std::string& name, float logged, float now) {
-    if (std::bit_cast<std::uint32_t>(logged) != std::bit_cast<std::uint32_t>(now)) {
-      note(name, fmt::format("{}", logged), fmt::format("{}", now));
-    }
-  }
-  void bits(const std::string& name, double logged, double now) {
-    if (std::bit_cast<std::uint64_t>(logged) != std::bit_cast<std::uint64_t>(now)) {
-      note(name, fmt::format("{}", logged), fmt::format("{}", now));
-    }
+  template <typename T>
+  void bits(const std::string& name, T logged, T now) {
+    if (std::memcmp(&logged, &now, sizeof(T)) == 0) return;
+    note(name, fmt::format("{}", logged), fmt::format("{}", now));
   }
   void note(const std::string& name, const std::string& logged, const std::string& now) {
     if (count++ == 0) first = fmt::format("{}: logged {}, now {}", name, logged, now);
@@ -96,20 +91,20 @@ void ScoreDifferences::merge(const ScoreDifferences& next) {
   values += next.values;
 }
 
-ScoreDifferences differences(const GroupRecord& logged, std::span<const Score> scores,
+ScoreDifferences differences(const ScoredGroup& group, std::span<const Score> logged_scores,
+                             std::span<const LearnerResult> logged,
                              std::span<const double> advantages, const RewardNames& terms) {
   ScoreDifferences all;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
+  for (std::size_t i = 0; i < group.scores.size(); ++i) {
     Comparison response;
-    compare_scores(logged.scored.scores[i], scores[i], terms, response);
+    compare_scores(logged_scores[i], group.scores[i], terms, response);
     if (!advantages.empty()) {
-      response.bits("advantage", logged.results[i].advantage, static_cast<float>(advantages[i]));
+      response.bits("advantage", logged[i].advantage, static_cast<float>(advantages[i]));
     }
     const bool differs = response.count > 0;
     all.merge(
         {1, differs ? 1 : 0, response.count,
-         differs ? fmt::format("{}: {}", place_of(logged.scored.rollout.ticket, i), response.first)
-                 : ""});
+         differs ? fmt::format("{}: {}", place_of(group.rollout.ticket, i), response.first) : ""});
   }
   return all;
 }
@@ -118,157 +113,67 @@ namespace {
 
 constexpr std::size_t kColumns = 5;  // 8 characters each after 39 of names and sides: 79
 
-using Quantities = std::vector<std::pair<std::string, double>>;
-
-void add_to(std::vector<double>& sums, std::span<const double> values) {
-  sums.resize(std::max(sums.size(), values.size()), 0.0);
-  for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+bool depends_on_scores(std::string_view metric) {
+  const auto begins = {"reward_", "groups_", "advantage_mass_"};
+  return metric == "accuracy" || metric == "eval_accuracy" ||
+         std::ranges::any_of(begins, [&](const char* begin) { return metric.starts_with(begin); });
 }
 
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-double share(std::int64_t part, std::int64_t whole) {
-  return share(static_cast<double>(part), static_cast<double>(whole));
+std::optional<double> turned_groups_share(const StepScores& step) {
+  if (step.groups == 0) return std::nullopt;
+  return static_cast<double>(step.turned_groups) / static_cast<double>(step.groups);
 }
 
-/// Adds "reward_<term>_mean" or "advantage_mass_<term>": the sums divided by `whole`.
-void add_terms(Quantities& all, const char* before, const char* after, const RewardNames& rewards,
-               const std::vector<double>& sums, double whole) {
-  for (std::size_t i = 0; i < rewards.size() && i < sums.size(); ++i) {
-    all.emplace_back(before + rewards[i].name + after, share(sums[i], whole));
-  }
+std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
+  const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
+  return found == metrics.end() ? std::nullopt : std::optional(found->second);
 }
 
-double total(const std::vector<double>& sums) {
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
-void add_training(Quantities& all, const ScoreTally& tally, const RewardNames& rewards) {
-  const auto responses = static_cast<double>(tally.responses);
-  const std::int64_t mixed = tally.groups - tally.all_correct - tally.all_incorrect;
-  all.emplace_back("accuracy", share(tally.correct, tally.responses));
-  all.emplace_back("reward_mean", share(total(tally.reward_sums), responses));
-  add_terms(all, "reward_", "_mean", rewards, tally.reward_sums, responses);
-  all.emplace_back("groups_all_right_share", share(tally.all_correct, tally.groups));
-  all.emplace_back("groups_mixed_share", share(mixed, tally.groups));
-  all.emplace_back("groups_all_wrong_share", share(tally.all_incorrect, tally.groups));
-  add_terms(all, "advantage_mass_", "", rewards, tally.mass, total(tally.mass));
-}
-
-/// Returns the quantities by their names in metrics.jsonl.
-Quantities quantities(const ScoreTally& tally, const RewardNames& rewards) {
-  Quantities all;
-  if (tally.groups > 0) add_training(all, tally, rewards);
-  if (tally.evaluation_responses > 0) {
-    all.emplace_back("eval_accuracy", share(tally.evaluation_correct, tally.evaluation_responses));
-  }
-  return all;
-}
-
-std::optional<double> value_of(const Quantities& all, const std::string& name) {
-  const auto found = std::ranges::find(all, name, &Quantities::value_type::first);
-  return found == all.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// The logged and the new quantities of a range of steps.
-struct Column {
-  std::string title;
-  Quantities logged, now;
-  double reordered = 0;
-};
-
-std::string title_of(const StepScores& range) {
-  return range.first_step == range.last_step
-             ? fmt::format("{}", range.first_step)
-             : fmt::format("{}-{}", range.first_step, range.last_step);
-}
+using Steps = std::span<const StepScores>;
 
 /// Returns at most kColumns ranges of steps, of as equal size as possible.
-std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewards& rewards) {
+std::vector<Steps> ranges_of(Steps steps) {
   const std::size_t count = std::min(steps.size(), kColumns);
-  std::vector<Column> columns;
+  std::vector<Steps> ranges;
   for (std::size_t c = 0, first = 0; c < count; ++c) {
     const std::size_t end = steps.size() * (c + 1) / count;
-    StepScores range = steps[first];
-    while (++first < end) range.merge(steps[first]);
-    columns.push_back({title_of(range), quantities(range.logged, rewards.logged),
-                       quantities(range.now, rewards.now),
-                       share(range.reordered, range.now.groups)});
+    ranges.push_back(steps.subspan(first, end - first));
+    first = end;
   }
-  return columns;
+  return ranges;
 }
 
-/// Returns the names of both sides in their order, without quantities that are 0 or absent
-/// everywhere.
-std::vector<std::string> names_of(const std::vector<Column>& columns) {
-  std::vector<std::string> names;
-  for (const Column& column : columns) {
-    for (const Quantities* side : {&column.logged, &column.now}) {
-      for (const auto& [name, value] : *side) {
-        if (value != 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
-      }
-    }
-  }
-  return names;
+std::string title_of(Steps range) {
+  const std::int64_t first = range.front().step, last = range.back().step;
+  return first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
 }
 
-std::string line(const std::string& name, const char* side, const std::vector<Column>& columns,
+/// Returns a line with the mean of a value in each range, over the steps that have it.
+std::string line(const std::string& name, const char* side, const std::vector<Steps>& ranges,
                  const auto& value) {
   std::string text = fmt::format("{:<32}{:<7}", name, side);
-  for (const Column& column : columns) {
-    const std::optional<double> cell = value(column);
-    text += cell ? fmt::format("{:>8.4f}", *cell) : fmt::format("{:>8}", "-");
+  for (const Steps range : ranges) {
+    double sum = 0, count = 0;
+    for (const StepScores& step : range) {
+      if (const std::optional<double> own = value(step)) sum += *own, ++count;
+    }
+    text += count > 0 ? fmt::format("{:>8.4f}", sum / count) : fmt::format("{:>8}", "-");
   }
   return text + "\n";
 }
 
-Json as_json(const Quantities& all) {
+Json as_json(const Metrics& metrics) {
   Json object = Json::object();
-  for (const auto& [name, value] : all) object[name] = value;
+  for (const auto& [name, value] : metrics) object[name] = value;
   return object;
 }
 
 }  // namespace
 
-std::int64_t count_correct(std::span<const Score> scores) {
-  return std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
-}
-
-void ScoreTally::add_training(std::span<const Score> scores, const GroupAdvantages& advantages) {
-  const std::int64_t count = count_correct(scores);
-  ++groups;
-  all_correct += count == std::ssize(scores) ? 1 : 0;
-  all_incorrect += count == 0 ? 1 : 0;
-  responses += std::ssize(scores);
-  correct += count;
-  for (const Score& score : scores) {
-    add_to(reward_sums, std::vector<double>(score.rewards.begin(), score.rewards.end()));
-  }
-  add_to(mass, advantages.mass);
-}
-
-void ScoreTally::add_evaluation(std::span<const Score> scores) {
-  evaluation_responses += std::ssize(scores);
-  evaluation_correct += count_correct(scores);
-}
-
-void ScoreTally::merge(const ScoreTally& other) {
-  groups += other.groups;
-  all_correct += other.all_correct;
-  all_incorrect += other.all_incorrect;
-  responses += other.responses;
-  correct += other.correct;
-  add_to(reward_sums, other.reward_sums);
-  add_to(mass, other.mass);
-  evaluation_responses += other.evaluation_responses;
-  evaluation_correct += other.evaluation_correct;
-}
-
-void StepScores::merge(const StepScores& next) {
-  last_step = next.last_step;
-  logged.merge(next.logged);
-  now.merge(next.now);
-  reordered += next.reordered;
+Metrics score_metrics(const StepOutcome& step, const RewardNames& rewards) {
+  Metrics metrics = step_metrics(step, {rewards});
+  std::erase_if(metrics, [](const auto& metric) { return !depends_on_scores(metric.first); });
+  return metrics;
 }
 
 bool order_changes(std::span<const double> before, std::span<const double> after) {
@@ -280,34 +185,39 @@ bool order_changes(std::span<const double> before, std::span<const double> after
   return false;
 }
 
-std::string score_table(std::span<const StepScores> steps, const BothRewards& rewards) {
-  const std::vector<Column> columns = columns_of(steps, rewards);
+std::string score_table(Steps steps) {
+  const std::vector<Steps> ranges = ranges_of(steps);
   std::string text = fmt::format("{:<39}", "steps");
-  for (const Column& column : columns) text += fmt::format("{:>8}", column.title);
+  for (const Steps range : ranges) text += fmt::format("{:>8}", title_of(range));
   text += "\n";
-  for (const std::string& name : names_of(columns)) {
-    text +=
-        line(name, "logged", columns, [&](const Column& c) { return value_of(c.logged, name); });
-    text += line("", "now", columns, [&](const Column& c) { return value_of(c.now, name); });
+  for (const std::string& name : quantity_names(steps)) {
+    text += line(name, "logged", ranges, [&](const auto& s) { return value_of(s.logged, name); });
+    text += line("", "now", ranges, [&](const auto& s) { return value_of(s.now, name); });
   }
-  return text + line("turned_groups_share", "", columns,
-                     [](const Column& c) { return std::optional(c.reordered); });
+  return text + line("turned_groups_share", "", ranges, turned_groups_share);
 }
 
-std::vector<std::string> quantity_names(std::span<const StepScores> steps,
-                                        const BothRewards& rewards) {
-  return names_of(columns_of(steps, rewards));
+std::vector<std::string> quantity_names(Steps steps) {
+  std::vector<std::string> names;
+  for (const StepScores& step : steps) {
+    for (const Metrics* side : {&step.logged, &step.now}) {
+      for (const auto& [name, value] : *side) {
+        if (value != 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      }
+    }
+  }
+  return names;
 }
 
-Json score_json(std::span<const StepScores> steps, const BothRewards& rewards) {
+Json score_json(Steps steps) {
   Json rows = Json::array();
   for (const StepScores& step : steps) {
-    rows.push_back({{"step", step.first_step},
-                    {"groups", step.now.groups},
-                    {"responses", step.now.responses},
-                    {"turned_groups_share", share(step.reordered, step.now.groups)},
-                    {"logged", as_json(quantities(step.logged, rewards.logged))},
-                    {"now", as_json(quantities(step.now, rewards.now))}});
+    rows.push_back({{"step", step.step},
+                    {"groups", step.groups},
+                    {"responses", step.responses},
+                    {"turned_groups_share", turned_groups_share(step).value_or(0)},
+                    {"logged", as_json(step.logged)},
+                    {"now", as_json(step.now)}});
   }
   return rows;
 }

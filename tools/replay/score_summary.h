@@ -1,5 +1,5 @@
-// A run's scores as logged and as scored now: the values that differ, and rewards and groups by
-// step.
+// A run's scores as logged and as scored now: the values that differ, and the metrics of each step
+// that depend on scores.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 #include "common/io/json.h"
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/update/advantage.h"
+#include "learner/record/metrics.h"
+#include "learner/step.h"
 
 namespace lie::replay {
 
@@ -25,51 +26,36 @@ struct ScoreDifferences {
   void merge(const ScoreDifferences& next);
 };
 
-/// Compares one group. `advantages` [G] are of `scores`, and empty if the group was not trained on.
-/// `terms` are the reward terms of both scores.
-ScoreDifferences differences(const GroupRecord& logged, std::span<const Score> scores,
+/// Compares a group that was scored again with its logged scores. `logged` [G] are the learner's
+/// results and `advantages` [G] those of the new scores, both empty if the group was not trained
+/// on. `terms` are the reward terms of both scores.
+ScoreDifferences differences(const ScoredGroup& group, std::span<const Score> logged_scores,
+                             std::span<const LearnerResult> logged,
                              std::span<const double> advantages, const RewardNames& terms);
 
-/// Returns the number of responses whose answer is correct.
-std::int64_t count_correct(std::span<const Score> scores);
-
-/// Sums over groups under one way of scoring.
-struct ScoreTally {
-  std::int64_t groups = 0, all_correct = 0, all_incorrect = 0;  // training groups
-  std::int64_t responses = 0, correct = 0;                      // of training groups
-  std::vector<double> reward_sums;                              // by term
-  std::vector<double> mass;                                     // by term, as GroupAdvantages::mass
-  std::int64_t evaluation_responses = 0, evaluation_correct = 0;
-
-  void add_training(std::span<const Score> scores, const GroupAdvantages& advantages);
-  void add_evaluation(std::span<const Score> scores);
-  void merge(const ScoreTally& other);
-};
-
-/// Consecutive steps as logged and as scored now.
+/// A step as logged and as scored now.
 struct StepScores {
-  std::int64_t first_step = 0, last_step = 0;
-  ScoreTally logged = {}, now = {};
-  std::int64_t reordered = 0;  // training groups whose order of advantages changes
-
-  void merge(const StepScores& next);
+  std::int64_t step = 0;
+  std::int64_t groups = 0, responses = 0;  // of training
+  std::int64_t turned_groups = 0;          // training groups whose order of advantages changes
+  Metrics logged = {}, now = {};
 };
+
+/// Returns the metrics of a step, as in metrics.jsonl, that depend on scores: accuracies, rewards,
+/// and shares of groups and of the advantages.
+Metrics score_metrics(const StepOutcome& step, const RewardNames& rewards);
 
 /// Whether two responses have one order before and the opposite order after. Both spans are [G].
 bool order_changes(std::span<const double> before, std::span<const double> after);
 
-/// The reward terms of the log and of the new scores.
-struct BothRewards {
-  RewardNames logged, now;
-};
-
-/// Returns a table with quantities as rows and at most five ranges of steps as columns.
-std::string score_table(std::span<const StepScores> steps, const BothRewards& rewards);
-/// Returns the quantities of both sides in their order, without those that are 0 everywhere.
-std::vector<std::string> quantity_names(std::span<const StepScores> steps,
-                                        const BothRewards& rewards);
+/// Returns a table with metrics as rows and at most five ranges of steps as columns. A cell is the
+/// mean over the steps of the range that have the metric.
+std::string score_table(std::span<const StepScores> steps);
+/// Returns the names of the metrics of both sides in their order, without those that are 0
+/// everywhere.
+std::vector<std::string> quantity_names(std::span<const StepScores> steps);
 /// Returns [{"step", "groups", "responses", "turned_groups_share", "logged": {...}, "now": {...}},
 /// ...].
-Json score_json(std::span<const StepScores> steps, const BothRewards& rewards);
+Json score_json(std::span<const StepScores> steps);
 
 }  // namespace lie::replay

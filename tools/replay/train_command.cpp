@@ -99,9 +99,6 @@ Replay prepare(Job& job, ReplayTask task, int threads) {
   return {std::move(task), std::move(prepared)};
 }
 
-/// One scorer per run; null if the logged scores stay valid.
-using Scorers = std::vector<std::unique_ptr<GroupScorer>>;
-
 Scorers make_scorers(const ReplayTask& task, bool run_programs, int threads) {
   Scorers scorers(task.runs.size());
   for (std::size_t i = 0; i < scorers.size(); ++i) {
@@ -124,43 +121,6 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
            off_policy.least_share(), off_policy.least_step());
 }
 
-/// A source of the steps that the replay has logged itself since its checkpoint, then of those of
-/// the logs.
-class ReplaySource {
- public:
-  /// Keeps references to all. `compares`: the learner's results must equal the logged ones.
-  ReplaySource(const ReplayTask& task, Learner0& learner, const Scorers& scorers, bool compares,
-               EarlyStop& stop) {
-    const TrainConfig& config = learner.config;
-    const RunStart& start = learner.start;
-    const TextOfResponse text = text_of_response(config, start);
-    if (!task.is_whole) {
-      std::vector<GroupScorer*> of_runs;
-      for (const auto& scorer : scorers) of_runs.push_back(scorer.get());
-      planned_.emplace(task, std::move(of_runs),
-                       OwnSteps{learner.log, start.step, start.logged_step}, text, stop);
-      return;
-    }
-    run_.emplace(task.runs.front().log, LoggedSteps::Range{start.logged_step, config.run.steps},
-                 text, learner.prompts, config.tickets, stop, end_);
-    replayed_.emplace(*run_, scorers.front().get(), compares);
-    own_.emplace(learner.log, LoggedSteps::Range{start.step, start.logged_step}, text,
-                 learner.prompts, config.tickets, stop, *replayed_);
-  }
-
-  Source<StepGroups>& steps() {
-    return planned_ ? static_cast<Source<StepGroups>&>(*planned_) : *own_;
-  }
-
- private:
-  std::optional<PlannedSteps> planned_;
-  // These are empty unless the replay is whole.
-  NoSteps end_;
-  std::optional<LoggedSteps> run_;
-  std::optional<ReplayedSteps> replayed_;
-  std::optional<LoggedSteps> own_;
-};
-
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
   Learner0 learner(replay.task.config, replay.prepared.start,
@@ -168,8 +128,11 @@ void learn(Replay replay, const TrainArguments& arguments, const LearnerTranspor
   const Scorers scorers = make_scorers(replay.task, arguments.run_programs, transport.threads);
   const LoggedRun& run = replay.task.runs.front();
   const bool compares = replay.task.is_whole && !scorers.front() && !changes_any(run, kLearning);
-  ReplaySource source(replay.task, learner, scorers, compares, stop);
-  SharedGroups groups(source.steps(), transport.learners);
+  const RunStart& start = learner.start;
+  ReplayedSteps steps(replay.task, scorers, compares,
+                      {learner.log, learner.prompts, start.step, start.logged_step},
+                      text_of_response(learner.config, start), stop);
+  SharedGroups groups(&steps, transport.learners);
 
   WrittenLog written(learner.trajectories);
   OffPolicyWarning off_policy(arguments.least_sample_share);

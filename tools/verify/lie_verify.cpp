@@ -11,7 +11,7 @@
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
-#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/values.h"
 #include "tools/verify/jsonl.h"
 #include "verifier/verify.h"
 

@@ -11,12 +11,35 @@ namespace lie {
 namespace {
 
 constexpr std::size_t kRoundedAtOnce = std::size_t{1} << 20;  // elements
+constexpr std::int64_t kPartBytes = 1 << 20;  // largest share of one member in a block of a sum
 
 std::span<float> host_floats(DeviceSpan values) {
   if (!values.place.is_host() || values.dtype != DType::kFloat32) {
     fail("collective: only fp32 in host memory is sent as bf16: set rollout.weights to float32");
   }
   return {static_cast<float*>(values.data), static_cast<std::size_t>(values.count)};
+}
+
+using Spans = std::vector<DeviceSpan>;
+
+/// Returns `parts` near-equal parts of a block.
+Spans split(DeviceSpan block, std::int64_t parts) {
+  Spans spans;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const std::int64_t begin = block.count * i / parts, end = block.count * (i + 1) / parts;
+    spans.push_back(block.part(begin, end - begin));
+  }
+  return spans;
+}
+
+/// Adds all spans to the first one, in order.
+template <typename T>
+void add_up(const Spans& spans) {
+  T* const sum = static_cast<T*>(spans.front().data);
+  for (const DeviceSpan& span : std::span(spans).subspan(1)) {
+    const T* const values = static_cast<const T*>(span.data);
+    for (std::int64_t i = 0; i < span.count; ++i) sum[i] += values[i];
+  }
 }
 
 class SoloCollective : public Collective {
@@ -31,12 +54,37 @@ class SoloCollective : public Collective {
     check_exchange(*this, out, in);
     const DeviceSpan from = out.front(), to = in.front();
     if (from.data == to.data || from.count == 0) return;
-    const auto bytes = host_bytes(from, "a group of one");
-    std::memcpy(host_bytes(to, "a group of one").data(), bytes.data(), bytes.size());
+    const auto bytes = host_bytes(from);
+    std::memcpy(host_bytes(to).data(), bytes.data(), bytes.size());
   }
 };
 
 }  // namespace
+
+void Collective::broadcast(DeviceSpan values, int root) {
+  broadcast_bytes(host_bytes(values), root);
+}
+
+void Collective::all_reduce_sum(DeviceSpan values) {
+  host_bytes(values);  // refuses device memory before anything is sent
+  if (values.dtype != DType::kFloat32 && values.dtype != DType::kFloat64) {
+    fail("collective: a group of hosts adds fp32 and fp64 only");
+  }
+  const auto me = static_cast<std::size_t>(rank());
+  std::vector<std::byte> memory;  // for the other members' values
+  const std::int64_t most = kPartBytes / dtype_bytes(values.dtype) * size();
+  for (std::int64_t done = 0; done < values.count; done += most) {
+    const Spans parts = split(values.part(done, std::min(most, values.count - done)), size());
+    const DeviceSpan own = parts[me];
+    memory.resize(static_cast<std::size_t>(own.bytes() * size()));
+    Spans received = split({memory.data(), own.count * size(), own.dtype, {}}, size());
+    received[me] = own;
+    exchange(parts, received);
+    own.dtype == DType::kFloat64 ? add_up<double>(received) : add_up<float>(received);
+    if (me > 0) std::ranges::copy(host_bytes(received.front()), host_bytes(own).begin());
+    exchange(Spans(received.size(), own), parts);
+  }
+}
 
 void Collective::broadcast_as_bfloat16(DeviceSpan values, int root) {
   std::span<float> rest = host_floats(values);
@@ -65,16 +113,12 @@ void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
   }
 }
 
-void check_host_sum(DType dtype, std::string_view implementation) {
-  if (dtype == DType::kBFloat16) fail("collective: {} adds fp32 and fp64 only", implementation);
-}
-
-std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation) {
+std::span<std::byte> host_bytes(DeviceSpan values) {
   if (!values.place.is_host()) {
     fail(
-        "collective: {} supports host memory only, but {} elements are on CUDA device {}: use a "
-        "group over NCCL, or copy them to the host",
-        implementation, values.count, values.place.device);
+        "collective: this group supports host memory only, but {} elements are on CUDA device {}: "
+        "use a group over NCCL, or copy them to the host",
+        values.count, values.place.device);
   }
   return {static_cast<std::byte*>(values.data), static_cast<std::size_t>(values.bytes())};
 }

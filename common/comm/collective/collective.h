@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "common/base/device_span.h"
@@ -15,9 +14,9 @@ namespace lie {
 
 /// A fixed group of members. Every method is collective and blocks: all members call it in the same
 /// order, each from one thread, with spans of the same count and dtype. Results are bit-identical
-/// on all members. They are also bit-identical in every run of the same layout if the
-/// implementation adds in a fixed order, which each documents. Throws Error for a span in memory
-/// that the implementation cannot reach, and when the job ends because another rank failed.
+/// on all members. They are also bit-identical in every run of the same layout, unless the
+/// implementation documents otherwise. Throws Error for a span in memory that the implementation
+/// cannot reach, and when the job ends because another rank failed.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -25,13 +24,17 @@ class Collective {
   virtual int size() const = 0;
   /// Copies the root's bytes, in host memory, to all members: headers, sizes, packed messages.
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
-  virtual void broadcast(DeviceSpan values, int root) = 0;
+  /// Copies the root's values to all members.
+  virtual void broadcast(DeviceSpan values, int root);
   /// Copies the root's fp32 values to the other members, rounded to bf16 (common/base/dtype.h),
   /// which halves the bytes. The root's values are unchanged. Spans must be in host memory unless
   /// the implementation documents more.
   virtual void broadcast_as_bfloat16(DeviceSpan values, int root);
-  /// Replaces the values on every member by their element-wise sum over all members.
-  virtual void all_reduce_sum(DeviceSpan values) = 0;
+  /// Replaces the values, fp32 or fp64, on every member by their element-wise sum over all members.
+  /// Works in blocks, by two exchanges: each member adds its share of a block over all members, in
+  /// rank order and beginning with member 0's value, and sends the sums to all. Each member of k
+  /// sends 2 (k-1)/k of the data.
+  virtual void all_reduce_sum(DeviceSpan values);
   /// Sends out[j] to member j, which receives it in its in[rank()]. Both spans have the same count,
   /// which may be 0. Split long data over several calls. This member's own spans may share memory.
   virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
@@ -63,10 +66,7 @@ std::unique_ptr<Collective> solo_collective();
 /// same size.
 void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
                     std::span<const DeviceSpan> in);
-/// Throws Error that names `implementation` unless hosts can add values of this dtype.
-void check_host_sum(DType dtype, std::string_view implementation);
-/// Returns the span as host bytes. Throws Error that names `implementation` if it is in device
-/// memory.
-std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation);
+/// Returns the span as host bytes. Throws Error if it is in device memory.
+std::span<std::byte> host_bytes(DeviceSpan values);
 
 }  // namespace lie

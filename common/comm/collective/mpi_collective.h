@@ -19,18 +19,16 @@ namespace lie {
 ///
 /// It is built from point-to-point messages. MPI's own collectives add in an unspecified order,
 /// occupy a core while they wait, and cannot be abandoned when another rank fails.
-///   broadcast       sends chunks down a binary tree, so that the hops of large spans overlap
-///   all_reduce_sum  works in blocks. Each member adds its share of a block over all members and
-///                   sends the sums to all. Each member sends 2 (k-1)/k of the data.
-///   exchange        sends one message per pair
-/// Sums are added in rank order, beginning with member 0's value.
+///   broadcast  sends chunks down a binary tree, so that the hops of large spans overlap
+///   exchange   sends one message per pair
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag);
 
 /// Creates the group of all ranks.
 std::unique_ptr<Collective> world_collective(Job& job);
 
 /// Returns the texts of all ranks, by rank. They travel up the tree (tree.h) to rank 0, which
-/// broadcasts all of them down the tree: 4 messages per rank. Collective over the world.
+/// broadcasts all of them down the tree: 3 messages per rank. Texts are UTF-8. Collective over the
+/// world.
 std::vector<std::string> gather_texts(Job& job, std::string_view mine);
 
 }  // namespace lie

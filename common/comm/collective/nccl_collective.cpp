@@ -190,19 +190,15 @@ class NcclCollective : public Collective {
       if (member == rank()) continue;
       const DeviceSpan to = out[static_cast<std::size_t>(member)];
       const DeviceSpan from = in[static_cast<std::size_t>(member)];
-      if (to.count > 0 && !failed(state)) state = send(to, member);
-      if (from.count > 0 && !failed(state)) state = receive(from, member);
+      if (to.count > 0 && !failed(state)) state = start(ncclSend, to, member);
+      if (from.count > 0 && !failed(state)) state = start(ncclRecv, from, member);
     }
     const ncclResult_t end = ncclGroupEnd();
     return failed(state) ? state : end;
   }
-  ncclResult_t send(DeviceSpan span, int member) {
-    return ncclSend(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
-                    communicator_.get(), stream_.get());
-  }
-  ncclResult_t receive(DeviceSpan span, int member) {
-    return ncclRecv(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
-                    communicator_.get(), stream_.get());
+  ncclResult_t start(const auto& call, DeviceSpan span, int member) {
+    return call(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
+                communicator_.get(), stream_.get());
   }
 
   /// Makes work that is enqueued on stream_ from here on wait for all work on the compute stream so

@@ -1,19 +1,22 @@
 // The group operations between threads of one process.
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
 
 #include "common/comm/collective/collective.h"
 
 namespace lie {
 
-/// A group of `size` threads. It must outlive its members. Spans must be in host memory. Sums are
-/// added in rank order.
+/// A group of `size` threads. It must outlive its members. Spans must be in host memory.
 class ThreadGroup {
  public:
-  explicit ThreadGroup(int size);
-  ~ThreadGroup();
+  explicit ThreadGroup(int size) : spans_(static_cast<std::size_t>(size)) {}
 
   /// Returns the member for thread number `rank`. Only that thread may use it.
   std::unique_ptr<Collective> member(int rank);
@@ -21,9 +24,14 @@ class ThreadGroup {
   void poison(std::exception_ptr cause);
 
  private:
-  class Barrier;
   class Member;
-  std::unique_ptr<Barrier> barrier_;
+  void wait();
+
+  std::mutex mutex_;
+  std::condition_variable all_arrived_;
+  std::vector<std::span<std::byte>> spans_;  // by thread; others read them between two waits
+  std::size_t arrived_ = 0, round_ = 0;
+  std::exception_ptr poison_;
 };
 
 }  // namespace lie

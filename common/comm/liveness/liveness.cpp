@@ -7,25 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <list>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/comm/liveness/rank_link.h"
-#include "common/comm/liveness/rank_watch.h"
 #include "common/process/log.h"
 
 namespace lie {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kConnectTimeout{60};
 constexpr int kAnswer_milliseconds = 3000;  // for an answer at one address of rank 0
@@ -58,74 +48,9 @@ void allow_descriptors(int ranks) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Threads started during its lifetime receive no signals, which are for the main thread.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
-class Liveness::Watcher {
- public:
-  explicit Watcher(const mpi::Environment& environment);
-  ~Watcher();
-
-  void update(const RankState& state);
-  void announce_failure();
-
- private:
-  bool is_root() const { return own_.rank == 0; }
-  void open_root();
-
-  void run();
-  void find_parent(Clock::time_point deadline);
-  void connect_to_root();
-  RankLink& open_link(Descriptor socket);
-  void close_link(RankLink& link);
-  void watch();
-  bool may_accept() const;
-  void wait();
-  void accept_links(const Descriptor& listener);
-  void close_strangers();
-  void send_own_news();
-  void serve(RankLink& link);
-  void serve(RankLink& link, const RankNews& news);
-  void identify(RankLink& link, const RankState& rank);
-  void check_all_connected();
-  void end_if(const std::optional<LossEnding>& ending);
-
-  const RankState own_;  // its initial state
-  const int size_;
-  Rendezvous rendezvous_;
-  Descriptor news_event_, stop_event_;  // events: news to pass on; stop
-  Descriptor host_listener_;            // rank 0: listens for ranks of other hosts
-  Descriptor neighbor_listener_;        // first rank of a host: listens for the others on it
-
-  std::mutex mutex_;
-  RankState state_;
-  bool state_changed_ = false, failing_ = false;
-  std::atomic<bool> stopping_ = false;
-
-  // Used by the watching thread only.
-  std::list<RankLink> links_;
-  RankLink* parent_ = nullptr;
-  RankWatch ranks_;
-  std::optional<Clock::time_point> connect_deadline_;  // rank 0: set while some ranks are missing
-  bool accepting_failed_ = false;                      // since the last wait
-  std::thread thread_;
-};
-
-Liveness::Watcher::Watcher(const mpi::Environment& environment)
+Liveness::Liveness(const mpi::Environment& environment)
     : own_{.rank = environment.rank(), .host = environment.host()},
       size_(environment.size()),
       news_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -139,17 +64,21 @@ Liveness::Watcher::Watcher(const mpi::Environment& environment)
   if (is_root()) open_root();
   rendezvous_ = broadcast_rendezvous(rendezvous_);
   if (rendezvous_.port == 0) return;
-  const SignalsBlocked guard;
+  // The new thread inherits the mask: signals are for the main thread.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Liveness::Watcher::~Watcher() {
+Liveness::~Liveness() {
   stopping_ = true;
   ::eventfd_write(stop_event_.number(), 1);
   if (thread_.joinable()) thread_.join();
 }
 
-void Liveness::Watcher::open_root() {
+void Liveness::open_root() {
   try {
     allow_descriptors(size_);
     rendezvous_ = make_rendezvous();
@@ -160,20 +89,20 @@ void Liveness::Watcher::open_root() {
   }
 }
 
-void Liveness::Watcher::update(const RankState& state) {
+void Liveness::update(const RankState& state) {
   const std::lock_guard lock(mutex_);
   state_ = state;
   state_changed_ = true;
   ::eventfd_write(news_event_.number(), 1);
 }
 
-void Liveness::Watcher::announce_failure() {
+void Liveness::announce_failure() {
   const std::lock_guard lock(mutex_);
   failing_ = true;
   ::eventfd_write(news_event_.number(), 1);
 }
 
-void Liveness::Watcher::run() {
+void Liveness::run() {
   try {
     const auto deadline = Clock::now() + kConnectTimeout;
     if (is_root()) {
@@ -190,7 +119,7 @@ void Liveness::Watcher::run() {
 
 /// Finds a parent: rank 0 for the first rank of this host that listens for its neighbors, and that
 /// rank for all others of the host.
-void Liveness::Watcher::find_parent(Clock::time_point deadline) {
+void Liveness::find_parent(Clock::time_point deadline) {
   while (!stopping_ && parent_ == nullptr && Clock::now() < deadline) {
     if (!neighbor_listener_.is_open())
       neighbor_listener_ = listen_to_neighbors(rendezvous_, own_.host);
@@ -205,7 +134,7 @@ void Liveness::Watcher::find_parent(Clock::time_point deadline) {
 
 /// Tries rank 0's addresses. An address may belong to another host or be unreachable, so it counts
 /// only if rank 0 answers there.
-void Liveness::Watcher::connect_to_root() {
+void Liveness::connect_to_root() {
   for (int i = 0; i < rendezvous_.address_count && parent_ == nullptr && !stopping_; ++i) {
     Descriptor socket = connect_to_host(rendezvous_, i, kAnswer_milliseconds, stop_event_.number());
     if (!socket.is_open()) continue;
@@ -220,7 +149,7 @@ void Liveness::Watcher::connect_to_root() {
   }
 }
 
-RankLink& Liveness::Watcher::open_link(Descriptor socket) {
+RankLink& Liveness::open_link(Descriptor socket) {
   RankLink& link = links_.emplace_back(std::move(socket), rendezvous_.token);
   link.send({RankNews::Kind::kRunning, own_});
   link.flush();
@@ -228,13 +157,13 @@ RankLink& Liveness::Watcher::open_link(Descriptor socket) {
 }
 
 /// Closes a connection such that the other side does not count a loss.
-void Liveness::Watcher::close_link(RankLink& link) {
+void Liveness::close_link(RankLink& link) {
   link.send({RankNews::Kind::kEnded, own_});
   link.flush();
   link.close();
 }
 
-void Liveness::Watcher::watch() {
+void Liveness::watch() {
   while (!stopping_) {
     for (RankLink& link : links_) serve(link);
     close_strangers();
@@ -248,13 +177,13 @@ void Liveness::Watcher::watch() {
   }
 }
 
-bool Liveness::Watcher::may_accept() const {
+bool Liveness::may_accept() const {
   return links_.size() < static_cast<std::size_t>(size_) + kSpareLinks && !accepting_failed_;
 }
 
 /// Waits until data arrives, or until unsent data can be sent. While no connection may be accepted
 /// or strangers are connected, waits one second at most.
-void Liveness::Watcher::wait() {
+void Liveness::wait() {
   std::vector<pollfd> descriptors;
   for (const Descriptor* each : {&news_event_, &stop_event_}) {
     descriptors.push_back({each->number(), POLLIN, 0});
@@ -272,14 +201,14 @@ void Liveness::Watcher::wait() {
   accepting_failed_ = false;
 }
 
-void Liveness::Watcher::close_strangers() {
+void Liveness::close_strangers() {
   const auto latest = Clock::now() - kTimeToShowToken;
   for (RankLink& link : links_) {
     if (link.is_unknown() && &link != parent_ && link.opened < latest) link.close();
   }
 }
 
-void Liveness::Watcher::accept_links(const Descriptor& listener) {
+void Liveness::accept_links(const Descriptor& listener) {
   while (listener.is_open() && may_accept()) {
     Descriptor socket = accept_link(listener);
     if (!socket.is_open()) {
@@ -290,7 +219,7 @@ void Liveness::Watcher::accept_links(const Descriptor& listener) {
   }
 }
 
-void Liveness::Watcher::send_own_news() {
+void Liveness::send_own_news() {
   eventfd_t ignored = 0;
   ::eventfd_read(news_event_.number(), &ignored);
   const std::lock_guard lock(mutex_);
@@ -298,7 +227,7 @@ void Liveness::Watcher::send_own_news() {
   if (failing_) ranks_.announce_failure();
 }
 
-void Liveness::Watcher::serve(RankLink& link) {
+void Liveness::serve(RankLink& link) {
   link.read();
   while (const std::optional<RankNews> news = link.next()) serve(link, *news);
   if (link.loss() && link.peer >= 0) end_if(ranks_.lose(link.peer, *link.loss()));
@@ -309,13 +238,13 @@ void Liveness::Watcher::serve(RankLink& link) {
 
 /// Processes one message. The first message of a link identifies the rank at its other end. It may
 /// also be the last message, from a parent that accepted the link and then ended.
-void Liveness::Watcher::serve(RankLink& link, const RankNews& news) {
+void Liveness::serve(RankLink& link, const RankNews& news) {
   const bool is_first = link.peer < 0;
   if (is_first) identify(link, news.rank);
   if (!is_first || news.kind != RankNews::Kind::kRunning) end_if(ranks_.receive(link.peer, news));
 }
 
-void Liveness::Watcher::identify(RankLink& link, const RankState& rank) {
+void Liveness::identify(RankLink& link, const RankState& rank) {
   link.peer = rank.rank;
   if (&link != parent_) return ranks_.add_child(rank);
   ranks_.add_parent(rank);
@@ -323,7 +252,7 @@ void Liveness::Watcher::identify(RankLink& link, const RankState& rank) {
   ranks_.update(state_);  // news from the time without a parent
 }
 
-void Liveness::Watcher::check_all_connected() {
+void Liveness::check_all_connected() {
   if (!connect_deadline_) return;
   const bool complete = ranks_.count_others() == size_ - 1;
   if (!complete && Clock::now() < *connect_deadline_) return;
@@ -339,7 +268,7 @@ void Liveness::Watcher::check_all_connected() {
 /// Reports the loss and exits. The report comes first, because a launcher that also detected the
 /// loss may leave no time for more. mpirun is killed after the loss of a host, because it would
 /// wait for its daemon there long after all ranks have ended.
-void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
+void Liveness::end_if(const std::optional<LossEnding>& ending) {
   if (!ending) return;
   if (ending->rank) write_report(*ending->rank, size_, ending->message);
   const bool unresponsive = ending->loss == Loss::kUnresponsive;
@@ -351,14 +280,5 @@ void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
   if (launcher != 0) ::kill(launcher, SIGKILL);
   ::_exit(1);
 }
-
-Liveness::Liveness(const mpi::Environment& environment)
-    : watcher_(std::make_unique<Watcher>(environment)) {}
-
-Liveness::~Liveness() = default;
-
-void Liveness::update(const RankState& state) { watcher_->update(state); }
-
-void Liveness::announce_failure() { watcher_->announce_failure(); }
 
 }  // namespace lie

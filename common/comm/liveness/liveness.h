@@ -2,9 +2,15 @@
 // it, or detects it too late and without our report.
 #pragma once
 
-#include <memory>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include "common/comm/environment.h"
+#include "common/comm/liveness/rank_link.h"
 #include "common/comm/liveness/rank_watch.h"
 
 namespace lie {
@@ -38,8 +44,47 @@ class Liveness {
   void announce_failure();
 
  private:
-  class Watcher;
-  std::unique_ptr<Watcher> watcher_;
+  using Clock = std::chrono::steady_clock;
+
+  bool is_root() const { return own_.rank == 0; }
+  void open_root();
+
+  void run();
+  void find_parent(Clock::time_point deadline);
+  void connect_to_root();
+  RankLink& open_link(Descriptor socket);
+  void close_link(RankLink& link);
+  void watch();
+  bool may_accept() const;
+  void wait();
+  void accept_links(const Descriptor& listener);
+  void close_strangers();
+  void send_own_news();
+  void serve(RankLink& link);
+  void serve(RankLink& link, const RankNews& news);
+  void identify(RankLink& link, const RankState& rank);
+  void check_all_connected();
+  void end_if(const std::optional<LossEnding>& ending);
+
+  const RankState own_;  // its initial state
+  const int size_;
+  Rendezvous rendezvous_;
+  Descriptor news_event_, stop_event_;  // events: news to pass on; stop
+  Descriptor host_listener_;            // rank 0: listens for ranks of other hosts
+  Descriptor neighbor_listener_;        // first rank of a host: listens for the others on it
+
+  std::mutex mutex_;
+  RankState state_;
+  bool state_changed_ = false, failing_ = false;
+  std::atomic<bool> stopping_ = false;
+
+  // Used by the watching thread only.
+  std::list<RankLink> links_;
+  RankLink* parent_ = nullptr;
+  RankWatch ranks_;
+  std::optional<Clock::time_point> connect_deadline_;  // rank 0: set while some ranks are missing
+  bool accepting_failed_ = false;                      // since the last wait
+  std::thread thread_;
 };
 
 }  // namespace lie

@@ -22,6 +22,14 @@ ModelConfig small_config(std::int64_t layers = 2) {
 
 void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
 
+/// Saves as one learner that holds everything.
+fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
+  const auto parts = checkpoint_parts(contents.weights.parameters(), 1);
+  begin_checkpoint(checkpoints, contents.state.step);
+  return complete_checkpoint(checkpoints, contents.state.step,
+                             write_checkpoint_part(checkpoints, contents, parts, 0));
+}
+
 class Checkpoint : public ::testing::Test {
  protected:
   Checkpoint()

@@ -21,7 +21,7 @@ struct Step {
       response.behavior_log_probs = {-1, -2};
       groups[0].rollout.responses.push_back(response);
       const auto half = static_cast<float>(log_weight / 2);
-      update.responses[0].push_back({.learner_log_probs = {-1 + half, -2 + half}, .mini_batch = 0});
+      update.responses[0].push_back({.log_probs = {-1 + half, -2 + half}, .mini_batch = 0});
     }
   }
   double share() const { return effective_sample_share(groups, update); }
@@ -53,8 +53,8 @@ TEST(LogProbDifference, IsExactlyZeroIfSamplerAndLearnerAgree) {
 
 TEST(LogProbDifference, HasTheMeanOverTokensAndTheLargestMeanOfAResponse) {
   Step step({1, -3, 8});
-  step.update.responses[0][0].learner_log_probs = {-0.5F, -2.5F};  // cancels in its mean
-  step.update.responses[0][2].mini_batch = 1;                      // not in the first mini-batch
+  step.update.responses[0][0].log_probs = {-0.5F, -2.5F};  // cancels in its mean
+  step.update.responses[0][2].mini_batch = 1;              // not in the first mini-batch
   const LogProbDifference difference = log_prob_difference(step.groups, step.update);
   EXPECT_EQ(difference.mean, (0.5 + 0.5 + 1.5 + 1.5) / 4);
   EXPECT_EQ(difference.sequence_max, 1.5);
@@ -62,7 +62,7 @@ TEST(LogProbDifference, HasTheMeanOverTokensAndTheLargestMeanOfAResponse) {
 
 TEST(LogProbDifference, KeepsAResponseThatIsNotANumber) {
   Step step({1, -3, 8});
-  step.update.responses[0][0].learner_log_probs[0] = std::numeric_limits<float>::quiet_NaN();
+  step.update.responses[0][0].log_probs[0] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(std::isnan(log_prob_difference(step.groups, step.update).sequence_max));
 }
 

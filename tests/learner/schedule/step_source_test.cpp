@@ -97,9 +97,9 @@ class Start {
   std::optional<StepGroups> sample(std::int64_t step, bool reversed = false) {
     Coordinator coordinator(
         {.ticket_queue = ticket_queue_, .scored = scored_, .stop = stop_, .journal = &journal_});
-    StepSource source({coordinator, stream, options_, step - 1, step}, stop_);
+    const auto source = make_step_source({coordinator, stream, options_, step - 1, step}, stop_);
     const std::jthread actor([&] { answer_all(reversed); });
-    auto groups = source.receive();
+    auto groups = source->receive();
     coordinator.finish_in_flight(false);
     coordinator.announce(Assignment::Kind::kFinish);
     return groups;

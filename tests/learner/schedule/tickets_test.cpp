@@ -165,11 +165,7 @@ void act(LocalTicketQueue& ticket_queue, int number, Sink<RolloutGroup>& rollout
                       test::tiny_rollout(), 11, test::encode_letters);
   const auto tickets = ticket_queue.client(number);
   SharedSink sink(rollouts);
-  run_actor({.weights = weights,
-             .generator = generator,
-             .tickets = *tickets,
-             .rollouts = sink,
-             .rank = number});
+  run_actor(weights, generator, {*tickets, sink, number});
 }
 
 std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdio>
 
 #include "common/base/error.h"
@@ -93,21 +94,17 @@ void expect_bit_identical(const Result& a, const Result& b) {
   EXPECT_EQ(a.weights, b.weights);
   EXPECT_EQ(a.gradient, b.gradient);
   for (std::size_t i = 0; i < a.update.mini_batches.size(); ++i) {
-    PolicyLossStats these = a.update.mini_batches[i].stats, those = b.update.mini_batches[i].stats;
-    for (std::size_t sum = 0; sum < PolicyLossStats::kSums; ++sum) {
-      EXPECT_EQ(*these.sums()[sum], *those.sums()[sum]) << sum;
-    }
-    EXPECT_EQ(these.ratio_min, those.ratio_min);
-    EXPECT_EQ(these.ratio_max, those.ratio_max);
-    EXPECT_EQ(these.max_deviation, those.max_deviation);
+    using Numbers = PolicyLossStats::Numbers;
+    EXPECT_EQ(std::bit_cast<Numbers>(a.update.mini_batches[i].stats),
+              std::bit_cast<Numbers>(b.update.mini_batches[i].stats));
     EXPECT_EQ(a.update.mini_batches[i].optimizer.grad_norm,
               b.update.mini_batches[i].optimizer.grad_norm);
   }
   for (std::size_t g = 0; g < a.update.responses.size(); ++g) {
     for (std::size_t r = 0; r < a.update.responses[g].size(); ++r) {
-      const ResponseUpdate &here = a.update.responses[g][r], &there = b.update.responses[g][r];
-      EXPECT_EQ(here.learner_log_probs, there.learner_log_probs);
-      EXPECT_EQ(here.log_ratio, there.log_ratio);
+      const LearnerResult &here = a.update.responses[g][r], &there = b.update.responses[g][r];
+      EXPECT_EQ(here.log_probs, there.log_probs);
+      EXPECT_EQ(here.sequence_log_ratio, there.sequence_log_ratio);
       EXPECT_EQ(here.clipped, there.clipped);
     }
   }
@@ -192,8 +189,8 @@ TEST(Update, AllLearnersHaveTheSameWeightsAndResults) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (std::size_t i = 0; i < 3; ++i) {
         const auto &a = results[r].update.responses[g][i], &b = results[0].update.responses[g][i];
-        EXPECT_EQ(a.learner_log_probs, b.learner_log_probs);
-        EXPECT_EQ(a.log_ratio, b.log_ratio);
+        EXPECT_EQ(a.log_probs, b.log_probs);
+        EXPECT_EQ(a.sequence_log_ratio, b.sequence_log_ratio);
         EXPECT_EQ(a.clipped, b.clipped);
         EXPECT_EQ(a.mini_batch, static_cast<std::int32_t>(g / 2));
       }
@@ -213,9 +210,9 @@ TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
   EXPECT_GT(result.update.mini_batches[1].stats.max_deviation, 0.0);
   for (std::size_t g = 0; g < 2; ++g) {
     for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(result.update.responses[g][i].learner_log_probs,
+      EXPECT_EQ(result.update.responses[g][i].log_probs,
                 groups[g].rollout.responses[i].behavior_log_probs);
-      EXPECT_EQ(result.update.responses[g][i].log_ratio, 0.0F);
+      EXPECT_EQ(result.update.responses[g][i].sequence_log_ratio, 0.0F);
     }
   }
 }
@@ -266,7 +263,7 @@ TEST(Update, RecomputedOldLogProbsReplaceThoseOfTheSampler) {
   options.loss.tis_cap = 1.25;
   const Result result = train(options, groups);
   EXPECT_EQ(result.update.mini_batches[0].stats.max_deviation, 0.0);
-  EXPECT_EQ(result.update.responses[0][0].learner_log_probs.size(),
+  EXPECT_EQ(result.update.responses[0][0].log_probs.size(),
             groups[0].rollout.responses[0].ids.size());
 }
 
@@ -286,7 +283,7 @@ TEST(Update, MaskedResponsesDoNotContributeToTheGradient) {
     EXPECT_GT(relative_difference(one.gradient, none.gradient), 1e-3);
     groups[0].rollout.responses[1].ids.back() ^= 1;  // the gradient does not depend on it
     EXPECT_EQ(train(options, groups).gradient, one.gradient);
-    EXPECT_EQ(one.update.responses[0][1].learner_log_probs.size(),
+    EXPECT_EQ(one.update.responses[0][1].log_probs.size(),
               groups[0].rollout.responses[1].ids.size());  // its log-probs are logged all the same
     options.loss.mask_truncated = false;
     EXPECT_EQ(train(options, groups).update.masked, 0);

@@ -116,11 +116,6 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   return dataset;
 }
 
-void add_remarks(Dataset& dataset) {
-  append_counts(dataset);
-  append_unreadable_golds(dataset);
-}
-
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log) {
   Dataset dataset = read_remarked_prompts(file, options, model_directory);

@@ -22,10 +22,6 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
                               const std::filesystem::path& model_directory);
 
-/// Adds to Dataset::remarks the correct answers that the verifier cannot read, and what was
-/// counted.
-void add_remarks(Dataset& dataset);
-
 /// Reads `file` likewise, and warns on `log` of skipped rows and of all remarks.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log);

@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "common/io/json_lines.h"
 #include "common/io/line_input.h"
+#include "common/text/scan.h"
 
 namespace lie {
 
@@ -21,6 +22,21 @@ void require_either(const JsonRow& row, const char* ids_field, const std::string
 
 }  // namespace
 
+std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const std::string& place,
+                                       std::int64_t limit) {
+  if (!list.is_array()) {
+    fail("{}: expected a JSON list of token ids such as [1, 2], found {}", place, list.type_name());
+  }
+  std::vector<std::int32_t> ids;
+  for (const auto& id : list) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(limit)) {
+      fail("{}: {} is not a token id below {}", place, id.dump(), limit);
+    }
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
 TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& config,
                                RowOptions rows, bool add_special_tokens)
     : model_(std::move(model)),
@@ -33,7 +49,7 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
   LineInput in(file);
   std::vector<TokenRow> rows;
   for (std::string line; in.next(line);) {
-    if (!is_blank(line)) rows.push_back(row(line, in.place(), with_responses));
+    if (!trimmed(line).empty()) rows.push_back(row(line, in.place(), with_responses));
   }
   if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", in.name());
   return rows;
@@ -88,25 +104,6 @@ std::vector<std::int32_t> TokenRowReader::encoded(const std::string& text, const
         row.place, field, id, config_.vocabulary);
   }
   row.fields[field + "_ids"] = ids;
-  return ids;
-}
-
-std::vector<std::int32_t> TokenRowReader::given_ids(const TokenRow& row,
-                                                    const std::string& field) const {
-  const auto& list = row.fields[field];
-  if (!list.is_array()) {
-    fail("{}: field {}: expected a list of token ids, found {}", row.place, field,
-         list.type_name());
-  }
-  std::vector<std::int32_t> ids;
-  for (const auto& id : list) {
-    if (!id.is_number_unsigned() ||
-        id.get<std::uint64_t>() >= static_cast<std::uint64_t>(config_.vocabulary)) {
-      fail("{}: field {}: {} is not a token id below the model's vocab_size {}", row.place, field,
-           id.dump(), config_.vocabulary);
-    }
-    ids.push_back(id.get<std::int32_t>());
-  }
   return ids;
 }
 

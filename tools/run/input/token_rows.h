@@ -25,6 +25,11 @@ struct TokenRow {
   std::vector<std::int32_t> response_ids;  // empty if only prompts are read
 };
 
+/// Returns the ids in a JSON list, all of which must be below `limit`. Throws Error that names
+/// `place`.
+std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const std::string& place,
+                                       std::int64_t limit);
+
 /// Reads rows for one model. Loads the tokenizer when the first text occurs.
 class TokenRowReader {
  public:
@@ -48,7 +53,9 @@ class TokenRowReader {
   std::vector<std::int32_t> response_ids(const JsonRow& json, TokenRow& row);
   std::vector<std::int32_t> encoded(const std::string& text, const std::string& field, bool special,
                                     TokenRow& row);
-  std::vector<std::int32_t> given_ids(const TokenRow& row, const std::string& field) const;
+  std::vector<std::int32_t> given_ids(const TokenRow& row, const std::string& field) const {
+    return token_ids_in(row.fields[field], row.place + ": field " + field, config_.vocabulary);
+  }
 
   std::filesystem::path model_;
   const ModelConfig& config_;

@@ -64,7 +64,7 @@ struct GeneratingLearner0 : Learner0 {
   Journal journal;                                    // keeps the groups of unfinished steps
   Coordinator coordinator;                            // has the actors generate groups
   const std::optional<RolloutSchedule> schedule;      // to follow, or of earlier starts
-  StepSource generated;                               // steps that the actors generate
+  const std::unique_ptr<StepSource> generated;        // steps that the actors generate
   LoggedSteps logged;                                 // the logged steps, then those of `generated`
   SharedGroups groups;                                // sends all steps to the other learners
   Publisher publisher;                                // sends the actors new weights
@@ -85,15 +85,15 @@ struct GeneratingLearner0 : Learner0 {
                      .journal = &journal,
                      .in_flight_weights = config.rollout.weights_change_in_flight()}),
         schedule(known_schedule(config)),
-        generated({coordinator, prompts, config.tickets, start.logged_step, start.last_step,
-                   schedule ? &*schedule : nullptr, follows},
-                  stop),
+        generated(make_step_source({coordinator, prompts, config.tickets, start.logged_step,
+                                    start.last_step, schedule ? &*schedule : nullptr, follows},
+                                   stop)),
         logged(log, {start.step, std::min(start.logged_step, start.last_step)},
-               text_of_response(config, start), prompts, config.tickets, stop, generated),
-        groups(logged, transport.learners),
+               text_of_response(config, start), prompts, config.tickets, stop, *generated),
+        groups(&logged, transport.learners),
         publisher(coordinator, *weights, first_version(config, start)),
         schedule_recorder(make_schedule_recorder(config, start)) {
-    coordinator.watch([this](const GroupsDone& done) {
+    coordinator.watch([this](const GroupsProgress& done) {
       stalls.moved();
       curves.show(done);
     });
@@ -117,7 +117,7 @@ struct GeneratingLearner0 : Learner0 {
   void begin(const LearnerParts& parts) {
     if (follows) {
       const std::int64_t logged_steps = start.logged_step - start.step;
-      generated.order_first_steps(logged_steps * config.tickets.prompts_per_step);
+      generated->order_first_steps(logged_steps * config.tickets.prompts_per_step);
     }
     if (start.logged_step > start.step) {
       Log("learner", 0)
@@ -142,7 +142,7 @@ struct GeneratingLearner0 : Learner0 {
     coordinator.finish_in_flight(follows && config.rollout.weights_change_in_flight());
     publisher.finish();
     coordinator.drain();
-    journal.remove_up_to(generated.last_complete());
+    journal.remove_up_to(generated->last_complete());
   }
 };
 
@@ -165,12 +165,7 @@ void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uin
   const Tokenizer tokenizer = Tokenizer::load(model);
   Generator generator(weights.policy(), operators, load_model_config(model), rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights,
-             .generator = generator,
-             .tickets = transport.tickets,
-             .rollouts = transport.rollouts,
-             .rank = transport.rank,
-             .poll_progress = transport.poll_progress});
+  run_actor(weights, generator, transport);
 }
 
 void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
@@ -179,13 +174,6 @@ void run_actor_role(const TrainConfig& config, const RunStart& start, Operators&
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
   run_actor_on(start.model_directory, rollout, static_cast<std::uint64_t>(config.run.seed),
                operators, weights, transport);
-}
-
-void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
-                            const RewardTransport& transport) {
-  run_reward_worker(scoring_options(config), text_decoder(start),
-                    {.rank = transport.rank, .poll_progress = transport.poll_progress},
-                    transport.rollouts, transport.scored);
 }
 
 void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
@@ -198,7 +186,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport) {
   const auto state = std::make_shared<LearnerState>(config, start, transport);
   const auto weights = make_weight_sender(transport, state);
-  GroupsOfLearner0 groups(transport.learners);
+  SharedGroups groups(nullptr, transport.learners);
   TrajectoryRecorder trajectories = trajectory_recorder(config, start, *state, transport.learners);
   CheckpointRecorder checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
                                  *state->learners);

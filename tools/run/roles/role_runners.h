@@ -22,9 +22,6 @@ void run_actor_on(const std::filesystem::path& model, const RolloutOptions& roll
 void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
                     WeightReceiver& weights, const ActorTransport& transport);
 
-void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
-                            const RewardTransport& transport);
-
 /// Learner 0, which also coordinates and keeps the run's curves and checkpoints. Where `stop` asks
 /// for it, the run ends early, for all, with a checkpoint after its last step.
 void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,

@@ -8,6 +8,7 @@
 #include "common/rollout/group_assembler.h"
 #include "model/weight_sync/weight_transports.h"
 #include "model/weights/weights.h"
+#include "rewards/reward_worker.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"
@@ -42,7 +43,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   });
   roles.start([&] {
     GroupAssembler groups(rollouts);
-    run_reward_worker_role(config, start, {groups, scored, 0, [&] { roles.check(); }});
+    run_reward_worker(scoring_options(config), text_decoder(start),
+                      {groups, scored, 0, [&] { roles.check(); }});
   });
   roles.run([&] {
     LearnerTransport transport{*learners, layout.threads(0, Role::kLearner)};
@@ -78,8 +80,8 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
   MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
   GroupAssembler rollouts(parts);
   MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
-  run_reward_worker_role(config, start,
-                         {rollouts, scored, job.rank(), [&job] { job.poll_progress(); }});
+  run_reward_worker(scoring_options(config), text_decoder(start),
+                    {rollouts, scored, job.rank(), [&job] { job.poll_progress(); }});
 }
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,

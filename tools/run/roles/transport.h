@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/actor.h"
 #include "common/base/stream.h"
 #include "common/comm/collective/collective.h"
 #include "common/comm/ticket_queue.h"
@@ -14,20 +15,6 @@
 #include "model/weight_sync/weight_sync.h"
 
 namespace lie {
-
-struct ActorTransport {
-  TicketClient& tickets;
-  Sink<RolloutGroup>& rollouts;
-  int rank = 0;
-  std::function<void()> poll_progress = {};  // called between forward passes
-};
-
-struct RewardTransport {
-  Source<RolloutGroup>& rollouts;
-  Sink<ScoredGroup>& scored;
-  int rank = 0;
-  std::function<void()> poll_progress = {};  // called while a reward program runs
-};
 
 /// Makes a learner's end of weight sync.
 using MakeWeightSender = std::function<std::unique_ptr<WeightSender>(const LearnerWeights&)>;

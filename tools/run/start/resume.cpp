@@ -62,7 +62,13 @@ void copy_what_changes_no_result(const FieldList& config, const FieldList& other
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change, std::string_view remedy) {
   if (!std::filesystem::exists(directory / "config.yaml")) {
-    if (!holds_files_besides(directory, {"config.yaml", kWriterLockName})) return false;
+    const auto is_expected = [](const std::string& name) {
+      return name.starts_with("config.yaml") || name.starts_with(kWriterLockName);
+    };
+    if (!std::filesystem::is_directory(directory) ||
+        std::ranges::all_of(list_directory(directory), is_expected)) {
+      return false;
+    }
     fail(
         "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
         "directory",

@@ -264,8 +264,7 @@ PreparedRun check_inputs(const TrainConfig& config) {
 void report_losses(const TrainConfig& config, std::int64_t last) {
   const std::int64_t start = first_start(config).step;
   const bool evaluates_start = start == 0 && config.evaluation.every > 0;
-  repair_metrics(config.run.directory, evaluates_start ? 0 : start + 1, last,
-                 {reward_names(config.reward), config.advantage});
+  repair_metrics(config.run.directory, evaluates_start ? 0 : start + 1, last, config.advantage);
   for (const std::string& note : lost_data(config.run.directory, start + 1, last)) {
     Log("learner", 0).warn("{}", note);
   }

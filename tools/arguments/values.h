@@ -1,42 +1,49 @@
 // Arguments that several commands take: numbers, which are read and refused like those of a config,
-// and config overrides.
+// config overrides, and files to write.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/config/number_text.h"
+#include "common/io/output_file.h"
 
 namespace lie {
 
-/// Returns a validator for an option's check(). What `parse` refuses is an error of the command
-/// line with the same message.
-template <typename Parse>
-CLI::Validator number_check(Parse parse, const FieldInfo& info) {
+/// Returns a validator for an option's check(). Where `check` throws Error, the command line is
+/// refused with the same message.
+inline CLI::Validator refusing(std::function<void(const std::string&)> check, std::string range) {
   const auto error_of = [=](const std::string& text) -> std::string {
     try {
-      parse(text, info);
+      check(text);
       return "";
     } catch (const Error& error) {
       return error.what();
     }
   };
-  return CLI::Validator(error_of, range_text(info));
+  return CLI::Validator(error_of, std::move(range));
 }
 
 /// Validates an integer of 64 bits in [least, most].
 inline CLI::Validator integers(double least,
                                double most = std::numeric_limits<double>::infinity()) {
-  return number_check(parse_integer, {.help = "", .min = least, .max = most});
+  const FieldInfo info{.help = "", .min = least, .max = most};
+  return refusing([=](const std::string& text) { parse_integer(text, info); }, range_text(info));
 }
 
 /// Validates a finite number in [least, most].
 inline CLI::Validator numbers(double least, double most = std::numeric_limits<double>::infinity()) {
-  return number_check(parse_number, {.help = "", .min = least, .max = most});
+  const FieldInfo info{.help = "", .min = least, .max = most};
+  return refusing([=](const std::string& text) { parse_number(text, info); }, range_text(info));
 }
+
+/// Refuses a path that cannot be written, before the work begins.
+inline CLI::Validator output_file() { return refusing(check_place, ""); }
 
 /// Add an option with such a number, whose default --help shows.
 inline void add_integer(CLI::App& command, const char* name, auto& value, const char* help,
