@@ -18,6 +18,9 @@
 namespace lie {
 namespace {
 
+constexpr rlim_t kMemoryMebibytes = 1024;  // beyond what this process has at the fork
+constexpr rlim_t kCpuSeconds = 3;          // for each request
+
 /// Precedes a request or an answer.
 struct Header {
   std::uint64_t bytes = 0;
@@ -66,10 +69,11 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   ::setrlimit(resource, &now);
 }
 
-void allow_cpu_seconds(std::int64_t more) {
+void allow_next_request() {
   rusage used = {};
   ::getrusage(RUSAGE_SELF, &used);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1 + more));
+  const auto so_far = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  limit(RLIMIT_CPU, so_far + 1 + kCpuSeconds);
 }
 
 /// Keeps only `socket` open, so that the child holds no lock, connection or file of this process.
@@ -82,20 +86,18 @@ void leave_the_job(int socket) {
 }
 
 /// The child: answers requests until the parent closes the connection.
-[[noreturn]] void serve(int socket, const LimitedProcess::Answer& answer,
-                        const LimitedProcess::Limits& limits) {
+[[noreturn]] void serve(int socket, const LimitedProcess::Answer& answer) {
   leave_the_job(socket);
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_AS, memory_in_use() + (static_cast<rlim_t>(limits.memory_mebibytes) << 20));
+  limit(RLIMIT_AS, memory_in_use() + (kMemoryMebibytes << 20));
   bool ignored = false, is_served = true;
   for (std::string request; is_served && receive_text(socket, request, ignored);) {
-    allow_cpu_seconds(limits.cpu_seconds);
+    allow_next_request();
     try {
       is_served = send_text(socket, answer(request), false);
     } catch (const std::bad_alloc&) {
-      const std::string text =
-          fmt::format("it needs more than {} MiB of memory", limits.memory_mebibytes);
-      is_served = send_text(socket, text, true);
+      is_served = send_text(
+          socket, fmt::format("it needs more than {} MiB of memory", kMemoryMebibytes), true);
     } catch (const std::exception& error) {
       is_served = send_text(socket, error.what(), true);
     }
@@ -105,7 +107,7 @@ void leave_the_job(int socket) {
 
 }  // namespace
 
-LimitedProcess::LimitedProcess(const Answer& answer, Limits limits) : limits_(limits) {
+LimitedProcess::LimitedProcess(const Answer& answer) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     fail("cannot connect to a child process: {}", std::strerror(errno));
@@ -113,7 +115,7 @@ LimitedProcess::LimitedProcess(const Answer& answer, Limits limits) : limits_(li
   socket_ = Descriptor(ends[0]);
   const Descriptor of_child(ends[1]);
   child_ = ::fork();
-  if (child_ == 0) serve(of_child.number(), answer, limits);
+  if (child_ == 0) serve(of_child.number(), answer);
   if (child_ < 0) fail("cannot start a child process: {}", std::strerror(errno));
 }
 
@@ -144,7 +146,7 @@ std::string LimitedProcess::how_it_ended() {
     return fmt::format("its process has ended with status {}", WEXITSTATUS(status));
   }
   if (WTERMSIG(status) == SIGXCPU) {
-    return fmt::format("it takes more than {} s of processor time", limits_.cpu_seconds);
+    return fmt::format("it takes more than {} s of processor time", kCpuSeconds);
   }
   return fmt::format("it crashes its process ({}), as endless recursion does",
                      ::strsignal(WTERMSIG(status)));

@@ -46,7 +46,8 @@ HWY_INLINE void add_to_page(const float* HWY_RESTRICT x, std::int64_t stride,
 /// Values that are constant for the rows of a tile.
 template <int kRows>
 struct TileRows {
-  Rows q, dy;
+  const float* q;
+  const float* dy;
   float log_sum[kRows];
   float center[kRows];  // dy . y
 };
@@ -56,12 +57,12 @@ HWY_INLINE TileRows<kRows> tile_rows(const GradientTile& tile) {
   const SequenceAttentionGradient& job = *tile.job;
   const SequenceAttention& f = job.forward;
   TileRows<kRows> rows;
-  rows.q = {f.q[tile.row] + tile.head * f.head_width, f.q.stride};
-  rows.dy = {job.dy[tile.row] + tile.head * f.head_width, job.dy.stride};
+  rows.q = f.q[tile.row] + tile.head * f.head_width;
+  rows.dy = job.dy[tile.row] + tile.head * f.head_width;
   for (int r = 0; r < kRows; ++r) {
     const float* y = f.y[tile.row + r] + tile.head * f.head_width;
     rows.log_sum[r] = f.log_sum[tile.row + r][tile.head];
-    rows.center[r] = row_dot(rows.dy[r], y, f.head_width);
+    rows.center[r] = row_dot(rows.dy + r * job.dy.stride, y, f.head_width);
   }
   return rows;
 }
@@ -69,22 +70,23 @@ HWY_INLINE TileRows<kRows> tile_rows(const GradientTile& tile) {
 template <int kRows>
 HWY_INLINE void page_backward(const GradientTile& tile, const TileRows<kRows>& rows, std::int64_t p,
                               std::int64_t pages) {
-  const SequenceAttention& f = tile.job->forward;
+  const SequenceAttentionGradient& job = *tile.job;
+  const SequenceAttention& f = job.forward;
   const std::int64_t at = p * kPage * f.head_width;
   const V16 scale = set16(f.scale);
   V16 prob[kRows], d_score[kRows];
-  page_dot_products<kRows>(rows.q.data, rows.q.stride, tile.keys + at, f.head_width, prob);
+  page_dot_products<kRows>(rows.q, f.q.stride, tile.keys + at, f.head_width, prob);
   for (int r = 0; r < kRows; ++r) {
     const V16 score = keep_first(mul(prob[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
     prob[r] = exp(sub(score, set16(rows.log_sum[r])));
   }
-  page_dot_products<kRows>(rows.dy.data, rows.dy.stride, tile.values + at, f.head_width, d_score);
+  page_dot_products<kRows>(rows.dy, job.dy.stride, tile.values + at, f.head_width, d_score);
   for (int r = 0; r < kRows; ++r) {
     d_score[r] = mul(mul(prob[r], sub(d_score[r], set16(rows.center[r]))), scale);
     store16(d_score[r], tile.d_scores + (r * pages + p) * kPage);
   }
-  add_to_page<kRows>(rows.dy.data, rows.dy.stride, prob, f.head_width, tile.d_values + at);
-  add_to_page<kRows>(rows.q.data, rows.q.stride, d_score, f.head_width, tile.d_keys + at);
+  add_to_page<kRows>(rows.dy, job.dy.stride, prob, f.head_width, tile.d_values + at);
+  add_to_page<kRows>(rows.q, f.q.stride, d_score, f.head_width, tile.d_keys + at);
 }
 
 /// Prefetches what a later tile reads first of this row.
@@ -94,7 +96,9 @@ HWY_INLINE void prefetch_row(const GradientTile& tile, std::int64_t row) {
   if (row >= f.length) return;
   const std::int64_t first = tile.head * f.head_width;
   for (std::int64_t i = first; i < first + f.head_width; i += 16) {
-    for (const Rows& of : {f.q, f.y, job.dy}) hwy::Prefetch(of[row] + i);
+    hwy::Prefetch(f.q[row] + i);
+    hwy::Prefetch(f.y[row] + i);
+    hwy::Prefetch(job.dy[row] + i);
   }
 }
 

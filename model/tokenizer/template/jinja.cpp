@@ -162,8 +162,7 @@ JinjaTemplate::JinjaTemplate(const std::string& source, std::string place)
       process_(std::make_unique<LimitedProcess>(
           [program = std::make_shared<Program>(source, place_)](std::string_view request) {
             return program->answer(request);
-          },
-          LimitedProcess::Limits{})) {
+          })) {
   ask("");
 }
 
