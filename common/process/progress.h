@@ -17,7 +17,7 @@ struct GroupsProgress {
   std::int64_t step = 0;
   bool is_evaluation = false;
   std::int64_t groups = 0, all_groups = 0;
-  /// Of the responses that arrived, without those from the journal; 0: the wait begins.
+  /// Tokens of the responses that have arrived, except those from the journal. 0: the wait begins.
   std::int64_t tokens = 0;
 };
 

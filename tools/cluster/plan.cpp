@@ -121,7 +121,7 @@ std::vector<SummaryEntry> entries_of(const Inputs& in, const RanksPlan& first) {
           memory_entry(first.memory)};
 }
 
-/// "-" where no rank does nothing but score.
+/// Returns "-" if learner 0 also scores.
 std::string reward_workers_of(const RoleLayout& layout) {
   const bool is_learner = layout.reward_workers.front() == layout.learners.front();
   return is_learner ? "-" : std::to_string(layout.reward_workers.size());
