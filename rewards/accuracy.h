@@ -8,7 +8,8 @@
 
 namespace lie {
 
-/// R_acc has no options and is always on, also in evaluations.
+/// R_acc of arXiv:2602.11748: 1 if the verifier accepts the answer, else 0. It has no options and
+/// is always on, also in evaluations.
 struct AccuracyRewardOptions {
   static constexpr const char* kName = "accuracy";
   static constexpr const char* kAbout = "R_acc";
@@ -16,8 +17,5 @@ struct AccuracyRewardOptions {
 
 inline void describe(FieldList&, AccuracyRewardOptions&) {}
 RewardTerm reward_term(const AccuracyRewardOptions& options, std::int64_t max_response_tokens);
-
-/// Returns R_acc of arXiv:2602.11748: 1 if the verifier accepts the answer, else 0.
-float accuracy_reward(VerdictCode verdict);
 
 }  // namespace lie

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string_view>
 
 #include "common/io/descriptor.h"
@@ -18,11 +17,6 @@ class OutputFile {
   /// Creates the file if it is missing. kEmpty truncates it; kAtEnd appends to what it holds.
   OutputFile(std::filesystem::path path, Begin begin);
   void write(std::string_view bytes);
-  /// Writes the bytes of values in memory.
-  template <typename Value>
-  void write_values(std::span<const Value> values) {
-    write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
-  }
   void close();
 
   const std::filesystem::path& path() const { return path_; }

@@ -234,11 +234,11 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
 }
 
 void SafetensorsWriter::append_bytes(std::span<const std::byte> values) {
-  if (values.size_bytes() > missing_) {
+  if (values.size() > missing_) {
     fail("{}: more values than in its header", file_.path().string());
   }
-  missing_ -= values.size_bytes();
-  file_.write_values(values);
+  missing_ -= values.size();
+  file_.write({reinterpret_cast<const char*>(values.data()), values.size()});
 }
 
 void SafetensorsWriter::close() {

@@ -14,12 +14,17 @@ namespace lie {
 namespace {
 
 TEST(AccuracyReward, OnlyAcceptedAnswersAreRewarded) {
-  EXPECT_EQ(accuracy_reward(VerdictCode::kEqual), 1.0F);
+  const auto reward = [](VerdictCode code) {
+    Score score;
+    score.verdict = code;
+    return reward_term(AccuracyRewardOptions(), 8192).reward({Ticket(), Response(), "", score});
+  };
+  EXPECT_EQ(reward(VerdictCode::kEqual), 1.0F);
   for (const VerdictCode code :
        {VerdictCode::kUnequal, VerdictCode::kNoAnswer, VerdictCode::kUnparsableAnswer,
         VerdictCode::kUnparsableGold, VerdictCode::kOutOfBudget, VerdictCode::kUndecided,
         VerdictCode::kCopied}) {
-    EXPECT_EQ(accuracy_reward(code), 0.0F);
+    EXPECT_EQ(reward(code), 0.0F);
   }
 }
 
