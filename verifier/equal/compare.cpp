@@ -100,17 +100,12 @@ const std::vector<Comparer::Row>& Comparer::table() {
       {kList, kRelation, &Comparer::one_value, true},
       {kRelation, kRelation, &Comparer::relations},
       {kInequality, kInequality, &Comparer::inequalities},
-      {kInequality, kPair, &Comparer::set_for_inequality},
-      {kInequality, kRealSet, &Comparer::set_for_inequality},
-      {kInequality, kList, &Comparer::set_for_inequality},
-      {kPair, kInequality, &Comparer::inequality_for_set},
-      {kRealSet, kInequality, &Comparer::inequality_for_set},
-      {kList, kInequality, &Comparer::inequality_for_set},
+      {kInequality, kPair, &Comparer::real_sets, true},
+      {kInequality, kRealSet, &Comparer::real_sets, true},
+      {kInequality, kList, &Comparer::real_sets, true},
       {kRealSet, kRealSet, &Comparer::real_sets},
-      {kRealSet, kPair, &Comparer::real_sets},
-      {kPair, kRealSet, &Comparer::inequality_for_set},
-      {kRealSet, kList, &Comparer::real_sets},
-      {kList, kRealSet, &Comparer::inequality_for_set},
+      {kRealSet, kPair, &Comparer::real_sets, true},
+      {kRealSet, kList, &Comparer::real_sets, true},
   };
   return kTable;
 }
@@ -180,19 +175,18 @@ Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
   return fits ? in_order(*gold, *answer) : Tri::kNo;
 }
 
+// Compares sets of reals. A solved inequality is a set. One that is not solved, also in a set
+// builder, may be the question.
 Tri Comparer::real_sets(const Expr* gold, const Expr* answer) {
   if (!is_real_set(*gold) || !is_real_set(*answer)) return Tri::kNo;
-  return equal_real_sets(*gold, *answer, arena_, options_);
-}
-
-Tri Comparer::set_for_inequality(const Expr* gold, const Expr* answer) {
-  return options_.interval_for_relation ? real_sets(gold, answer) : Tri::kNo;
-}
-
-// A solved inequality is a set. One that is not solved, also in a set builder, may be the question.
-Tri Comparer::inequality_for_set(const Expr* gold, const Expr* answer) {
-  const bool allowed = options_.relation_for_interval || is_solved(*answer);
-  return allowed ? real_sets(gold, answer) : Tri::kNo;
+  const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
+  const bool may_be_question =
+      of_answer == Kind::kInequality || (of_answer == Kind::kRealSet && of_gold != Kind::kRealSet);
+  const bool allowed =
+      of_gold == Kind::kInequality
+          ? options_.interval_for_relation
+          : !may_be_question || options_.relation_for_interval || is_solved(*answer);
+  return allowed ? equal_real_sets(*gold, *answer, arena_, options_) : Tri::kNo;
 }
 
 // Whether two numbers differ by more than a tenth of the first.

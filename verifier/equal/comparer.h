@@ -58,8 +58,6 @@ class Comparer {
   Tri lone_cell(const Expr* gold, const Expr* answer);
   Tri vector_and_tuple(const Expr* gold, const Expr* answer);
   Tri real_sets(const Expr* gold, const Expr* answer);
-  Tri set_for_inequality(const Expr* gold, const Expr* answer);
-  Tri inequality_for_set(const Expr* gold, const Expr* answer);
 
   // --- collections.cpp ---
   Tri relations(const Expr* gold, const Expr* answer);

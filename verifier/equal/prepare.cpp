@@ -43,8 +43,6 @@ const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& 
 
 // --- matrices --------------------------------------------------------------------------------
 
-bool has_structure(const Expr& e) { return e.has(expr::trait::kMatrix); }
-
 const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
   return arena.make({.op = Op::kMatrix, .columns = columns, .args = std::move(cells)});
 }
@@ -126,7 +124,7 @@ std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
 
 // Evaluates sums and products of matrices.
 const Expr* evaluate_structures(const Expr* e, Arena& arena) {
-  if (e == nullptr || !has_structure(*e)) return e;
+  if (e == nullptr || !e->has(expr::trait::kMatrix)) return e;
   return evaluate_one(
       map_args(e, arena, [&](const Expr* arg) { return evaluate_structures(arg, arena); }), arena);
 }

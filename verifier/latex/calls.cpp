@@ -45,14 +45,10 @@ const Expr* Parser::function(Fn fn) {
   if (!arguments(fn, args)) return nullptr;
   if (fn == Fn::kLog && (args.size() == 1 || base != nullptr))
     args.push_back(base != nullptr ? base : arena_.number(10));
-  const Expr* call = checked_call(fn, std::move(args));
+  if (!takes_many(fn) && args.size() != (fn == Fn::kLog ? 2 : 1))
+    return fail("a function with too many arguments");
+  const Expr* call = arena_.call(fn, std::move(args));
   return power == nullptr ? call : arena_.power(call, power);
-}
-
-const Expr* Parser::checked_call(Fn fn, std::vector<const Expr*> args) {
-  const std::size_t expected = fn == Fn::kLog ? 2 : 1;
-  if (!takes_many(fn) && args.size() != expected) return fail("a function with too many arguments");
-  return arena_.call(fn, std::move(args));
 }
 
 bool Parser::arguments(Fn fn, std::vector<const Expr*>& args) {
@@ -188,8 +184,7 @@ const Expr* Parser::binomial() {
 
 // Parses one bound: a group, or the one letter that TeX uses (\int^b_a).
 const Expr* Parser::bound() {
-  if (is(Tok::kBraceOpen)) return fraction_part();
-  if (is(Tok::kNumber)) return fraction_part();
+  if (is(Tok::kBraceOpen) || is(Tok::kNumber)) return fraction_part();
   if (!is(Tok::kSymbol)) return exponent();
   const std::string_view name = tok().name;
   ++at_;

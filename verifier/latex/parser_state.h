@@ -134,7 +134,6 @@ class Parser {
   const Expr* cis();
   bool arguments(Fn fn, std::vector<const Expr*>& args);
   const Expr* bare_argument();
-  const Expr* checked_call(Fn fn, std::vector<const Expr*> args);
   const Expr* fraction();
   const Expr* fraction_part();
   const Expr* root();

@@ -184,16 +184,10 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
     return;  // \text{2/3}: the group is read as mathematics
   if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
-  if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
-  if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
-  if (meaning.kind == Tok::kBegin) {
-    ++environments_;
-    return braced_name(meaning, begin, Tok::kBegin);
-  }
-  if (meaning.kind == Tok::kEndEnvironment) {
-    environments_ -= environments_ > 0 ? 1 : 0;
-    return braced_name(meaning, begin, Tok::kEndEnvironment);
-  }
+  if (meaning.kind == Tok::kBegin) ++environments_;
+  if (meaning.kind == Tok::kEndEnvironment && environments_ > 0) --environments_;
+  if (is_one_of(meaning.kind, Tok::kText, Tok::kOperatorName, Tok::kBegin, Tok::kEndEnvironment))
+    return braced_name(meaning, begin);
   if (meaning.kind == Tok::kIgnore && !meaning.name.empty()) {
     if (peek() == '*') ++at_;
     if (meaning.name == "[]" && peek() == '[')
@@ -309,7 +303,7 @@ void Lexer::delimiter(Tok kind, std::size_t begin) {
 }
 
 // Takes the argument in braces as text. A single letter needs no braces.
-void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
+void Lexer::braced_name(const Meaning& meaning, std::size_t begin) {
   if (peek() == '*') ++at_;
   while (is_space(peek())) ++at_;
   std::string_view content = rest().substr(0, 1);
@@ -320,9 +314,9 @@ void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
   } else {
     at_ += content.size();
   }
-  Token& token = push(kind, begin);
+  Token& token = push(meaning.kind, begin);
   token.name = content;
-  if (kind == Tok::kText) typed_text(meaning, token, content);
+  if (meaning.kind == Tok::kText) typed_text(meaning, token, content);
 }
 
 // Corrects the kind of \mathbb and \mathrm, which hold mathematics instead of words.

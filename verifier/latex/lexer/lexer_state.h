@@ -59,7 +59,7 @@ class Lexer {
   bool quantity();
   bool formula();
   void delimiter(Tok kind, std::size_t begin);
-  void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
+  void braced_name(const Meaning& meaning, std::size_t begin);
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);
   std::size_t closing_brace(std::size_t open) const;
 
