@@ -1,6 +1,7 @@
 #include "common/trajectory/run_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,8 +13,9 @@ namespace lie {
 
 namespace fs = std::filesystem;
 
-RunReader::RunReader(const fs::path& directory) : log_(directory), notes_(log_.notes()) {
+RunReader::RunReader(const fs::path& directory) : log_(directory) {
   note_missing(directory);
+  std::ranges::copy(log_.notes(), std::back_inserter(notes_));
   for (std::size_t segment = 0; segment < segments().size(); ++segment) index_samples(segment);
   std::ranges::sort(samples_, {}, &SamplePlace::key);
   samples_of_.resize(segments().size());

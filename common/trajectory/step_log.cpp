@@ -147,11 +147,10 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
     // Only learner 0 logs step 0.
     if (std::ssize(places) < (step == 0 ? 1 : learners)) continue;
     last = step;
-    if (!places_.try_emplace(step, std::move(places)).second) {
-      fail(
-          "{}: holds step {}, as does an earlier file; remove the one that does not belong to "
-          "this run",
-          file.path().string(), step);
+    const auto [earlier, is_new] = places_.try_emplace(step, std::move(places));
+    if (!is_new) {
+      fail("{} and {}: both hold step {}; remove the one that does not belong to this run",
+           segments_[earlier->second.front().segment].path().string(), file.path().string(), step);
     }
   }
   if (found.empty() || found.rbegin()->first <= last) return;

@@ -41,13 +41,14 @@ def _missing_notes(directory):
 
 def _keep_common_steps(segments):
     """Keeps the steps that all of these segments have, which all learners began together: the learners of a killed job may
-    have logged up to different steps. Returns a note for the steps that are left out."""
+    have logged up to different steps. Only learner 0 logs step 0, which is kept. Returns a note for the steps that are
+    left out."""
     start, expected = segments[0].starts_after, segments[0].learners
     last = [int(segment.steps[-1]) if len(segment.steps) else -1 for segment in segments]
-    common = min(last) if len(segments) >= expected else -1
+    common = max(0, min(last)) if len(segments) >= expected else 0
     for segment in segments:
         segment.keep_steps_up_to(common)
-    if common == max(last):
+    if common >= max(last):
         return []
     return [f"steps after {max(common, start)} up to {max(last)} are not in the files of all {expected} learners and are "
             "excluded"]
