@@ -49,7 +49,7 @@ std::vector<T> evenly_chosen(const std::vector<T>& all, std::size_t most) {
 }
 
 struct TrapStatistics {
-  /// Of training responses in the first and in the last tenth of the steps.
+  /// Lengths of training responses in the first and in the last tenth of the steps.
   LengthStatistics start, end;
   /// Pearson's correlation of length and C_context within a step, mean over the steps where it is
   /// defined. It is near 1 by construction where R_context is: a response of L units without a
