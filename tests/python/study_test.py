@@ -10,11 +10,14 @@ import unittest
 
 from environment import ROOT, WORK
 from lie_cluster import Error
+from lie_cluster.command_line import write_json
 from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
 from lie_cluster.study.budgets import budgets_text, load_budgets
+from lie_cluster.study.load import load_study
 from lie_cluster.study.page import study_page
+from lie_cluster.study.prompts import final_shares
 from lie_cluster.study.report import study_json, study_text
-from lie_cluster.study.results import load_study
+from lie_cluster.study.results_file import results_json
 from lie_cluster.study.rows import load_rows, overrides_text
 from lie_cluster.study.sources import load_sources, sources_text
 from lie_cluster.study.starts import starts_text
@@ -152,6 +155,26 @@ class Study(unittest.TestCase):
         self.assertIn("seed-2: left out: step 2 of 9: in progress, or stopped and resumable", study_text(study))
         self.assertIn("seed 1: 0.625", study_page(study))
         self.assertEqual([row["name"] for row in study_json(study)["rows"]], ["plain", "full", "wide"])
+
+    def test_a_results_file_stands_for_the_runs_of_another_computer(self):
+        for seed in (1, 2):
+            self.add_run("plain", seed, 0.25 * seed, PLAIN)
+            self.add_run("full", seed, 0.375 + 0.25 * seed, FULL + "\nmodel: {path: /somewhere/model}")
+        whole = load_study(WORK)
+        file = WORK / "results.json"
+        write_json(file, results_json(whole, ("eval_accuracy", "wrong_beyond_right_share"), lambda run: [run.accuracy(), 1]))
+        self.assertNotIn("somewhere", file.read_text())
+        self.assertEqual(study_json(load_study(file)), study_json(whole))
+        self.assertEqual(list(final_shares(load_study(file).find("plain").runs[2])), [0.5, 1])
+
+        shutil.rmtree(WORK / "plain")
+        shutil.rmtree(WORK / "full")
+        self.add_run("full", 3, 1.0, FULL)
+        self.assertEqual(list(load_study(WORK, file).find("full").runs), [1, 2, 3])
+        for places, words in (((file, file), "seed-1 are the same run; remove one of them"),
+                              ((WORK / "rows.yaml",), "rows.yaml is no results file")):
+            with self.assertRaisesRegex(Error, re.escape(words)):
+                load_study(*places)
 
     def test_the_interval_of_a_share_stays_within_0_and_1(self):
         for seed, accuracy in ((1, 0.9), (2, 1.0)):

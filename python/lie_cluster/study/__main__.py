@@ -5,19 +5,23 @@ Shows seeds, intervals and differences between matched pairs: a table for each o
 import pathlib
 
 from ..command_line import make_parser, output_file, run, write_json, write_text
+from .load import load_study
 from .page import study_page
-from .prompts import both_ways_text
-from .report import study_json, study_text
-from .results import load_study
+from .prompts import both_ways_text, final_shares
+from .report import SAVED, study_json, study_text
+from .results_file import results_json
 from .rows import load_rows, overrides_text
 from .tokens import tokens_text
 
 
 def main():
     parser = make_parser("study", __doc__)
-    parser.add_argument("directory", type=pathlib.Path, help="holds rows.yaml and <row>/seed-<n>")
+    parser.add_argument("places", nargs="+", type=pathlib.Path,
+                        help="directories with rows.yaml and <row>/seed-<n>, and files of --results; they are joined")
     parser.add_argument("--json", type=output_file, help="write the tables with all intervals")
-    parser.add_argument("--html", type=output_file, help="where to write the page; default: study.html in the directory")
+    parser.add_argument("--html", type=output_file, help="where to write the page; default: study.html in the first directory")
+    parser.add_argument("--results", type=output_file, help="write what the tables need of each finished run, for another "
+                        "computer to join")
     parser.add_argument("--overrides", action="store_true",
                         help="only print each row's name and overrides, one row a line, separated by tabs")
     parser.add_argument("--prompts", action="store_true",
@@ -25,19 +29,24 @@ def main():
     parser.add_argument("--tokens", type=int, help="also compare the rows after this number of generated tokens")
     options = parser.parse_args()
     if options.overrides:
-        print(overrides_text(load_rows(options.directory / "rows.yaml")), end="")
+        print(overrides_text(load_rows(options.places[0] / "rows.yaml")), end="")
         return 0
-    study = load_study(options.directory)
+    study = load_study(*options.places)
     if options.json:
         write_json(options.json, study_json(study))
-    page = options.html or options.directory / "study.html"
-    write_text(page, study_page(study))
+    if options.results:
+        write_json(options.results, results_json(study, SAVED, final_shares))
     text = study_text(study)
     if options.prompts:
         text += both_ways_text(study)
     if options.tokens is not None:
         text += tokens_text(study, options.tokens)
-    print(f"{text}page: {page}")
+    directory = next(filter(pathlib.Path.is_dir, options.places), None)
+    page = options.html or (directory / "study.html" if directory else None)
+    if page:
+        write_text(page, study_page(study))
+        text += f"page: {page}\n"
+    print(text, end="")
     return 0
 
 

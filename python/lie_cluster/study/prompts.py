@@ -10,8 +10,10 @@ _RESAMPLES = 10000
 _HEADS = ["row", "seeds", "accuracy", "difference", "to"]
 
 
-def _outcomes(run):
+def final_shares(run):
     """Returns each held-out prompt's share of correct responses at the end of a run."""
+    if run.shares is not None:
+        return np.array(run.shares)
     columns = Run(run.directory).samples(["purpose", "step", "group", "reward_accuracy"])
     last = (columns["purpose"] == 1) & (columns["step"] == run.last_step)
     group, correct = columns["group"][last], columns["reward_accuracy"][last]
@@ -26,7 +28,7 @@ def both_ways_text(study):
 
     def of(run):
         if run.directory not in outcomes:
-            outcomes[run.directory] = _outcomes(run)
+            outcomes[run.directory] = final_shares(run)
         return outcomes[run.directory]
     for result in study.with_runs():
         accuracy = two_way_bootstrap([of(run) for run in result.runs.values()], _RESAMPLES)

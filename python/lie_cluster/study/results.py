@@ -1,18 +1,14 @@
 """The finished runs of each row: their means over the seeds, and the differences between matched pairs."""
-import collections
 import math
 import pathlib
-import re
 from typing import NamedTuple, Optional
 
-from ..error import Error
 from ..estimates import Estimate, holm, mean, mean_interval, paired_p
-from ..run import read_metrics
-from .rows import Row, load_rows, settings_of
+from .rows import Row
 
 ACCURACY = "eval_accuracy"
 # Keys that differ from run to run and change no row's result.
-_KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads")
+KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads")
 _SHARES = ("accuracy", "right_at_", "r_context", "truncation_rate", "clip_fraction", "idle_share")
 _NEVER_NEGATIVE = ("response_length", "c_context", "c_global", "entropy", "grad_norm", "tokens_per_second")
 
@@ -20,8 +16,9 @@ _NEVER_NEGATIVE = ("response_length", "c_context", "c_global", "entropy", "grad_
 class StudyRun(NamedTuple):
     directory: pathlib.Path
     settings: dict  # config.yaml, texts by full key
-    curves: dict  # metric to {step: value}
+    curves: dict  # metric to {step: value}; of a results file, only the value at the end
     last_step: int
+    shares: Optional[list] = None  # of correct responses, for each held-out prompt at the end; None: in the trajectories
 
     def state(self):
         planned = self.settings.get("run.steps", "")
@@ -37,20 +34,20 @@ class StudyRun(NamedTuple):
         """Returns the final held-out accuracy."""
         return list(self.curves[ACCURACY].values())[-1]
 
+    def final(self, metric):
+        """Returns the value at the end, or None if the run has no such metric."""
+        curve = self.curves.get(metric)
+        return _final(curve, metric, len(curve)) if curve else None
+
     def is_finished(self):
         return self.last_step in self.curves.get(ACCURACY, {}) and self.settings.get("run.steps") == str(self.last_step)
 
 
-def _load_run(directory):
-    path = directory / "metrics.jsonl"
-    rows = read_metrics(path) if path.exists() else []
-    curves = collections.defaultdict(dict)
-    for row in rows:
-        for name, value in row.items():
-            # Step 0 only evaluates: its other values are not those of a training step.
-            if math.isfinite(value) and (row["step"] > 0 or name.startswith("eval_")):
-                curves[name][row["step"]] = value
-    return StudyRun(directory, settings_of(directory / "config.yaml"), curves, max((row["step"] for row in rows), default=0))
+def _final(curve, metric, steps):
+    """Returns the value at the end of a run: of an evaluation's metric the last one, of another the mean over the last
+    tenth of the steps."""
+    window = 1 if metric.startswith("eval_") else max(1, (steps + 5) // 10)
+    return mean(list(curve.values())[-window:])
 
 
 def _over_seeds(values, metric):
@@ -77,14 +74,10 @@ class RowResult(NamedTuple):
         return {seed: run.accuracy() for seed, run in self.runs.items()}
 
     def final_mean(self, metric):
-        """Returns the mean over the seeds: of an evaluation's metric at the end, of another over the last tenth of the
-        steps. None if not every run has the metric."""
+        """Returns the mean over the seeds of the value at the end. None if not every run has the metric."""
         curves = self.curves_of(metric)
         steps = min(map(len, curves), default=0)
-        if steps == 0:
-            return None
-        window = 1 if metric.startswith("eval_") else max(1, (steps + 5) // 10)
-        return _over_seeds([mean(list(curve.values())[-window:]) for curve in curves], metric)
+        return _over_seeds([_final(curve, metric, steps) for curve in curves], metric) if steps else None
 
     def curve(self, metric):
         """Returns the mean over the seeds at each step that all runs have."""
@@ -141,57 +134,3 @@ class Study(NamedTuple):
             against = self.find(result.row.against)
             rows += [one for one in (against, result) if one and one.runs and one not in rows]
         return tables
-
-
-def _same_value(a, b):
-    """Whether both are the same text or the same number: a run's config has 0.25 for a row's 2.5e-1."""
-    try:
-        return a == b or float(a) == float(b)
-    except ValueError:
-        return False
-
-
-def _require_comparable(results):
-    """Raises Error if a run does not have its row's settings, or differs from the first run in a key that neither row
-    sets."""
-    first = next(((result.row, run) for result in results for run in result.runs.values()), None)
-    for result in results:
-        for run in result.runs.values():
-            _require_settings(run, result.row)
-            _require_same_elsewhere(run, result.row, *first)
-
-
-def _require_settings(run, row):
-    for key, value in row.settings.items():
-        found = run.settings.get(key, "")
-        if not _same_value(found, value):
-            raise Error(f"{run.directory}: {key} is {found}, and {value} in the row {row.name}; remove the run or correct "
-                        "the row")
-
-
-def _require_same_elsewhere(run, row, other_row, other):
-    for key, value in run.settings.items():
-        found = other.settings.get(key, "")  # a key that only one of them has is another build's
-        if key in _KEYS_OF_A_RUN or key in row.settings or key in other_row.settings or not found:
-            continue
-        if not _same_value(found, value):
-            raise Error(f"{run.directory} and {other.directory} differ in {key} ({value}, {found}), which neither row sets; "
-                        "run one of them again")
-
-
-def _load_result(directory, row, notes):
-    begun = (re.fullmatch(r"seed-(-?\d+)", path.parent.name) for path in directory.glob("seed-*/config.yaml"))
-    runs = {seed: _load_run(directory / f"seed-{seed}") for seed in sorted(int(match[1]) for match in begun if match)}
-    notes += [f"{run.directory}: left out: {run.state()}" for run in runs.values() if not run.is_finished()]
-    return RowResult(row, {seed: run for seed, run in runs.items() if run.is_finished()})
-
-
-def load_study(directory):
-    """Reads a directory that scripts/study.sh filled: rows.yaml, and runs in <row>/seed-<n>. Raises Error if the runs say
-    nothing about the rows (_require_comparable)."""
-    if not (directory / "rows.yaml").exists():
-        raise Error(f"{directory} holds no study (rows.yaml is missing): give the directory of scripts/study.sh")
-    notes = []
-    results = [_load_result(directory / row.name, row, notes) for row in load_rows(directory / "rows.yaml")]
-    _require_comparable(results)
-    return Study(results, notes)

@@ -8,7 +8,8 @@ from ..command_line import make_parser, run
 from ..error import Error
 from ..estimates import mean_interval
 from .report import aligned, interval_text
-from .results import ACCURACY, load_study
+from .load import load_study
+from .results import ACCURACY
 
 _HEADS = ["row", "starts", "accuracy", "each start", "difference", "each start", "pairs above"]
 

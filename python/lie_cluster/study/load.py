@@ -1,0 +1,93 @@
+"""Loads studies: directories that scripts/study.sh filled, and results files. Runs that cannot be compared are refused."""
+import collections
+import math
+import re
+
+from ..error import Error
+from ..run import read_metrics
+from .results import KEYS_OF_A_RUN, RowResult, Study, StudyRun
+from .results_file import load_results
+from .rows import load_rows, settings_of
+
+
+def _load_run(directory):
+    path = directory / "metrics.jsonl"
+    rows = read_metrics(path) if path.exists() else []
+    curves = collections.defaultdict(dict)
+    for row in rows:
+        for name, value in row.items():
+            # Step 0 only evaluates: its other values are not those of a training step.
+            if math.isfinite(value) and (row["step"] > 0 or name.startswith("eval_")):
+                curves[name][row["step"]] = value
+    return StudyRun(directory, settings_of(directory / "config.yaml"), curves, max((row["step"] for row in rows), default=0))
+
+
+def _same_value(a, b):
+    """Whether both are the same text or the same number: a run's config has 0.25 for a row's 2.5e-1."""
+    try:
+        return a == b or float(a) == float(b)
+    except ValueError:
+        return False
+
+
+def _require_comparable(results):
+    """Raises Error if a run does not have its row's settings, or differs from the first run in a key that neither row
+    sets."""
+    first = next(((result.row, run) for result in results for run in result.runs.values()), None)
+    for result in results:
+        for run in result.runs.values():
+            _require_settings(run, result.row)
+            _require_same_elsewhere(run, result.row, *first)
+
+
+def _require_settings(run, row):
+    for key, value in row.settings.items():
+        found = run.settings.get(key, "")
+        if not _same_value(found, value):
+            raise Error(f"{run.directory}: {key} is {found}, and {value} in the row {row.name}; remove the run or correct "
+                        "the row")
+
+
+def _require_same_elsewhere(run, row, other_row, other):
+    for key, value in run.settings.items():
+        found = other.settings.get(key, "")  # a key that only one of them has is another build's
+        if key in KEYS_OF_A_RUN or key in row.settings or key in other_row.settings or not found:
+            continue
+        if not _same_value(found, value):
+            raise Error(f"{run.directory} and {other.directory} differ in {key} ({value}, {found}), which neither row sets; "
+                        "run one of them again")
+
+
+def _load_result(directory, row, notes):
+    begun = (re.fullmatch(r"seed-(-?\d+)", path.parent.name) for path in directory.glob("seed-*/config.yaml"))
+    runs = {seed: _load_run(directory / f"seed-{seed}") for seed in sorted(int(match[1]) for match in begun if match)}
+    notes += [f"{run.directory}: left out: {run.state()}" for run in runs.values() if not run.is_finished()]
+    return RowResult(row, {seed: run for seed, run in runs.items() if run.is_finished()})
+
+
+def _load_directory(directory):
+    if not (directory / "rows.yaml").exists():
+        raise Error(f"{directory} holds no study (rows.yaml is missing): give the directory of scripts/study.sh")
+    notes = []
+    return Study([_load_result(directory / row.name, row, notes) for row in load_rows(directory / "rows.yaml")], notes)
+
+
+def _joined(first, second):
+    if [result.row for result in first.results] != [result.row for result in second.results]:
+        raise Error("the studies have different rows, so that they cannot be joined")
+    for mine, more in zip(first.results, second.results):
+        for seed in mine.runs.keys() & more.runs.keys():
+            raise Error(f"{mine.runs[seed].directory} and {more.runs[seed].directory} are the same run; remove one of them")
+    results = [RowResult(mine.row, dict(sorted({**mine.runs, **more.runs}.items())))
+               for mine, more in zip(first.results, second.results)]
+    return Study(results, first.notes + second.notes)
+
+
+def load_study(*places):
+    """Reads and joins directories that scripts/study.sh filled (rows.yaml, and runs in <row>/seed-<n>) and results files.
+    Raises Error if the runs say nothing about the rows (_require_comparable)."""
+    study, *others = (load_results(place) if place.is_file() else _load_directory(place) for place in places)
+    for other in others:
+        study = _joined(study, other)
+    _require_comparable(study.results)
+    return study
