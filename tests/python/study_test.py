@@ -171,7 +171,9 @@ class Study(unittest.TestCase):
         shutil.rmtree(WORK / "full")
         self.add_run("full", 3, 1.0, FULL)
         self.assertEqual(list(load_study(WORK, file).find("full").runs), [1, 2, 3])
-        for places, words in (((file, file), "seed-1 are the same run; remove one of them"),
+        other = WORK / "other.json"
+        other.write_text(file.read_text().replace('"table": "First"', '"table": "Last"'))
+        for places, words in (((file, other), "the studies differ in the row plain"), ((file, file), "seed-1 are the same run; remove one of them"),
                               ((WORK / "rows.yaml",), "rows.yaml is no results file")):
             with self.assertRaisesRegex(Error, re.escape(words)):
                 load_study(*places)

@@ -73,14 +73,15 @@ def _load_directory(directory):
 
 
 def _joined(first, second):
-    if [result.row for result in first.results] != [result.row for result in second.results]:
-        raise Error("the studies have different rows, so that they cannot be joined")
-    for mine, more in zip(first.results, second.results):
+    results = {result.row.name: result for result in first.results}
+    for more in second.results:
+        mine = results.setdefault(more.row.name, RowResult(more.row, {}))
+        if mine.row != more.row:
+            raise Error(f"the studies differ in the row {more.row.name}, so that they cannot be joined")
         for seed in mine.runs.keys() & more.runs.keys():
             raise Error(f"{mine.runs[seed].directory} and {more.runs[seed].directory} are the same run; remove one of them")
-    results = [RowResult(mine.row, dict(sorted({**mine.runs, **more.runs}.items())))
-               for mine, more in zip(first.results, second.results)]
-    return Study(results, first.notes + second.notes)
+        results[more.row.name] = RowResult(mine.row, dict(sorted({**mine.runs, **more.runs}.items())))
+    return Study(list(results.values()), first.notes + second.notes)
 
 
 def load_study(*places):

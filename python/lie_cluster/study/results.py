@@ -35,19 +35,14 @@ class StudyRun(NamedTuple):
         return list(self.curves[ACCURACY].values())[-1]
 
     def final(self, metric):
-        """Returns the value at the end, or None if the run has no such metric."""
-        curve = self.curves.get(metric)
-        return _final(curve, metric, len(curve)) if curve else None
+        """Returns the value at the end: of an evaluation's metric the last one, of another the mean over the last tenth of
+        its steps. None if the run has no such metric."""
+        values = list(self.curves.get(metric, {}).values())
+        window = 1 if metric.startswith("eval_") else max(1, (len(values) + 5) // 10)
+        return mean(values[-window:]) if values else None
 
     def is_finished(self):
         return self.last_step in self.curves.get(ACCURACY, {}) and self.settings.get("run.steps") == str(self.last_step)
-
-
-def _final(curve, metric, steps):
-    """Returns the value at the end of a run: of an evaluation's metric the last one, of another the mean over the last
-    tenth of the steps."""
-    window = 1 if metric.startswith("eval_") else max(1, (steps + 5) // 10)
-    return mean(list(curve.values())[-window:])
 
 
 def _over_seeds(values, metric):
@@ -75,9 +70,8 @@ class RowResult(NamedTuple):
 
     def final_mean(self, metric):
         """Returns the mean over the seeds of the value at the end. None if not every run has the metric."""
-        curves = self.curves_of(metric)
-        steps = min(map(len, curves), default=0)
-        return _over_seeds([_final(curve, metric, steps) for curve in curves], metric) if steps else None
+        values = [run.final(metric) for run in self.runs.values()]
+        return _over_seeds(values, metric) if values and None not in values else None
 
     def curve(self, metric):
         """Returns the mean over the seeds at each step that all runs have."""

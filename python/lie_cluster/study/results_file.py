@@ -16,7 +16,7 @@ def results_json(study, metrics, shares_of):
     shares_of(run), each held-out prompt's share of correct responses."""
     runs = [(result, seed, run, _saved_settings(run)) for result in study.results for seed, run in result.runs.items()]
     shared = dict(set.intersection(*(set(settings.items()) for *_, settings in runs))) if runs else {}
-    rows = {r.row.name: {**r.row._asdict(), "settings": dict(r.row.settings)} for r in study.results}
+    rows = {result.row.name: result.row._asdict() for result in study.with_runs()}
     return {"rows": rows, "settings": dict(sorted(shared.items())), "runs": [
         {"row": result.row.name, "seed": seed, "steps": run.last_step,
          "settings": {key: value for key, value in settings.items() if key not in shared},
