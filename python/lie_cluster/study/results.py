@@ -1,5 +1,4 @@
 """The finished runs of each row: their means over the seeds, and the differences between matched pairs."""
-import math
 import pathlib
 from typing import NamedTuple, Optional
 
