@@ -15,7 +15,7 @@ from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p
 from lie_cluster.study.budgets import budgets_text, load_budgets
 from lie_cluster.study.load import load_study
 from lie_cluster.study.page import study_page
-from lie_cluster.study.prompts import final_shares
+from lie_cluster.study.prompts import both_ways_text, final_shares
 from lie_cluster.study.report import study_json, study_text
 from lie_cluster.study.results_file import results_json
 from lie_cluster.study.rows import load_rows, overrides_text
@@ -173,10 +173,20 @@ class Study(unittest.TestCase):
         self.assertEqual(list(load_study(WORK, file).find("full").runs), [1, 2, 3])
         other = WORK / "other.json"
         other.write_text(file.read_text().replace('"table": "First"', '"table": "Last"'))
-        for places, words in (((file, other), "the studies differ in the row plain"), ((file, file), "seed-1 are the same run; remove one of them"),
+        for places, words in (((file, other), "the studies differ in the row plain"),
+                              ((file, file), "seed-1 are the same run; remove one of them"),
                               ((WORK / "rows.yaml",), "rows.yaml is no results file")):
             with self.assertRaisesRegex(Error, re.escape(words)):
                 load_study(*places)
+
+    def test_what_a_results_file_lacks_is_refused_and_not_guessed(self):
+        self.add_run("plain", 1, 0.5, PLAIN)
+        file = WORK / "results.json"
+        write_json(file, results_json(load_study(WORK), ("eval_accuracy",), lambda run: []))
+        for text, words in ((lambda study: tokens_text(study, 100), "plain/seed-1: the tokens of each step are not known"),
+                            (both_ways_text, "plain/seed-1: its results file lacks the outcome of each prompt")):
+            with self.assertRaisesRegex(Error, words):
+                text(load_study(file))
 
     def test_the_interval_of_a_share_stays_within_0_and_1(self):
         for seed, accuracy in ((1, 0.9), (2, 1.0)):

@@ -11,7 +11,7 @@ _HEADS = ["row", "seeds", "accuracy", "difference", "to"]
 
 
 def final_shares(run):
-    """Returns each held-out prompt's share of correct responses at the end of a run."""
+    """Returns each held-out prompt's share of correct responses at the end of a run; nothing if its results file has none."""
     if run.shares is not None:
         return np.array(run.shares)
     columns = Run(run.directory).samples(["purpose", "step", "group", "reward_accuracy"])
@@ -29,6 +29,8 @@ def both_ways_text(study):
     def of(run):
         if run.directory not in outcomes:
             outcomes[run.directory] = final_shares(run)
+            if len(outcomes[run.directory]) == 0:
+                raise Error(f"{run.directory}: its results file lacks the outcome of each prompt; leave out --prompts")
         return outcomes[run.directory]
     for result in study.with_runs():
         accuracy = two_way_bootstrap([of(run) for run in result.runs.values()], _RESAMPLES)

@@ -17,7 +17,7 @@ class StudyRun(NamedTuple):
     settings: dict  # config.yaml, texts by full key
     curves: dict  # metric to {step: value}; of a results file, only the value at the end
     last_step: int
-    shares: Optional[list] = None  # of correct responses, for each held-out prompt at the end; None: in the trajectories
+    shares: Optional[list] = None  # of correct responses, for each held-out prompt at the end; None: in the trajectories; empty: unknown
 
     def state(self):
         planned = self.settings.get("run.steps", "")
@@ -31,7 +31,7 @@ class StudyRun(NamedTuple):
 
     def accuracy(self):
         """Returns the final held-out accuracy."""
-        return list(self.curves[ACCURACY].values())[-1]
+        return self.final(ACCURACY)
 
     def final(self, metric):
         """Returns the value at the end: of an evaluation's metric the last one, of another the mean over the last tenth of

@@ -14,14 +14,15 @@ def _saved_settings(run):
 def results_json(study, metrics, shares_of):
     """Returns the finished runs as load_study() reads them from a results file: the values of `metrics` at the end and
     shares_of(run), each held-out prompt's share of correct responses."""
-    runs = [(result, seed, run, _saved_settings(run)) for result in study.results for seed, run in result.runs.items()]
-    shared = dict(set.intersection(*(set(settings.items()) for *_, settings in runs))) if runs else {}
+    runs = [{"row": result.row.name, "seed": seed, "steps": run.last_step, "settings": _saved_settings(run),
+             "final": {metric: value for metric in metrics if (value := run.final(metric)) is not None},
+             "shares": " ".join(f"{share:.6g}" for share in shares_of(run))}
+            for result in study.with_runs() for seed, run in result.runs.items()]
+    shared = dict(set.intersection(*(set(run["settings"].items()) for run in runs))) if runs else {}
+    for run in runs:
+        run["settings"] = {key: value for key, value in run["settings"].items() if key not in shared}
     rows = {result.row.name: result.row._asdict() for result in study.with_runs()}
-    return {"rows": rows, "settings": dict(sorted(shared.items())), "runs": [
-        {"row": result.row.name, "seed": seed, "steps": run.last_step,
-         "settings": {key: value for key, value in settings.items() if key not in shared},
-         "final": {metric: run.final(metric) for metric in metrics if run.final(metric) is not None},
-         "shares": " ".join(f"{share:.6g}" for share in shares_of(run))} for result, seed, run, settings in runs]}
+    return {"rows": rows, "settings": dict(sorted(shared.items())), "runs": runs}
 
 
 def load_results(path):
@@ -33,7 +34,7 @@ def load_results(path):
             results[run["row"]].runs[run["seed"]] = StudyRun(
                 path / run["row"] / f"seed-{run['seed']}", {**found["settings"], **run["settings"]},
                 {metric: {run["steps"]: value} for metric, value in run["final"].items()}, run["steps"],
-                [float(share) for share in run["shares"].split()] if "shares" in run else None)
+                [float(share) for share in run["shares"].split()])
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Error(f"{path} is no results file (python -m lie_cluster.study --results writes one): {error!r}") from error
     return Study(list(results.values()), [])

@@ -7,8 +7,8 @@ import pathlib
 from ..command_line import make_parser, run
 from ..error import Error
 from ..estimates import mean_interval
-from .report import aligned, interval_text
 from .load import load_study
+from .report import aligned, interval_text
 from .results import ACCURACY
 
 _HEADS = ["row", "starts", "accuracy", "each start", "difference", "each start", "pairs above"]

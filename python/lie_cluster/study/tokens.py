@@ -1,4 +1,5 @@
 """The rows after the same number of generated tokens, because a step of one may have five times the tokens of another's."""
+from ..error import Error
 from ..estimates import mean_interval
 from .report import aligned, interval_text
 from .results import ACCURACY
@@ -8,6 +9,9 @@ _METRICS = {ACCURACY: "accuracy", "c_global_run": "C_global", "entropy_mean": "e
 
 def _step_after(run, tokens):
     """Returns the last step at whose end the run had generated no more than this number of tokens."""
+    if "response_tokens" not in run.curves:
+        raise Error(f"{run.directory}: the tokens of each step are not known; --tokens needs the directory of the run, as a "
+                    "results file holds its end only")
     last, total = 0, 0
     for step, count in sorted(run.curves["response_tokens"].items()):
         total += count
