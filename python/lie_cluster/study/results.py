@@ -17,7 +17,8 @@ class StudyRun(NamedTuple):
     settings: dict  # config.yaml, texts by full key
     curves: dict  # metric to {step: value}; of a results file, only the value at the end
     last_step: int
-    shares: Optional[list] = None  # of correct responses, for each held-out prompt at the end; None: in the trajectories; empty: unknown
+    # Shares of correct responses for each held-out prompt at the end. None: in the trajectories; empty: unknown.
+    shares: Optional[list] = None
 
     def state(self):
         planned = self.settings.get("run.steps", "")
