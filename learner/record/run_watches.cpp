@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::int64_t kSteps = 5;
 constexpr std::int64_t kSkippedSteps = 3;
+constexpr double kMostCut = 0.5;  // share of the responses
+constexpr std::int64_t kFirstSteps = 8;
+constexpr double kMinShare = 0.1;  // of the accuracy reward in the advantages
 
 bool is(const MetricsRow& row, const char* name, double value) {
   const auto found = row.find(name);
@@ -63,10 +66,11 @@ std::vector<std::string> LearningWatch::after(const MetricsRow& row) {
   std::vector<std::string> warnings;
   if (row.step == 0) return warnings;
   watch_updates(row, warnings);
-  if (cut_.reaches(kSteps, is(row, "truncation_rate", 1))) {
+  if (cut_.reaches(kSteps, row.value_or_zero("truncation_rate") > kMostCut)) {
     warnings.push_back(fmt::format(
-        "up to step {} all responses have been cut at rollout.max_response_tokens for {} steps; "
-        "raise it, or fine-tune the model to end its answers",
+        "up to step {} most responses have been cut at rollout.max_response_tokens for {} steps; "
+        "raise it, or fine-tune the model to end its answers; if responses grow without accuracy, "
+        "the length reward pays for padding: see docs/how-to/choose-reward-settings.md",
         row.step, kSteps));
   }
   const bool no_signal = is(row, "groups_zero_advantage_share", 1);
@@ -79,13 +83,6 @@ std::vector<std::string> LearningWatch::after(const MetricsRow& row) {
   }
   return warnings;
 }
-
-namespace {
-
-constexpr std::int64_t kFirstSteps = 8;
-constexpr double kMinShare = 0.1;
-
-}  // namespace
 
 SignalWatch::SignalWatch(RewardNames rewards, std::vector<std::string> cautions)
     : rewards_(std::move(rewards)), cautions_(std::move(cautions)), shares_(rewards_.size()) {}

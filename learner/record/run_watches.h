@@ -22,7 +22,7 @@ namespace lie {
 class LearningWatch {
  public:
   /// Receives the metrics of the steps in order. Returns the warnings of this step: after the first
-  /// skipped update, and after five steps in a row in which all responses are cut, all groups are
+  /// skipped update, and after five steps in a row in which most responses are cut, all groups are
   /// without advantages, or the gradient is 0. Throws Error if all updates of three steps in a row
   /// were skipped, because their gradients were not finite.
   std::vector<std::string> after(const MetricsRow& row);

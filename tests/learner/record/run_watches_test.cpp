@@ -31,10 +31,13 @@ TEST(LearningWatch, WarnsOnceOfEqualRewards) {
   EXPECT_NE(warnings[0].find("no response is correct"), std::string::npos);
 }
 
-TEST(LearningWatch, WarnsOnceOfCutResponses) {
-  const auto warnings = warnings_of({{"truncation_rate", 1}, {"grad_norm", 0.5}}, 20);
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("rollout.max_response_tokens"), std::string::npos);
+TEST(LearningWatch, WarnsOnceIfMostResponsesAreCut) {
+  for (const double rate : {0.51, 1.0}) {
+    const auto warnings = warnings_of({{"truncation_rate", rate}, {"grad_norm", 0.5}}, 20);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find("rollout.max_response_tokens"), std::string::npos);
+    EXPECT_NE(warnings[0].find("length reward"), std::string::npos);
+  }
 }
 
 TEST(LearningWatch, WarnsOfAZeroGradientWithAdvantages) {
@@ -46,7 +49,7 @@ TEST(LearningWatch, WarnsOfAZeroGradientWithAdvantages) {
 TEST(LearningWatch, SaysNothingOfARunThatLearns) {
   const Values learns = {{"groups_zero_advantage_share", 0.9},
                          {"grad_norm", 1e-6},
-                         {"truncation_rate", 0.99},
+                         {"truncation_rate", 0.5},
                          {"skipped_updates", 0},
                          {"updates", 4}};
   EXPECT_EQ(warnings_of(learns, 20), std::vector<std::string>{});
