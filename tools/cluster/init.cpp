@@ -256,10 +256,10 @@ void add_comments(const StartResponses& start, bool has_reference_lengths,
   comments["rollout.max_response_tokens"] =
       fmt::format("longest response of the start policy: {}", start.longest);
   const std::string target =
-      fmt::format("wrong answers below L_target pay; L_ref is {:.0f} here", start.mean_tokens);
+      fmt::format("incorrect answers below L_target pay; L_ref is {:.0f} here", start.mean_tokens);
   comments[has_reference_lengths ? "reward.length.delta_tokens" : "reward.length.target_tokens"] =
       target;
-  comments["reward.length.eta"] = "a wrong answer as short as the start policy's loses 0.75";
+  comments["reward.length.eta"] = "an incorrect answer as short as the start policy's loses 0.75";
 }
 
 ConfigComments comments(const Findings& found) {
@@ -293,9 +293,9 @@ ConfigComments comments(const Findings& found) {
 
 /// Returns why RL cannot begin with these responses, and the remedy; empty if it can.
 std::string obstacle(const StartResponses& start, const RunSizes& sizes) {
-  if (start.right > 0 && start.cut < start.responses) return "";
-  const std::string why =
-      start.cut == start.responses ? "every response is cut at the limit" : "no response is right";
+  if (start.correct > 0 && start.cut < start.responses) return "";
+  const std::string why = start.cut == start.responses ? "every response is cut at the limit"
+                                                       : "no response is correct";
   const std::string longer =
       start.cut > 0 && sizes.may_be_longer ? "raise rollout.max_response_tokens, " : "";
   return fmt::format(
@@ -306,10 +306,10 @@ std::string obstacle(const StartResponses& start, const RunSizes& sizes) {
 std::string start_text(const StartResponses& start) {
   const double all = static_cast<double>(start.responses) / 100;
   return fmt::format(
-      "# The model as it is, in {} to {}: {:.0f} % right, {:.0f} % cut at the "
-      "limit,\n# {:.0f} tokens on average; prompts with right and wrong responses: {}.\n",
+      "# The model as it is, in {} to {}: {:.0f} % correct, {:.0f} % cut at the "
+      "limit,\n# {:.0f} tokens on average; prompts with correct and incorrect ones: {}.\n",
       counted(start.responses, "response"), counted(start.prompts, "prompt"),
-      static_cast<double>(start.right) / all, static_cast<double>(start.cut) / all,
+      static_cast<double>(start.correct) / all, static_cast<double>(start.cut) / all,
       start.mean_tokens, start.mixed);
 }
 
@@ -327,7 +327,9 @@ std::string head(const Findings& found, const RunSizes& sizes,
                  const std::vector<std::string>& switched_off) {
   std::string text = fmt::format(
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
-      "#   mpirun --oversubscribe -n 4 {}\n",
+      "#   mpirun --oversubscribe -n 4 {}\n"
+      "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
+      "#   --set reward.length.enabled=false --set reward.redundancy.enabled=false\n",
       next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value);
   text += fmt::format(
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",

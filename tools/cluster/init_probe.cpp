@@ -20,19 +20,19 @@ StartResponses tally_of(std::span<const RolloutGroup> groups, const Tokenizer& t
   double tokens = 0, words = 0;
   for (const RolloutGroup& group : groups) {
     const Prompt& prompt = group.ticket.prompt;
-    std::int64_t right = 0;
+    std::int64_t correct = 0;
     for (const Response& response : group.responses) {
       const std::string text = tokenizer.decode(response.ids, /*skip_special=*/true);
       const bool is_cut = response.finish == FinishReason::kLength;
-      right += verify(prompt.gold, text, {}, prompt.text).correct() ? 1 : 0;
+      correct += verify(prompt.gold, text, {}, prompt.text).correct() ? 1 : 0;
       all.cut += is_cut ? 1 : 0;
       if (!is_cut) all.longest = std::max(all.longest, std::ssize(response.ids));
       tokens += static_cast<double>(response.ids.size());
       words += static_cast<double>(split_words(text).size());
     }
     all.responses += std::ssize(group.responses);
-    all.right += right;
-    all.mixed += right > 0 && right < std::ssize(group.responses) ? 1 : 0;
+    all.correct += correct;
+    all.mixed += correct > 0 && correct < std::ssize(group.responses) ? 1 : 0;
   }
   all.mean_tokens = tokens / std::max(1.0, static_cast<double>(all.responses));
   all.words_per_token = words / std::max(1.0, tokens);

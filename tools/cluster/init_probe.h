@@ -12,9 +12,9 @@ namespace lie {
 
 struct StartResponses {
   std::int64_t prompts = 0, responses = 0;
-  std::int64_t right = 0;      // responses that the verifier accepts
+  std::int64_t correct = 0;    // responses that the verifier accepts
   std::int64_t cut = 0;        // responses that reach the limit
-  std::int64_t mixed = 0;      // prompts with right and wrong responses: only these teach accuracy
+  std::int64_t mixed = 0;      // prompts with both kinds: only these teach accuracy
   double mean_tokens = 0;      // L_ref, end of sequence included
   std::int64_t longest = 0;    // tokens of the longest response that is not cut; 0: all are cut
   double words_per_token = 0;  // as coverage counts words
