@@ -91,7 +91,7 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
   const TrainConfig config = loaded();
   EXPECT_THAT(text, HasSubstr("in 64 responses to 16 prompts"));
   EXPECT_THAT(text, Not(HasSubstr("CANNOT")));
-  EXPECT_THAT(text, HasSubstr("--set reward.length.enabled=false"));
+  EXPECT_THAT(text, HasSubstr("plain GSPO for comparison"));
   EXPECT_EQ(config.optimizer.learning_rate, 4e-4);  // the demo's, which has this model
   EXPECT_EQ(config.reward.coverage.unit, CoverageUnit::kTokens) << "few blanks";
   const auto& length = config.reward.of<LengthRewardOptions>();
@@ -130,7 +130,8 @@ TEST_F(Init, WithoutReferenceLengthsTheTargetIsMeasured) {
 TEST_F(Init, SaysWhenRlCannotBegin) {
   samples = 4;
   config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"x^2\"}\n");
-  EXPECT_THAT(text, HasSubstr("RL CANNOT START FROM HERE: no response is correct: fine-tune first"));
+  EXPECT_THAT(text,
+              HasSubstr("RL CANNOT START FROM HERE: no response is correct: fine-tune first"));
 }
 
 /// Random weights never end a response, and the model reads no longer ones.

@@ -329,7 +329,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
       "#   mpirun --oversubscribe -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
-      "#   --set reward.length.enabled=false --set reward.redundancy.enabled=false\n",
+      "# docs/how-to/choose-reward-settings.md\n",
       next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value);
   text += fmt::format(
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",
