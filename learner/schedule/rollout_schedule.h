@@ -37,7 +37,7 @@ class RolloutSchedule {
   /// Returns the greatest step S such that the schedule holds all steps from 1 to S.
   std::int64_t last_step() const;
 
-  /// Whether steps took groups that other steps had drawn.
+  /// Returns whether steps took groups that other steps had drawn.
   bool takes_first_groups() const { return takes_first_groups_; }
   /// Returns the last step that drew any of the groups; 0 without groups.
   std::int64_t last_drawn() const { return groups_.empty() ? 0 : groups_.rbegin()->first.step; }
