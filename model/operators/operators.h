@@ -287,7 +287,7 @@ class Operators {
   /// row at the draw's temperature (1 for greedy draws). It is bit-identical for the CPU operators,
   /// and for ATen's in a call with the same number of rows. CPU and ATen draw the same id unless
   /// the uniform number is within rounding error of the border between two ids. If a row's
-  /// log-sum-exp is not finite, nor is the log-prob.
+  /// log-sum-exp is not finite, neither is the log-prob.
   virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
 
   // ---- Optimizer. All tensors are fp32 with contiguous rows.

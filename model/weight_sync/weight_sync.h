@@ -75,11 +75,11 @@ class WeightSender {
   /// headers only. Keeps references to both groups.
   WeightSender(Collective* actors, Collective& learners) : actors_(actors), learners_(&learners) {}
 
-  /// Whether actors compute with the learners' weights. An update must then be complete on the
-  /// devices of all learners before publish().
+  /// Returns whether actors compute with the learners' weights. An update must then be complete on
+  /// the devices of all learners before publish().
   bool shares_memory() const { return learners_ != nullptr; }
 
-  /// Makes the current weights those of `policy_version` on all actors. Blocks until the actors
+  /// Gives all actors the current weights, as those of `policy_version`. Blocks until the actors
   /// have received them.
   void publish(std::int64_t policy_version);
   /// Notifies the actors that the run is over, and returns when they have received this. Where

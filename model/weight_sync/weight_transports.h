@@ -50,8 +50,8 @@ class LocalWeightSync {
   BoundedQueue<Transformer> policies_{1};  // the learner's policy for the actor's operators
 };
 
-// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: the
-// agreement on it, both ends. CUDA IPC memory has not been opened on a GPU yet.
+// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: both ends
+// of their agreement. Opening CUDA IPC memory has not been tested on a GPU yet.
 
 /// The members of the agreement: all learners, then all actors of a run.
 struct SharedPolicyGroup {

@@ -143,7 +143,7 @@ class Program {
       const jinja::value_array parts = jinja::runtime(context).execute(*tree_);
       return jinja::render_string_parts(jinja::runtime::gather_string_parts(parts));
     } catch (const std::exception& error) {
-      // The engine adds its place to every exception, and so changes the type.
+      // The engine adds the position to every exception, which changes the exception's type.
       if (std::string_view(error.what()).ends_with("std::bad_alloc")) throw std::bad_alloc();
       const std::string line = line_in(error.what());
       fail("{}{}{}: the chat template rejects the conversation: {}", place_,
