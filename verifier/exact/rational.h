@@ -33,7 +33,7 @@ class Rational {
   int sign() const { return fmpq_sgn(value_); }
   /// Returns the bits of numerator and denominator together.
   std::int64_t bits() const;
-  /// Returns the value where it is an integer of at most 62 bits.
+  /// Returns the value if it is an integer of at most 62 bits.
   std::optional<std::int64_t> small_integer() const;
   std::string text() const;
 
