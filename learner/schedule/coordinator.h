@@ -87,7 +87,7 @@ class Coordinator {
   void set_version(std::int64_t policy_version) { dispatcher_.set_version(policy_version); }
 
   /// Ends dispatching at the end of a run: no further group begins. Unless some group may wait for
-  /// weights, blocks until all groups in flight are finished and journalled.
+  /// weights, blocks until all groups in flight are finished and journaled.
   void finish_in_flight(bool some_waits_for_weights);
   /// Journals the groups that still arrive after the end is announced. Blocks until the source
   /// ends.

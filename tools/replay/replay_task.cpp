@@ -186,7 +186,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
   return config;
 }
 
-/// Whether the run's steps follow the order of its data file.
+/// Returns whether the run's steps follow the order of its data file.
 bool follows_data(const RunOptions& run) {
   return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
 }

@@ -52,7 +52,7 @@ std::optional<ScheduleRecorder> make_schedule_recorder(const TrainConfig& config
                                          takes_first ? start.logged_step : start.step, takes_first);
 }
 
-/// Returns how many steps before its own step, and after it, a group may be journalled.
+/// Returns how many steps before its own step, and after it, a group may be journaled.
 std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
@@ -127,7 +127,7 @@ struct GeneratingLearner0 : Learner0 {
     start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }
 
-  /// Step 0, with its evaluation if the log holds it.
+  /// Returns step 0, with its evaluation if the log holds it.
   StepOutcome start_policy() const {
     StepOutcome policy;
     policy.is_logged = start.logged_step > 0;
