@@ -1,5 +1,5 @@
 // The groups that are ordered and that no step has taken yet, and the rules by which a step takes
-// groups where it does not simply take its own: first groups, and dynamic sampling.
+// groups if it does not simply take its own: first groups, and dynamic sampling.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace lie {
 
 // First groups: a step takes the first finished groups (rollout.complete_with). Then a long
-// response delays a step only where the bound on staleness requires it.
+// response delays a step only if the bound on staleness requires it.
 //
 // A group is open from the time its prompt is drawn until a step takes it. While step S is
 // collected, the groups of step S + 1 are drawn as well, so 2 N groups are open. S takes N finished

@@ -168,7 +168,7 @@ std::int64_t even_share(std::int64_t total, std::int64_t i, std::int64_t shares)
 }  // namespace
 
 // The longest groups begin first, because a step waits for a long response that begins last.
-// Each part of a group prefills the prompt once more. So groups are cut only where complete ones
+// Each part of a group prefills the prompt once more. So groups are cut only if complete ones
 // would give the busiest actor at least a third more samples than an even share.
 // Then each actor's share is an even share of the samples, and groups are cut at the end of a
 // share: an actor prefills at most one prompt more than its share. Otherwise shares are even in

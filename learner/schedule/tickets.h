@@ -62,7 +62,7 @@ void add_evaluation_prompts(FieldList& fields, EvaluationOptions& options);
 void describe(FieldList& fields, EvaluationOptions& options);
 
 /// Returns tickets for the next prompts_per_step prompts of the stream. They name the weights after
-/// the preceding step, or any weights where actors run ahead.
+/// the preceding step, or any weights if actors run ahead.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 
@@ -94,8 +94,8 @@ class EvaluationTickets {
   std::int64_t last_step_;
 };
 
-// Which tickets an actor gets next, and which groups are in flight. The groups of a phase are dealt
-// to actors complete where there are plenty, in parts where actors would stay idle otherwise.
+// Which tickets an actor gets next, and which groups are in flight. Groups of a phase are dealt to
+// actors as a whole if there are plenty, and in parts if actors would stay idle otherwise.
 
 /// Deals groups of one phase and one policy version, those with the longest L_ref first. Changes no
 /// sampled token (invariant E3).
@@ -166,7 +166,7 @@ class Dispatcher {
   /// While new weights are announced, groups for any version wait for them.
   void announce(bool announces) { announces_ = announces; }
 
-  /// Returns the next tickets for an actor, in parts of groups where that keeps actors busy. Empty
+  /// Returns the next tickets for an actor, in parts of groups if that keeps actors busy. Empty
   /// if there are none for now.
   std::vector<Ticket> next(const WaitingActor& waiting);
   /// Ends a group in flight. Throws Error if it is not in flight or not complete.

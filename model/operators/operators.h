@@ -172,7 +172,7 @@ class Operators {
     return nullptr;
   }
 
-  /// Returns the CUDA graphs of one policy's decode steps, or null where replay gains nothing.
+  /// Returns the CUDA graphs of one policy's decode steps, or null if replay gains nothing.
   virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
 
   // ---- Matmuls. A row of y depends on the same row of x alone.
@@ -183,7 +183,7 @@ class Operators {
   /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32 with
   /// contiguous rows.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
-  /// y = x W^T. y may be fp32 where x is bf16 (logits).
+  /// y = x W^T. y may be fp32 if x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
   /// y = residual + x W^T. y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
@@ -191,7 +191,7 @@ class Operators {
   virtual void add_bias(Tensor x, Tensor bias) = 0;
   /// dbias [1, cols] += the sum of dy's rows in order. dbias is fp32.
   virtual void add_bias_backward(Tensor dy, Tensor dbias) = 0;
-  /// dx = dy W. dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
+  /// dx = dy W. dy may be fp32 if dx is bf16 (logits), here and below. Throws Error if the
   /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32. `starts` [S + 1] holds the first row of each sequence, then the

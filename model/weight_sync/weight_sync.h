@@ -82,7 +82,7 @@ class WeightSender {
   /// Gives all actors the current weights, as those of `policy_version`. Blocks until the actors
   /// have received them.
   void publish(std::int64_t policy_version);
-  /// Notifies the actors that the run is over, and returns when they have received this. Where
+  /// Notifies the actors that the run is over, and returns when they have received this. If
   /// actors compute with the learners' weights, it is collective over the learners: no learner's
   /// memory may go away before the actors have finished.
   void finish();
@@ -90,7 +90,7 @@ class WeightSender {
  private:
   Collective* actors_ = nullptr;    // null: this learner sends to no actor
   Collective* learners_ = nullptr;  // null: actors hold weights of their own
-  DeviceSpan weights_;              // empty where actors compute with the learners' weights
+  DeviceSpan weights_;              // empty if actors compute with the learners' weights
   WeightSyncOptions options_;
 };
 
@@ -117,7 +117,7 @@ class WeightReceiver {
 
   Collective* group_ = nullptr;
   HostCopy* host_copy_ = nullptr;  // null: no other actor uses these weights
-  std::unique_ptr<Weights> own_;   // null where the policy computes with a learner's weights
+  std::unique_ptr<Weights> own_;   // null if the policy computes with a learner's weights
   Transformer policy_;
 };
 

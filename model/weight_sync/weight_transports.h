@@ -92,7 +92,7 @@ class MpiWeightSync {
   /// Returns the memory in which this actor's operators must place weights; empty: any.
   SharedFloats memory() const;
 
-  /// A learner's end. Collective over learners and actors where the operators compute on GPUs.
+  /// A learner's end. Collective over learners and actors if the operators compute on GPUs.
   std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
   /// An actor's end. Collective as sender() is. Throws Error if the learner has another model.
   std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);

@@ -34,8 +34,8 @@ std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   return std::max(start.step, start.logged_step - config.tickets.max_staleness);
 }
 
-/// Returns the schedule to follow. Where steps take the first groups, else returns the run's own
-/// schedule, which earlier starts have written.
+/// Returns the schedule to follow. If there is none and steps take the first groups, returns the
+/// run's own schedule, which earlier starts have written.
 std::optional<RolloutSchedule> known_schedule(const TrainConfig& config) {
   if (!config.run.follow_schedule.empty()) return RolloutSchedule(config.run.follow_schedule);
   const fs::path own = fs::path(config.run.directory) / kScheduleFile;

@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunStart, step, model_directory, from_checkpo
 
 namespace {
 
-/// Returns the keys and sections that run.resume changed allows to differ from the run's. Where
+/// Returns the keys and sections that run.resume changed allows to differ from the run's. If
 /// steps take the first groups, the staleness says which groups are left for later steps.
 std::vector<std::string> changeable_keys(const TrainConfig& config) {
   std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
