@@ -66,7 +66,7 @@ CheckpointSaver::~CheckpointSaver() {
   if (!writing_.valid() || !is_first()) return;
   Log("learner", 0)
       .warn("training failed; the checkpoint that is being written is {}",
-            awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
+            awaits_parts_ ? "abandoned: it lacks the parts of other learners" : "completed first");
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {

@@ -73,7 +73,7 @@ void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
          here.tokenizer_sha256, there.tokenizer_sha256);
   }
   for (const std::string& key : changed_keys(run)) {
-    if (is_in(kShared, key)) fail("{} differ in {}: no one policy sampled both", both, key);
+    if (is_in(kShared, key)) fail("{} differ in {}: no single policy sampled both", both, key);
   }
 }
 

@@ -261,7 +261,7 @@ void Liveness::check_all_connected() {
   Log("liveness", 0)
       .warn(
           "of {} other ranks only {} connected to port {} of {} within {} s (a firewall?): if the "
-          "host of another one becomes unresponsive, the run will wait for it",
+          "host of a missing rank becomes unresponsive, the run will wait for it",
           size_ - 1, ranks_.count_others(), rendezvous_.port, own_.host, kConnectTimeout.count());
 }
 
