@@ -29,7 +29,7 @@ namespace lie {
 /// The schedule of a run, read in order to follow it.
 class RolloutSchedule {
  public:
-  /// The schedule of a run without steps.
+  /// Makes the schedule of a run without steps.
   RolloutSchedule() = default;
   /// Reads a file. Throws Error naming the file and the damaged line.
   explicit RolloutSchedule(const std::filesystem::path& path);

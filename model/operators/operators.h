@@ -117,7 +117,7 @@ class Operators {
 
   // ---- Memory
   virtual DType activation_dtype() const = 0;
-  /// The dtype of packed weights, and of the keys and values in pages.
+  /// Returns the dtype of packed weights, and of the keys and values in pages.
   virtual DType packed_dtype() const { return activation_dtype(); }
   ComputeDTypes dtypes() const { return {activation_dtype(), packed_dtype()}; }
   /// Returns new uninitialized memory with contiguous rows. Throws Error with the number of bytes
@@ -133,7 +133,7 @@ class Operators {
   /// Returns the bytes that allocate() can still provide, if known. They are unknown for host
   /// memory, which all processes share.
   virtual std::optional<std::int64_t> free_bytes() const { return {}; }
-  /// The place of the allocated memory. The host may access it only if it is host memory.
+  /// Returns the place of allocated memory. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
   /// Returns `x`, whose rows must be contiguous, as an argument for collectives.
   DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
@@ -316,8 +316,8 @@ struct SharedFloats {
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {},
                                               DType matmul_dtype = DType::kFloat32);
 
-/// Whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower than in
-/// fp32.
+/// Returns whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower
+/// than in fp32.
 bool has_matrix_unit();
 
 /// Uploads several lists at once, because each upload to a device is a separate transfer. Returns

@@ -71,8 +71,8 @@ class WeightSender {
   /// Learner 0: sends `weights` to the other members of `actors`. Keeps a reference to the group.
   WeightSender(Collective& actors, DeviceSpan weights, const WeightSyncOptions& options)
       : actors_(&actors), weights_(weights), options_(options) {}
-  /// A learner whose weights actors compute with. `actors` is null except on learner 0, which sends
-  /// headers only. Keeps references to both groups.
+  /// Makes the end of a learner whose weights actors compute with. `actors` is null except on
+  /// learner 0, which sends headers only. Keeps references to both groups.
   WeightSender(Collective* actors, Collective& learners) : actors_(actors), learners_(&learners) {}
 
   /// Returns whether actors compute with the learners' weights. An update must then be complete on
@@ -97,13 +97,13 @@ class WeightSender {
 /// An actor's end. Holds the policy that the actor generates with.
 class WeightReceiver {
  public:
-  /// A policy with weights of its own, zeros until the first receive(). With `host_copy` they are
-  /// the copy that the actors of this host share. Keeps references to all but the config.
+  /// Makes a policy with weights of its own, zeros until the first receive(). With `host_copy` they
+  /// are the copy that the actors of this host share. Keeps references to all but the config.
   WeightReceiver(const ModelConfig& config, Operators& operators, Collective& group,
                  HostCopy* host_copy = nullptr);
-  /// A policy that computes with a learner's weights. Keeps a reference to the group.
+  /// Takes a policy that computes with a learner's weights. Keeps a reference to the group.
   WeightReceiver(Transformer policy, Collective& group);
-  /// A policy whose weights never change. receive() must not be called.
+  /// Takes a policy whose weights never change. receive() must not be called.
   explicit WeightReceiver(Transformer policy);
 
   Transformer& policy() { return policy_; }

@@ -66,9 +66,9 @@ class TrajectoryCheck {
     found_.read.push_back(fmt::format("trajectories: {}, {}", counted(files_, "file"),
                                       counted(responses_, "response")));
   }
-  /// The settings stored in the last valid file, as YAML.
+  /// Returns the settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
-  /// The steps in the valid files of learner 0.
+  /// Returns the steps in the valid files of learner 0.
   const std::set<std::int64_t>& steps() const { return steps_; }
 
  private:

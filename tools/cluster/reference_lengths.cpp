@@ -97,7 +97,7 @@ class MeasuredLengths {
     remove_file(path_);
   }
 
-  /// Row of the data -> L_ref in tokens, end of sequence counted.
+  /// Returns L_ref in tokens, end of sequence included, by row of the data.
   const std::map<std::int64_t, double>& by_row() const { return by_row_; }
   std::int64_t responses = 0, at_limit = 0;  // at_limit: cut at the response limit
   std::int64_t truncated = 0;                // prompts that lost tokens

@@ -13,7 +13,7 @@
 namespace lie::planning {
 namespace {
 
-/// `threads`: of each rank; 0: its share of the cores.
+/// `threads`: the number for each rank; 0: the rank's share of the cores.
 double processors(const std::vector<int>& ranks, const Hosts& hosts, std::int64_t threads) {
   std::map<std::int64_t, std::int64_t> counts;  // ranks by host
   for (const int rank : ranks) ++counts[hosts.host_of(rank)];

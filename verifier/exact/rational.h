@@ -46,7 +46,7 @@ class Rational {
   friend Rational operator+(const Rational& a, const Rational& b) { return of(fmpq_add, a, b); }
   friend Rational operator-(const Rational& a, const Rational& b) { return of(fmpq_sub, a, b); }
   friend Rational operator*(const Rational& a, const Rational& b) { return of(fmpq_mul, a, b); }
-  /// b must not be zero.
+  /// Requires that b is not zero.
   friend Rational operator/(const Rational& a, const Rational& b) { return of(fmpq_div, a, b); }
   Rational operator-() const { return Rational() - *this; }
 

@@ -166,7 +166,7 @@ struct Expr {
   bool has(std::uint32_t any_of) const { return (traits & any_of) != 0; }
 };
 
-/// The bit of a symbol's name in Expr::symbols. Different names may have the same bit.
+/// Returns the bit of a symbol's name in Expr::symbols. Different names may have the same bit.
 std::uint64_t symbol_bit(std::string_view name);
 
 /// Owns the nodes of a pair and counts them against its budget. Every maker returns nullptr once

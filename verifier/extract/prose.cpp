@@ -315,8 +315,8 @@ class Prose {
     found_.push_back(all);
   }
 
-  // Math-Verify's rule is under 10 bytes between, or under 70 with a comma, semicolon, "and" or
-  // "or".
+  // Math-Verify requires fewer than 10 bytes in between, or fewer than 70 with a comma, semicolon,
+  // "and" or "or".
   bool belongs(const Box& before, const Box& box) const {
     const std::string_view between = text_.substr(before.end, box.begin - before.end);
     if (between.size() < 10) return true;

@@ -210,8 +210,8 @@ class BallEvaluator {
     return combine(name, args, out);
   }
 
-  // The function sin(c + sum of c_j a_j) + 2, whose constants are drawn from the name. The constant
-  // c distinguishes names when all arguments are 0.
+  // Computes sin(c + sum of c_j a_j) + 2, with constants drawn from the name. The constant c
+  // distinguishes names when all arguments are 0.
   bool combine(const std::string& name, const std::vector<Ball>& args, Ball& out) {
     set(out, Point{PointKind::kPositive, 77}.value(name));
     for (std::size_t j = 0; j < args.size(); ++j) {

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxTemplateBytes = 1 << 20;  // the largest published ones have 30 kB
 constexpr std::time_t kFixedTime = 1'721'995'200;   // 2024-07-26 12:00 UTC
 
-/// The function strftime_now, which formats kFixedTime in UTC.
+/// Implements strftime_now: formats kFixedTime in UTC.
 jinja::value fixed_date(const jinja::func_args& args) {
   args.ensure_vals<jinja::value_string>();
   const std::string format = args.get_pos(0)->as_string().str();
@@ -171,7 +171,7 @@ std::string JinjaTemplate::render(std::span<const ChatMessage> messages, bool ad
   return ask(globals(messages, add_generation_prompt, variables).dump());
 }
 
-/// Errors of the template itself name its place already.
+/// Errors of the template itself already name its place.
 std::string JinjaTemplate::ask(std::string_view request) const {
   try {
     return process_->ask(request);
