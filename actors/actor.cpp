@@ -48,8 +48,8 @@ class Actor {
   }
 
   /// Adds tickets while there are free slots for them. Returns what else was assigned, if anything.
-  /// Blocks only if there is nothing to generate. Where weights change in flight, it also requests
-  /// them without free slots.
+  /// Blocks only if there is nothing to generate. If weights may change in flight, requests are
+  /// also sent without free slots, so that new weights are noticed.
   std::optional<Assignment::Kind> receive_tickets() {
     while (generator_.weights_change_in_flight() || generator_.free_slots() > 0) {
       std::optional<Assignment> assignment = receive_assignment();

@@ -91,8 +91,8 @@ void Generator::record_version(const SampleId& sample) {
       ticket.step, ticket.group, sample.number(), response.ids.size(), version);
 }
 
-/// Frees the slot and pages of a response that newer weights are to continue, unless they need its
-/// cache. Returns whether it did.
+/// Frees the slot and pages of a response that must wait for newer weights, if these will recompute
+/// its cache anyway. Returns whether it did.
 bool Generator::set_aside(const Running& running) {
   if (options_.in_flight_weights != InFlightWeights::kRecomputeCache || is_due(running)) {
     return false;

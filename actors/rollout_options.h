@@ -11,7 +11,7 @@
 
 namespace lie {
 
-/// How tokens are drawn. The paper trains at temperature 1 and evaluates at 0.6, with top_p 1.
+/// Options of token sampling. The paper trains at temperature 1 and evaluates at 0.6, with top_p 1.
 struct SamplingOptions {
   double temperature = 1.0;
   double top_p = 1.0;
@@ -23,7 +23,7 @@ void describe(FieldList& fields, SamplingOptions& options);
 /// Describes the sampling of evaluations, whose max_response_tokens may be 0 in a config.
 void describe_evaluation(FieldList& fields, SamplingOptions& options);
 
-/// What happens to responses in flight when there are newer weights.
+/// The treatment of responses in flight when newer weights arrive.
 enum class InFlightWeights : std::uint8_t {
   kFinish,          // they end under the old weights
   kKeepCache,       // they continue under the new weights with the old KV cache

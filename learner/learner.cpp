@@ -33,8 +33,8 @@ void update_policy(const LearnerParts& parts, StepOutcome& step) {
   step.update = parts.updater.run(step.step, step.groups, step.advantages);
 }
 
-/// Writes down which groups the step took. This precedes publish_weights(): groups generated with
-/// the new weights are valid only if a restarted run takes the same groups again.
+/// Records which groups the step took. This precedes publish_weights(): groups generated with the
+/// new weights are valid only if a restarted run takes the same groups again.
 void record_schedule(const LearnerParts& parts, const StepOutcome& step) {
   if (parts.schedule != nullptr) parts.schedule->record(step);
 }

@@ -1,5 +1,5 @@
-// A training step as it passes through the learner: its groups, what was computed from them, and
-// the recorders that keep what becomes of it.
+// A training step as it passes through the learner: its groups, the results computed from them, and
+// the recorders that store both.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct StepGroups {
   std::int64_t wanted_groups = 0;
   /// Whether an earlier start has logged the step, which is then learned again from the log.
   bool is_logged = false;
-  /// On learner 0: groups that evaluate the policy after the step. A logged step brings them along.
+  /// On learner 0: groups that evaluate the policy after the step. For a logged step, from the log.
   std::vector<ScoredGroup> evaluation = {};
   /// On learner 0: the learner's results in the log, for a logged step.
   std::vector<std::vector<LearnerResult>> logged_results = {};  // [groups][G]
@@ -48,14 +48,14 @@ struct StepOutcome : StepGroups {
   StepSeconds seconds = {};
 };
 
-/// Keeps something of every step.
+/// Records a part of every step's outcome.
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
   /// Records a step. May add to step.seconds.
   virtual void record(StepOutcome& step) = 0;
-  /// Is called after the last step, also of a run that stops early. Returns when everything that
-  /// was recorded is kept.
+  /// Called after the last step, including that of a run that stops early. Returns when everything
+  /// that was recorded is stored.
   virtual void close() {}
 };
 

@@ -157,7 +157,7 @@ void ChildProcess::flush() {
         ::write(input_.number(), waiting_.data() + sent_, waiting_.size() - sent_);
     if (taken > 0) sent_ += static_cast<std::size_t>(taken);
     if (taken < 0 && errno == EAGAIN) return;
-    if (taken < 0 && errno != EINTR) input_.close();  // no reader; the exit status tells why
+    if (taken < 0 && errno != EINTR) input_.close();  // no reader; the exit status gives the reason
   }
   waiting_.clear();
   sent_ = 0;

@@ -34,7 +34,7 @@ struct LengthRewardOptions {
   /// and a penalty of 0.3 for 9,000 missing tokens. Rounds both to two digits.
   void fit_to_limit(std::int64_t max_response_tokens);
   /// Sets the target `more_tokens` above the start policy's mean length, or above each prompt's
-  /// L_ref if the data has one, and eta such that a wrong answer that lacks them all loses 0.75.
+  /// L_ref if the data has one, and eta so that an incorrect answer lacking them all loses 0.75.
   void fit_to_start(double mean_tokens, double more_tokens, bool has_reference_lengths);
 };
 

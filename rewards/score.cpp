@@ -107,7 +107,7 @@ Score Scorer::verified(const Ticket& ticket, std::string_view text) {
     score.extracted = std::move(answer.answer);
     store(std::move(answer), score);
   } else {
-    // What copies the prompt is refused in training only, so that evaluations stay comparable.
+    // Copies of the prompt are refused in training only, so that evaluations stay comparable.
     const bool training = ticket.purpose == Purpose::kTrain;
     Verdict verdict = verify(ticket.prompt.gold, text, options_.verifier,
                              training ? std::string_view(ticket.prompt.text) : std::string_view());

@@ -85,7 +85,7 @@ class Pair {
 
   static Side side(std::string text) { return {.text = std::move(text), .found = true}; }
 
-  // Accepts the first candidate that parses or is a choice. Where none does, `best` is the first
+  // Accepts the first candidate that parses or is a choice. If none does, `best` is the first
   // one with its error.
   extract::Taker taker(Side& best) {
     return [this, &best](Candidate candidate) {
@@ -167,7 +167,7 @@ class Pair {
     if (gold && answer && gold->letter != answer->letter) return;
     Side wanted = side(gold ? gold->value : right.text);
     Side found = side(answer ? answer->value : given.text);
-    // A letter alone may be written small.
+    // A lone letter may be lower case.
     const std::string_view letter = trimmed(given.text);
     if (gold && wanted.text.empty() && letter.size() == 1 && to_upper(letter[0]) == gold->letter)
       return set(VerdictCode::kEqual, "the same option");

@@ -33,7 +33,7 @@ Verdict verify(std::string_view gold, std::string_view response,
 Verdict explain(std::string_view gold, std::string_view response,
                 const VerifierOptions& options = {}, std::string_view prompt = {});
 
-/// Returns why the verifier cannot read `gold`, or an empty text where it can. A gold that does not
+/// Returns why the verifier cannot read `gold`, or an empty text if it can. A gold that does not
 /// parse, or does not equal itself in a box, rewards no answer except perhaps its own text. Costs
 /// about as much as verify().
 std::string unreadable_gold(std::string_view gold, const VerifierOptions& options = {});

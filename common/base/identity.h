@@ -10,7 +10,7 @@ namespace lie {
 /// for uncommitted changes, or the version alone if git was not available.
 std::string_view build_id();
 
-/// Returns the host name, or "unknown host" where the system does not tell it.
+/// Returns the host name, or "unknown host" if the system does not provide it.
 std::string host_name();
 
 }  // namespace lie

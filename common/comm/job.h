@@ -36,7 +36,7 @@ class JobStopped : public Error {
   using Error::Error;
 };
 
-/// Runs the work of this rank, and notifies the other ranks how it ended. There is one Job per
+/// Runs the work of this rank, and notifies the other ranks of how it ended. There is one Job per
 /// process, which main creates after the Environment.
 ///
 /// Protocol (tag kFarewell):

@@ -27,7 +27,7 @@ constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor}
       o.actors, o.reward_workers, o.learners, counted(ranks, "rank"), problem);
 }
 
-/// Returns the number of reward workers where the options leave it open. These are all remaining
+/// Returns the number of reward workers if the options leave it open. These are all remaining
 /// ranks if the numbers of actors and learners are given.
 std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
                                  std::int64_t learners) {

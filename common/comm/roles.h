@@ -34,7 +34,7 @@ struct RankPlace {
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine);
 
 /// The roles of all ranks. A rank has one role, with two exceptions. A world of one rank has all
-/// roles. Where no rank is left for a reward worker, learner 0 scores the groups that it collects.
+/// roles. If no rank is left for a reward worker, learner 0 scores the groups that it collects.
 struct RoleLayout {
   std::vector<int> learners = {};        // world ranks; learner 0 is rank 0
   std::vector<int> reward_workers = {};  // world ranks

@@ -38,8 +38,8 @@ using ConfigComments = std::map<std::string, std::string>;
 std::string dump_changes(const FieldList& fields, const ConfigComments& comments);
 
 /// Returns the text of --help KEY: the keys whose names contain `part`, with help text, default,
-/// unit and range, by section; all keys for "all". If there are none, it names the nearest one. For
-/// an empty text or the path of a config: the keys `basics`, and the names of the others.
+/// unit and range, by section. "all" selects all keys. If no key matches, names the nearest one.
+/// For an empty text or the path of a config, explains the keys `basics` and lists the others.
 std::string explain_config(const FieldList& fields, std::string_view part,
                            std::span<const std::string_view> basics = {});
 
@@ -49,7 +49,7 @@ bool is_part_of_key(std::string_view argument);
 
 /// Returns the keys whose values differ between the fields and a config written by dump_config, as
 /// "key: there 0.2, here 0.3". Skips `ignored` keys and sections. A config of an older version may
-/// use former names of keys, and for keys that it lacks FieldInfo::before applies.
+/// use former names of keys. FieldInfo::before gives the values of keys that it lacks.
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "config.step-", kSuffix = ".yaml";
 
-/// Sections on where and how a start runs, which may change without a word.
+/// Sections for where and how a start runs, whose changes are not reported.
 constexpr std::array kOfStart = {"run", "roles", "model", "checkpoint", "trajectories"};
 
 std::vector<std::string> changed_values(const fs::path& before, const fs::path& after) {

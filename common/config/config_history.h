@@ -21,7 +21,7 @@ struct FormerConfig {
 std::vector<FormerConfig> former_configs(const std::filesystem::path& run_directory);
 
 /// Copies config.yaml to the former config of `last_step`, before config.yaml is replaced. Keeps
-/// the file of an earlier change after the same step, whose settings no step has used.
+/// an existing former config of that step, because no step has used the present config.yaml.
 void keep_former_config(const std::filesystem::path& run_directory, std::int64_t last_step);
 
 /// The values that apply to the steps after `after_step` and not to that step.
@@ -30,8 +30,8 @@ struct ConfigChange {
   std::vector<std::string> values;  // "optimizer.learning_rate: 0.001, now 0.0001"
 };
 
-/// Returns the changes of a run, by step. Leaves out keys on where and how a start runs, which may
-/// change without a word. Throws Error naming a file that is no YAML.
+/// Returns the changes of a run, by step. Omits keys for where and how a start runs, whose changes
+/// are not reported. Throws Error naming a file that is not YAML.
 std::vector<ConfigChange> config_changes(const std::filesystem::path& run_directory);
 
 }  // namespace lie

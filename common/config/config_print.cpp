@@ -72,7 +72,7 @@ std::string indent_of(std::string_view key) {
   return std::string(2 * static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')), ' ');
 }
 
-/// "default 8; responses; 1 to 64"
+/// Returns for example "default 8; responses; 1 to 64".
 std::string facts(const Field& field) {
   const std::string& value = field.default_text;
   std::string text = fmt::format("default {}", value.empty() ? "\"\"" : value);

@@ -51,7 +51,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
 
 namespace {
 
-/// A key of another framework and what it is here.
+/// A key of another framework and its counterpart here.
 struct ForeignKey {
   std::string framework, key;
   std::string here;               // "optimizer.beta1, optimizer.beta2"
@@ -83,8 +83,8 @@ std::string plain(std::string cell) {
   return cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
 }
 
-/// Reads the rows of the page's table. What follows a colon in a framework's cell is values, and
-/// what follows a slash is a divisor.
+/// Reads the rows of the page's table. In a framework's cell, a colon precedes values and a slash
+/// precedes a divisor.
 std::vector<ForeignKey> read_table() {
   std::vector<ForeignKey> table;
   std::vector<std::string> frameworks;

@@ -20,13 +20,13 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 /// longer name's length. Empty otherwise.
 std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-/// The text of that page.
+/// The text of keys-of-other-frameworks.md.
 extern const std::string_view kForeignKeysPage;
 
 /// Returns "; TRL's beta is policy_loss.kl_coefficient here;" for policy_loss.beta, or an empty
 /// text. A key matches a framework's if it is that key, with or without outer sections, or if both
-/// end in the same name and the key here is in the section of `key`. Keys here that the command
-/// does not have are never named; it has `known`.
+/// end in the same name and the key here is in the section of `key`. Suggests only keys in `known`,
+/// those of the command.
 std::string foreign_key_hint(std::string_view key, std::span<const std::string> known);
 
 }  // namespace lie

@@ -16,7 +16,7 @@ std::string_view without_plus(std::string_view text) {
   return plus ? text.substr(1) : text;
 }
 
-/// `kind` is what a text that is no number should be, `sort` what one out of range should be.
+/// Errors ask for a `kind` if the text is not a number, and for a `sort` if it is out of range.
 template <typename Number>
 Number parse(std::string_view text, const FieldInfo& info, const char* kind, const char* sort,
              const char* size) {

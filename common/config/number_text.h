@@ -1,4 +1,4 @@
-// Parses numbers and ranges of numbers, of configs and command lines, and describes their ranges.
+// Parses numbers and number ranges from configs and command lines, and describes their ranges.
 #pragma once
 
 #include <cstdint>

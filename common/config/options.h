@@ -57,7 +57,7 @@ struct Field {
   bool is_text = false;      // a text field: a dump quotes values that look like other types
   bool is_optional = false;  // a number that may be unset, which is written kUnset
   std::function<std::vector<std::string>()> get = {};             // one element unless is_list
-  std::function<void(const std::vector<std::string>&)> set = {};  // throws Error with the expected
+  std::function<void(const std::vector<std::string>&)> set = {};  // throws Error for a bad value
 
   /// Returns the values of get() as they are stored: a command line without its secrets.
   std::vector<std::string> stored() const;
@@ -106,8 +106,8 @@ class FieldList {
         [&value, values](std::size_t i) { value = values[i]; });
   }
 
-  /// Adds the fields of `options`, or those that it adds if it is a function, with "name." before
-  /// their keys.
+  /// Adds the fields of `options` with "name." before their keys. `options` may also be a function
+  /// that adds fields to this list.
   template <typename Options>
   void section(std::string_view name, Options&& options) {
     const std::string outer = prefix_;

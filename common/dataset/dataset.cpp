@@ -131,7 +131,7 @@ std::optional<std::string> gold_in(const JsonRow& row, const std::string& field)
   if (golds.size() == 1) return golds.front();
   fail(
       "{}: field {}: a list of {} correct answers; if an answer must name all of them, join them "
-      "with commas into one text; if any of them is enough, keep one, or judge by reward.command",
+      "with commas into one text; if any of them is enough, keep one, or use reward.command",
       row.place(), field, golds.size());
 }
 

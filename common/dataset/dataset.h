@@ -32,7 +32,7 @@ struct RowOptions : PromptOptions {
   double num_tokens_excess = 1000;
   // Not config keys:
   bool keep_rows = false;    // fills Prompt::row; set if a program needs the rows
-  bool find_fields = false;  // name_fields() by the first row that has a prompt and an answer
+  bool find_fields = false;  // name_fields() by the first row with a prompt and an answer
 };
 void describe(FieldList& fields, RowOptions& options);
 
@@ -48,7 +48,7 @@ struct DataOptions : RowOptions {
 };
 void describe(FieldList& fields, DataOptions& options);
 
-/// What rows have that their author may not have meant.
+/// Counts of row contents that the author may not have intended.
 struct RowCounts {
   std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0
   std::int64_t digit_keys = 0;    // choice questions whose correct answer is another number
@@ -62,7 +62,7 @@ struct Dataset {
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
   RowCounts counts;
   RowOptions options;                // by which the rows were read, with the fields that were found
-  std::vector<std::string> remarks;  // for the user: what may not be meant, a sentence each
+  std::vector<std::string> remarks;  // for the user: possible mistakes in the data, a sentence each
 };
 
 /// Returns the chat messages in a list field. A message has a role (system, user or assistant) and

@@ -7,7 +7,7 @@
 
 namespace lie {
 
-/// Paths of the fields that RowOptions names. Empty where a row has no suitable field.
+/// Paths of the fields that RowOptions names. Empty if a row has no suitable field.
 struct FieldNames {
   std::string prompt;   // a text, or chat messages that end with the user's turn
   std::string choices;  // a list of texts

@@ -41,7 +41,7 @@ Json element(const arrow::Array& array, std::int64_t i) {
   return Json(Value(static_cast<const Array&>(array).GetView(i)));
 }
 
-/// Returns bytes that are a text as one. Other bytes, such as images, are null.
+/// Returns bytes as text if they are valid UTF-8. Other bytes, such as images, become null.
 template <typename Array>
 Json binary(const arrow::Array& array, std::int64_t i) {
   arrow::util::InitializeUTF8();  // fills a table, once

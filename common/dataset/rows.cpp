@@ -23,7 +23,7 @@ void guarded(std::vector<std::string>* skipped, const std::function<void()>& cal
   }
 }
 
-/// A format that is not read, recognized by a file's first bytes or by the end of its name.
+/// An unsupported format, recognized by a file's first bytes or by the end of its name.
 struct OtherFormat {
   std::string_view begin, suffix, name, remedy;
 };
@@ -43,7 +43,7 @@ constexpr std::array<OtherFormat, 10> kOtherFormats = {{
     {"", ".tsv", "TSV", kByPandas},
 }};
 
-/// Throws Error with the remedy if the file's first line belongs to a format that is not read.
+/// Throws Error with the remedy if the file's first line belongs to an unsupported format.
 void refuse_other_format(const fs::path& path, std::string_view line) {
   line = trimmed(line);
   if (line.starts_with('{')) return;

@@ -32,7 +32,7 @@ bool is_valid(std::string_view line);
 std::string with_checksum_comment(std::string_view text);
 
 /// Returns whether a text equals the output of with_checksum_comment(); empty if its last line is
-/// no such comment, as in files of older versions.
+/// not such a comment, as in files of older versions.
 std::optional<bool> fits_checksum_comment(std::string_view text);
 
 /// Calls `visit` with each line that ends with a newline, and its number from 1. Returns the rest

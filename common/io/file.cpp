@@ -83,7 +83,7 @@ void cut_file(const fs::path& path, std::uint64_t bytes) {
   std::error_code code;
   fs::resize_file(path, bytes, code);
   if (code) {
-    fail("{}: cannot cut its end off: {}; check the disk and permissions", path.string(),
+    fail("{}: cannot truncate it: {}; check the disk and permissions", path.string(),
          code.message());
   }
 }

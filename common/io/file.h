@@ -12,8 +12,8 @@ namespace lie {
 
 namespace fs = std::filesystem;
 
-/// Returns the file's content. Throws Error if `path` is missing, unreadable or no regular file: a
-/// pipe or a device such as /dev/zero could be read for ever, deaf to signals.
+/// Returns the file's content. Throws Error if `path` is missing, unreadable or not a regular file.
+/// Reading a pipe or a device such as /dev/zero might never end, and signals would not stop it.
 std::string read_file(const fs::path& path);
 
 /// Replaces the content of `path`: writes a temporary file, syncs it, renames it to `path`, and

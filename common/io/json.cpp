@@ -94,8 +94,8 @@ void write_json(const Json& value, const std::filesystem::path& path) {
 
 namespace {
 
-// Stands before a word such as NaN in a string that takes the word's place. JSON text cannot hold
-// the character itself, and an escaped one is restored as a number only if such a word follows.
+// Begins the string that replaces a word such as NaN. JSON text cannot hold the character itself,
+// and an escaped one becomes a number again only if such a word follows.
 constexpr std::string_view kMark = "\\u0001";
 
 bool is_not_finite(std::string_view token) {

@@ -12,8 +12,8 @@ namespace lie {
 
 using Json = nlohmann::json;
 
-/// The greatest depth of lists and objects. The parser's own functions call themselves at each
-/// level, so that a file of a stranger could exhaust the stack.
+/// The maximum nesting depth of lists and objects. The parser recurses at each level, so without a
+/// limit an untrusted file could exhaust the stack.
 inline constexpr int kMostJsonLevels = 512;
 
 /// Returns whether JSON text has more than kMostJsonLevels.

@@ -41,7 +41,7 @@ class JsonRow {
   /// Like text(), but throws Error if the field is absent.
   std::string required_text(std::string_view field) const;
 
-  /// The whole object.
+  /// Returns the whole object.
   const nlohmann::json& object() const { return *object_; }
 
   /// Returns the whole object on one line. Invalid UTF-8 becomes U+FFFD.

@@ -42,7 +42,7 @@ FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
   if (fs::exists(there) && !fs::is_regular_file(there)) return;
   if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
   at_ = place_.string() + ".partial";
-  ::unlink(at_.c_str());  // so that a link which somebody else has put there is not followed
+  ::unlink(at_.c_str());  // so that a link that somebody else put there is not followed
   const Descriptor created(::open(at_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!created.is_open()) fail_on(at_, "create it", "check the path and its permissions");
 }

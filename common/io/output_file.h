@@ -30,10 +30,10 @@ class OutputFile {
 /// exist. Call this before long computations whose result is written there.
 void check_place(const std::filesystem::path& place);
 
-/// The constructor creates the temporary file anew. Callers write to at(), then publish() renames
-/// the complete file to its final path, durably. Without publish() the destructor removes the
-/// temporary file. For a symbolic link the target is replaced. A device or pipe is written
-/// directly. Throws Error like check_place().
+/// A file that is written under a temporary name. The constructor creates the temporary file,
+/// callers write to at(), and publish() durably renames it to its final path. Without publish() the
+/// destructor removes it. If the path is a symbolic link, its target is replaced. A device or pipe
+/// is written directly. Throws Error like check_place().
 class FileAside {
  public:
   explicit FileAside(std::filesystem::path place);

@@ -77,7 +77,7 @@ void allow_next_request() {
 }
 
 /// Keeps only `socket` open, so that the child holds no lock, connection or file of this process.
-/// Signals to the job are for its ranks.
+/// Ignores signals to the job, which are for its ranks.
 void leave_the_job(int socket) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_IGN);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGXCPU}) ::signal(fault, SIG_DFL);

@@ -1,6 +1,6 @@
-// A function that runs in a child process of its own, within limits of memory (1 GiB more than this
-// process has at the fork) and processor time (3 s for each request): for programs of strangers,
-// such as chat templates, that can crash or never end.
+// A function that runs in a child process of its own, with limits on memory (1 GiB more than this
+// process has at the fork) and processor time (3 s for each request). It isolates untrusted
+// programs, such as chat templates, that may crash or never end.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ class LimitedProcess {
   using Answer = std::function<std::string(std::string_view request)>;
 
   /// Forks a child that answers requests until this object is destroyed. `answer` runs in the child
-  /// only, which has no other threads: it must not wait for a lock that one of them could hold.
+  /// only, without this process's other threads. It must not wait for a lock that they may hold.
   explicit LimitedProcess(const Answer& answer);
   ~LimitedProcess();
   LimitedProcess(const LimitedProcess&) = delete;
   LimitedProcess& operator=(const LimitedProcess&) = delete;
 
-  /// Returns the answer to a request. Throws Error with the message of what `answer` threw, or that
-  /// says which limit was exceeded or how the child ended. Thread-safe.
+  /// Returns the answer to a request. Throws Error with the message of the exception that `answer`
+  /// threw, with the limit that was exceeded, or with how the child ended. Thread-safe.
   std::string ask(std::string_view request);
 
  private:

@@ -33,7 +33,7 @@ constexpr const char* kRemedy =
 
 enum class KernelLock { kHeldByOther, kFree, kUnsupported };
 
-/// Takes the kernel's lock of an open file (F_OFD_SETLK), or looks at it (F_OFD_GETLK).
+/// Takes the kernel's lock of an open file (F_OFD_SETLK), or queries it (F_OFD_GETLK).
 KernelLock kernel_lock(int descriptor, int command) {
   struct flock whole_file = {};
   whole_file.l_type = F_WRLCK;

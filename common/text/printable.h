@@ -1,4 +1,4 @@
-// Text of data and of other people's files, made safe to show.
+// Makes text from data and from untrusted files safe to display.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 namespace lie {
 
 /// Returns the text with control characters written as \x1b, so that no text can move a terminal's
-/// cursor, recolor it or set its title, and with marks of text direction as \u202e. Line ends and
-/// tabs stay. Bytes 0x80 to 0x9f count only as
-/// the second byte of U+0080 to U+009F, written as \u0080 and so on.
+/// cursor, recolor it or set its title. Characters that change the text direction are written as
+/// \u202e. Line ends and tabs stay. Bytes 0x80 to 0x9f count only as the second byte of U+0080 to
+/// U+009F, which are written as \u0080 and so on.
 std::string printable(std::string_view text);
 
 /// Returns a command line with "***" in place of what looks like a secret: the value of an option

@@ -178,7 +178,7 @@ class Rolling {
   std::uint64_t value_ = 0;
 };
 
-/// The 64-bit finalizer of MurmurHash3, a bijection.
+/// Applies the 64-bit finalizer of MurmurHash3, a bijection.
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdu;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53u;

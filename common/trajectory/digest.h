@@ -19,7 +19,7 @@ namespace lie {
 ///   offsets, actor_rank, reward_rank and verify_seconds. The reward terms, in the run's order,
 ///   precede their sum, and the further numbers come last. Then extracted answer, token ids,
 ///   behavior log-probs and learner log-probs.
-/// - For each response, where weights change in flight: the runs of versions, each with its version
+/// - For each response, if weights change in flight: the runs of versions, each with its version
 ///   and tokens as int64.
 std::string trajectories_digest(const RunReader& run);
 

@@ -51,8 +51,8 @@ class Handle {
 hid_t checked_id(hid_t id, std::string_view what);
 void check(herr_t status, std::string_view what);
 std::string last_reason();
-/// Throws Error that names the file, what of it cannot be written, HDF5's innermost reason and the
-/// remedy.
+/// Throws Error that names the file, the part that cannot be written, HDF5's innermost reason and
+/// the remedy.
 [[noreturn]] void fail_to_write(const std::filesystem::path& file, std::string_view what);
 /// Must be called before any other HDF5 function. It stops HDF5 from printing error stacks, because
 /// reasons are part of Error. It also stops HDF5 from closing files at exit. A file that could not

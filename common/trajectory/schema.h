@@ -11,8 +11,8 @@
 // it verifies.
 //
 // Besides the columns listed here, /sample has one for each reward term and one for each further
-// number of a reward or verifier program. The table /version_run exists only where weights change
-// in flight. Where steps are complete with the first groups to arrive, /problem also names the step
+// number of a reward or verifier program. The table /version_run exists only if weights change
+// in flight. If steps are complete with the first groups to arrive, /problem also names the step
 // for which each group was drawn.
 #pragma once
 
@@ -107,7 +107,7 @@ inline constexpr I32 kTokensDropped{kT, "/problem/prompt_tokens_dropped", "token
                                     "cut from the start of the prompt"};
 inline constexpr F64 kReferenceLength{kT, "/problem/reference_length", "tokens",
                                       "L_ref; negative: unknown"};
-// These two exist only where steps are complete with the first groups to arrive; -1 in evaluations.
+// These two exist only if steps are complete with the first groups to arrive; -1 in evaluations.
 inline constexpr I64 kDrawnStep{kT, "/problem/drawn_step", "step",
                                 "step that drew the prompt and keys its random numbers"};
 inline constexpr I64 kDrawnGroup{kT, "/problem/drawn_group", "",
@@ -161,7 +161,7 @@ inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
                                 "update of its step that used it, from 0; -1: not trained on"};
 inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "rank that generated it"};
 inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "rank that scored it"};
-// These two exist only where weights change in flight. policy_version is then that of the group's
+// These two exist only if weights change in flight. policy_version is then that of the group's
 // first token.
 inline constexpr I64 kVersionRunOffset{kT, "/sample/version_run_offset", "runs",
                                        "into /version_run/*"};

@@ -40,7 +40,7 @@ struct CheckpointSchedule {
   }
 };
 
-/// State of other folders that is saved with a checkpoint, such as the run's coverage.
+/// State of other components that is saved with a checkpoint, such as the run's coverage.
 class CheckpointExtra {
  public:
   virtual ~CheckpointExtra() = default;
@@ -72,7 +72,7 @@ struct CheckpointContents {
 /// Learner 0, first: creates an empty directory under another name, and removes what earlier
 /// crashes left.
 void begin_checkpoint(const std::filesystem::path& checkpoints, std::int64_t step);
-/// Every learner, at the same time: writes its own of `parts`, and on learner 0 the files that all
+/// Every learner, at the same time: writes its own part, and on learner 0 also the files that all
 /// parts share. Returns the lines of SHA256SUMS for the part when it is on disk.
 std::string write_checkpoint_part(const std::filesystem::path& checkpoints,
                                   const CheckpointContents& contents,

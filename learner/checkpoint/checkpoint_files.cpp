@@ -120,8 +120,8 @@ T field(const Json& json, const char* key, const fs::path& path) {
   const auto at = json.find(key);
   if (at == json.end()) {
     fail(
-        "{}: field \"{}\" is missing; the checkpoint is incomplete or not of this program: remove "
-        "its directory to resume from the preceding one",
+        "{}: field \"{}\" is missing; the checkpoint is incomplete or from another program: "
+        "remove its directory to resume from the preceding one",
         path.string(), key);
   }
   const bool fits = !std::is_integral_v<T> || at->is_number_integer();

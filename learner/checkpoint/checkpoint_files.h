@@ -50,12 +50,12 @@ struct TrainerState {
 
 void save_trainer_state(const TrainerState& state, const std::filesystem::path& checkpoint);
 
-/// Whether SHA256SUMS was written with the checkpoint. Throws Error if trainer_state.json cannot be
-/// read.
+/// Returns whether SHA256SUMS was written with the checkpoint. Throws Error if trainer_state.json
+/// cannot be read.
 bool promises_checksums(const std::filesystem::path& checkpoint);
 
 /// Reads the state. Throws Error naming file, field and remedy if trainer_state.json is missing,
-/// truncated or not of this program.
+/// truncated or was written by another program.
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 
 // AdamW's moments in the files of a checkpoint, one file for each learner that held a shard of

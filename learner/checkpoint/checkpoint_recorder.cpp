@@ -60,12 +60,13 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
   copy_ = std::make_unique<Copy>(weights, parts_[static_cast<std::size_t>(learners.rank())]);
 }
 
-/// The thread uses members that are destroyed next. Only a run that fails has not waited before.
+/// The thread uses members that are destroyed next. It may still be running only if the run has
+/// failed.
 CheckpointSaver::~CheckpointSaver() {
   if (!writing_.valid() || !is_first()) return;
   Log("learner", 0)
       .warn("training failed; the checkpoint that is being written is {}",
-            awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
+            awaits_parts_ ? "abandoned: it lacks the parts of other learners" : "completed first");
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
@@ -118,8 +119,8 @@ CheckpointSaver::Written CheckpointSaver::gather(Written own) {
   return all;
 }
 
-/// Lets learner 0 complete the checkpoint once all parts are written. The learners find out
-/// together whether they are.
+/// Lets learner 0 complete the checkpoint once all parts are written. Collective: the learners
+/// agree on whether all parts are written.
 void CheckpointSaver::share_written(bool waits) {
   if (!awaits_parts_) return;
   if (waits) writing_.wait();
@@ -193,7 +194,7 @@ void CheckpointRecorder::save() {
   });
 }
 
-/// Reports a checkpoint that is in place, and removes the trajectories that it makes needless.
+/// Reports a checkpoint that is in place, and removes the trajectories that it makes obsolete.
 void CheckpointRecorder::note(const std::optional<SavingSeconds>& saved) {
   if (!saved || !coordinator_) return;
   coordinator_->stop.saved_in(saved->all);

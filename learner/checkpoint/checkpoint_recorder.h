@@ -39,7 +39,7 @@ class CheckpointSaver {
   /// save() returns when the checkpoint is in place, or throws.
   CheckpointSaver(std::filesystem::path checkpoints, const CheckpointOptions& options,
                   const Weights& weights, Collective& learners);
-  /// Waits for the thread, and drops its error. Gives up a checkpoint that lacks the parts of other
+  /// Waits for the thread, and drops its error. Abandons a checkpoint that lacks the parts of other
   /// learners.
   ~CheckpointSaver();
 
@@ -96,7 +96,7 @@ struct CheckpointedRun {
 struct CoordinatorState {
   const PromptStream& prompts;
   const CheckpointExtra& coverage;
-  EarlyStop& stop;  // is informed how long saving takes
+  EarlyStop& stop;  // receives the duration of each save
 };
 
 /// Saves a checkpoint after each step that is due, and after the last recorded step. Once a

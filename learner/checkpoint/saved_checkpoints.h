@@ -24,7 +24,7 @@ std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoi
 /// Returns the last valid checkpoint of step `at_most` or an earlier one. Renames later, damaged
 /// ones to step-NNNNNN.damaged with a warning each; readers ignore that name and nothing removes
 /// it. Accepts a checkpoint without checksums with a warning. Returns empty if there was never a
-/// checkpoint. If all are damaged, returns empty with a warning where `log_holds` says that the
+/// checkpoint. If all are damaged, it returns empty with a warning if `log_holds` says that the
 /// trajectory log holds the step of the last one; otherwise throws Error. Only the writer of the
 /// directory may call this.
 std::optional<std::filesystem::path> valid_checkpoint(

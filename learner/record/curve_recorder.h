@@ -1,5 +1,5 @@
 // The curves of a run, recorded by learner 0: metrics.jsonl, TensorBoard events, the progress line.
-// The repair of metrics.jsonl when a run is resumed.
+// Also repairs metrics.jsonl when a run is resumed.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ class CurveRecorder : public StepRecorder {
   RewardNames rewards_;
   std::int64_t settings_changes_ = 0;
   std::optional<MetricCondition> goal_;
-  EarlyStop* stop_ = nullptr;  // where there is a goal
+  EarlyStop* stop_ = nullptr;  // null without a goal
   RunCoverage& coverage_;
   RoleClocks clocks_;
   SignalWatch signal_;

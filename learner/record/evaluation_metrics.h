@@ -45,8 +45,7 @@ std::optional<MetricCondition> parse_metric_condition(const std::string& text);
 
 /// Maps the data sources of `groups` to their names in metrics. Letters, digits, "_", "-" and "."
 /// are kept, other bytes become "_", and an empty source is "unnamed". Duplicate names get the
-/// suffixes
-/// "_2", "_3", ...
+/// suffixes "_2", "_3", ...
 std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// The metrics of a step, a flat and ordered list of named numbers, and the means of which most are.
+// The metrics of a step: a flat, ordered list of named numbers, most of which are means.
 #pragma once
 
 #include <cmath>

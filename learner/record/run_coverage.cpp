@@ -154,7 +154,7 @@ bool RunCoverage::restore(const fs::path& checkpoint) {
     counter.run.read(in);
   }
   if (!in || in.peek() != std::ifstream::traits_type::eof()) {
-    fail("{}: damaged; remove this checkpoint to resume from the one before", path.string());
+    fail("{}: damaged; remove this checkpoint to resume from the preceding one", path.string());
   }
   return true;
 }

@@ -47,7 +47,7 @@ class RunCoverage : public CheckpointExtra {
   /// so far. They do not depend on the order in which responses are added.
   std::vector<GlobalCoverage> add_step(std::span<const ScoredGroup> groups);
 
-  /// The n-grams of the run, without those of the last step.
+  /// Returns the n-grams of the run, without those of the last step.
   std::unique_ptr<CheckpointExtra> copy() const override;
 
   /// Writes `checkpoint`/coverage.bin: 8 bytes per distinct n-gram, or 256 KiB if their number is

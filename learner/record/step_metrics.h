@@ -23,7 +23,7 @@ struct GlobalCoverage {
   std::string suffix = {};  // "_10" for c_global_10_run; empty for the reward's n
 };
 
-/// What the metrics of a step depend on besides its outcome.
+/// The inputs of a step's metrics besides its outcome.
 struct StepContext {
   RewardNames rewards;                        // the reward terms of the scores
   std::vector<GlobalCoverage> coverage = {};  // the reward's n and unit first

@@ -1,4 +1,4 @@
-// The metrics of a step's policy update, and how far it moved the policy from the one that sampled.
+// The metrics of a step's policy update, and how far the policy is from the one that sampled.
 #pragma once
 
 #include <span>

@@ -41,7 +41,7 @@ struct CoordinatorParts {
 /// Chooses the groups of a step among all open training groups; returns none to wait for more.
 using ChooseGroups = std::function<std::vector<DrawnGroup>(std::vector<OpenGroup>)>;
 
-/// For one thread.
+/// Not thread-safe.
 class Coordinator {
  public:
   using Groups = std::optional<std::vector<ScoredGroup>>;
@@ -59,9 +59,9 @@ class Coordinator {
   void order(std::deque<Ticket> tickets);
 
   /// Returns the groups ordered for `phase` by ascending number. Blocks until all are finished.
-  /// `after_last`: the answer to an actor that requests work once everything is handed out; empty:
-  /// it waits. Returns empty if the run stops before all groups of the phase have begun; others may
-  /// then be in flight. Throws Error if a group arrives twice.
+  /// `after_last`: the answer to an actor that requests work once everything is handed out; if
+  /// empty, the actor waits. Returns empty if the run stops before all groups of the phase have
+  /// begun; others may then be in flight. Throws Error if a group arrives twice.
   Groups collect(StepPhase phase, std::optional<Assignment::Kind> after_last = {});
   Groups collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> after_last = {});
   /// Returns the groups of step `step`: those that `choose` names, in the order in which they were
@@ -79,16 +79,15 @@ class Coordinator {
   void poll_progress();
 
   /// Announces to every actor that new weights follow by weight sync (kWeights), or that the run is
-  /// over (kFinish). Before, everything that is queued for the present weights is handed out.
-  /// Blocks until all actors are informed and, unless weights change in flight, no group is in
-  /// flight.
+  /// over (kFinish). First hands out everything that is queued for the present weights. Blocks
+  /// until all actors are informed and, unless weights change in flight, no group is in flight.
   void announce(Assignment::Kind kind);
   /// Sets the version of the weights that the actors have from now on. Before the first call,
   /// tickets of any version are handed out.
   void set_version(std::int64_t policy_version) { dispatcher_.set_version(policy_version); }
 
-  /// Ends dispatching at the end of a run: no group begins any more. Unless some group may wait for
-  /// weights, blocks until all groups in flight are finished and journalled.
+  /// Ends dispatching at the end of a run: no further group begins. Unless some group may wait for
+  /// weights, blocks until all groups in flight are finished and journaled.
   void finish_in_flight(bool some_waits_for_weights);
   /// Journals the groups that still arrive after the end is announced. Blocks until the source
   /// ends.

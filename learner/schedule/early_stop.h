@@ -1,8 +1,8 @@
 // Ends a run before its last step: on a signal, when the time limit is near, or at its goal.
-// Learner 0 decides, between two steps or while a step is generated. Other learners stop at the end
-// of its step source (learner/schedule/step_source.h). A stop changes no result: the run resumes
-// from the checkpoint that is then written, and from the journalled groups of the unfinished step
-// (learner/schedule/journal.h).
+// Learner 0 decides, between two steps or while a step is generated. The other learners stop when
+// the step source of learner 0 ends (learner/schedule/step_source.h). A stop changes no result: the
+// run resumes from the checkpoint that is then written, and from the journaled groups of the
+// unfinished step (learner/schedule/journal.h).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lie {
 
-/// Decides whether a run stops, and says why. For one thread.
+/// Decides whether a run stops, and why. Not thread-safe.
 class EarlyStop {
  public:
   /// `signal`: returns the number of the signal that requests a stop; 0 without one.
@@ -24,15 +24,15 @@ class EarlyStop {
                      double seconds_left = std::numeric_limits<double>::infinity())
       : signal_(std::move(signal)), seconds_left_(seconds_left) {}
 
-  /// Whether `step` may begin. To be called before each step. The first step begins unless a signal
-  /// has come, however little time is left: a start without any step would repeat for ever.
+  /// Returns whether `step` may begin. Call it before each step. The first step begins unless a
+  /// signal has come, however little time is left: a start without any step would repeat forever.
   bool may_begin(std::int64_t step);
-  /// Whether the run stops within the step that is generated, so that no further group begins. To
-  /// be called while groups are awaited. Logs the arrival of a signal. A time limit counts only
-  /// once this start has kept a group, since a start that keeps nothing would repeat for ever.
+  /// Returns whether the run stops within the step that is generated, so that no further group
+  /// begins. Call it while groups are awaited. Logs the arrival of a signal. A time limit counts
+  /// only once this start has kept a group, since a start that keeps nothing would repeat forever.
   bool stops_generation();
   void group_is_kept() { has_kept_ = true; }
-  /// Ends the run, as complete, after the step that is in progress. `goal` says what is reached.
+  /// Ends the run, as complete, after the step in progress. `goal` describes what was reached.
   void reach(std::string goal) { goal_ = std::move(goal); }
   bool has_reached_goal() const { return !goal_.empty(); }
   /// Notes that the step has all its groups, so it will be completed.
@@ -41,10 +41,10 @@ class EarlyStop {
   void stopped_within_step();
   /// Notes that a checkpoint is written in the background from now on.
   void begins_saving() { saving_since_ = watch_.seconds(); }
-  /// Notes that writing it took this long.
+  /// Notes how long writing that checkpoint took.
   void saved_in(double seconds);
 
-  /// Why the run stopped, such as "stopped at step 12 by SIGUSR1"; empty if it has not stopped.
+  /// Returns why the run stopped, such as "stopped at step 12 by SIGUSR1"; empty if it has not.
   const std::string& reason() const { return reason_; }
 
  private:

@@ -24,7 +24,7 @@ constexpr std::string_view kPrefix = "step-", kSuffix = ".groups";
 /// has logged the step two before that one: a recorder writes one step while the next one runs.
 constexpr std::int64_t kStepsAfterTheLog = 3;
 
-/// Whether each token was sampled with the weights that the ticket plans for it.
+/// Returns whether each token was sampled with the weights that the ticket plans for it.
 bool follows_plan(const RolloutGroup& group, const Ticket& now) {
   for (std::size_t i = 0; i < std::min(now.planned.size(), group.responses.size()); ++i) {
     if (group.responses[i].versions != now.planned[i]) return false;
@@ -40,7 +40,7 @@ bool answers(const RolloutGroup& group, const Ticket& now) {
          asks_the_same(then, now);
 }
 
-/// Clocks of an earlier start must not count for this one.
+/// Returns the group without its clocks: those of an earlier start must not count for this one.
 ScoredGroup without_clocks(ScoredGroup group) {
   group.rollout.actor_clocks.clear();
   group.reward_clock = {};

@@ -21,7 +21,7 @@ namespace lie {
 class Journal {
  public:
   /// Opens the journal of the run in `run_directory`. Creates nothing before the first group.
-  /// `ahead`: how many steps before it is trained a step may be ordered.
+  /// `ahead`: the number of steps by which a step may be ordered before it is trained.
   explicit Journal(const std::filesystem::path& run_directory, std::int64_t ahead = 0);
 
   /// Returns the groups of a step that an earlier start kept, and removes their tickets from the

@@ -17,7 +17,7 @@
 
 namespace lie {
 
-/// Decodes a response where coverage counts words, since the log holds no text; else empty.
+/// Decodes a response if coverage counts words, since the log holds no text. Empty otherwise.
 using TextOfResponse = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// Reads a step from the log, and marks it as logged. Step 0 is the evaluation of the start policy.

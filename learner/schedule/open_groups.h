@@ -1,5 +1,5 @@
 // The groups that are ordered and that no step has taken yet, and the rules by which a step takes
-// groups where it does not simply take its own: first groups, and dynamic sampling.
+// groups if it does not simply take its own: first groups, and dynamic sampling.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace lie {
 
 // First groups: a step takes the first finished groups (rollout.complete_with). Then a long
-// response delays a step only where the bound on staleness requires it.
+// response delays a step only if the bound on staleness requires it.
 //
 // A group is open from the time its prompt is drawn until a step takes it. While step S is
 // collected, the groups of step S + 1 are drawn as well, so 2 N groups are open. S takes N finished
@@ -59,8 +59,8 @@ std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
 // correct or all incorrect does not show which answer is better, so a group of another prompt
 // replaces it.
 
-/// Whether a group has correct and incorrect responses. Other rewards are ignored: a length reward
-/// differs within almost every group.
+/// Returns whether a group has correct and incorrect responses. Other rewards are ignored: a length
+/// reward differs within almost every group.
 bool has_signal(const ScoredGroup& group);
 
 /// Returns how many prompts a step draws after these groups to have `wanted` groups with signal, if
@@ -68,7 +68,7 @@ bool has_signal(const ScoredGroup& group);
 /// on the groups alone, so it is the same for any layout.
 std::int64_t prompts_of_next_round(std::span<const ScoredGroup> groups, std::int64_t wanted);
 
-/// The groups of a step by what becomes of them, in their order.
+/// The groups of a step, divided into those it trains on and the others, in their order.
 struct SelectedGroups {
   std::vector<ScoredGroup> trained;  // the first `wanted` groups with signal, or fewer
   std::vector<ScoredGroup> dropped;
@@ -85,9 +85,9 @@ class OpenGroups {
 
   const GroupsProgress& progress(StepPhase phase) { return phases_[phase].done; }
   bool is_complete(StepPhase phase) { return phases_[phase].awaited.empty(); }
-  /// The number of finished training groups of all steps, and their tokens.
+  /// Returns the number of finished training groups of all steps, and their tokens.
   GroupsProgress training_progress() const;
-  /// All training groups. `version_of`: the oldest policy version that an awaited group may have.
+  /// Returns all training groups. `version_of`: the oldest version an awaited group may have.
   std::vector<OpenGroup> training_groups(
       const std::function<std::int64_t(StepPhase, std::int64_t group)>& version_of) const;
 

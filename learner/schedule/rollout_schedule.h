@@ -4,10 +4,10 @@
 //   schedule.jsonl   a line per training step, with a checksum (common/io/crc32c.h):
 //                    {"step":7,"problems":[12,3],"versions":[6,5],"crc32c":...}
 //                    by group: its row in the dataset, and its policy version;
-//                    where weights change in flight, also
+//                    if weights change in flight, also
 //                    "token_versions":[[[[6,118]],[[6,40],[7,85]]],...]
 //                    by group, by sample: runs of tokens, each with version and number of tokens;
-//                    where a step takes the first finished groups, also
+//                    if a step takes the first finished groups, also
 //                    "drawn":[[7,0],[6,3],...]
 //                    by group: the step that drew it, and its number there
 #pragma once
@@ -29,7 +29,7 @@ namespace lie {
 /// The schedule of a run, read in order to follow it.
 class RolloutSchedule {
  public:
-  /// The schedule of a run without steps.
+  /// Makes the schedule of a run without steps.
   RolloutSchedule() = default;
   /// Reads a file. Throws Error naming the file and the damaged line.
   explicit RolloutSchedule(const std::filesystem::path& path);
@@ -37,7 +37,7 @@ class RolloutSchedule {
   /// Returns the greatest step S such that the schedule holds all steps from 1 to S.
   std::int64_t last_step() const;
 
-  /// Whether steps took groups that other steps had drawn.
+  /// Returns whether steps took groups that other steps had drawn.
   bool takes_first_groups() const { return takes_first_groups_; }
   /// Returns the last step that drew any of the groups; 0 without groups.
   std::int64_t last_drawn() const { return groups_.empty() ? 0 : groups_.rbegin()->first.step; }
@@ -69,7 +69,7 @@ class RolloutSchedule {
 class ScheduleRecorder {
  public:
   /// Keeps the lines of steps up to `first_step` in the file. Throws Error if one is damaged or
-  /// missing. Where steps take the first groups, it also keeps later lines, which say how the run
+  /// missing. If steps take the first groups, it also keeps later lines, which say how the run
   /// continues, until a step differs from its line.
   ScheduleRecorder(std::filesystem::path path, std::int64_t first_step,
                    bool takes_first_groups = false);

@@ -93,8 +93,8 @@ class FirstGroups : public StepSource {
     }
   }
 
-  /// False for groups that an earlier step has taken. With a schedule to follow, also false for
-  /// those that no step of this run takes.
+  /// Returns false for groups that an earlier step has taken. With a schedule to follow, also
+  /// returns false for those that no step of this run takes.
   bool may_be_taken(const Ticket& ticket) const {
     const auto taken =
         parts_.schedule != nullptr ? parts_.schedule->step_of(drawn_as(ticket)) : std::nullopt;

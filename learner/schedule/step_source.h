@@ -21,7 +21,7 @@
 
 namespace lie {
 
-/// What a step source works with. Everything outlives it.
+/// The objects that a step source works with. All of them must outlive it.
 struct SamplingParts {
   Coordinator& coordinator;
   PromptStream& prompts;
@@ -34,8 +34,8 @@ struct SamplingParts {
   bool follows = false;
 };
 
-/// The steps after `parts.first_step` up to `parts.last_step`. Ends earlier where the run stops:
-/// before a step that may not begin, or within a step of which some groups have not begun. Finished
+/// The steps after `parts.first_step` up to `parts.last_step`. Ends earlier if the run stops:
+/// before a step that may not begin, or within a step before all of its groups have begun. Finished
 /// groups of such a step are in the journal for the next start.
 class StepSource : public Source<StepGroups> {
  public:
@@ -46,7 +46,7 @@ class StepSource : public Source<StepGroups> {
   std::optional<StepGroups> receive() override;
 
   /// Orders the groups that may be generated before the first step is sampled. Steps that are
-  /// learned again from the log precede it, which use the next `logged_prompts` of the stream.
+  /// learned again from the log come first and use the next `logged_prompts` prompts of the stream.
   virtual void order_first_steps(std::int64_t /*logged_prompts*/) {}
   /// Returns the last step such that every group drawn by it or an earlier step is in a step that
   /// was received.

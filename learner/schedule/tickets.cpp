@@ -154,13 +154,13 @@ std::deque<Ticket> EvaluationTickets::after(std::int64_t step) const {
 
 namespace {
 
-/// L_ref. An unknown length counts as the longest of all.
+/// Returns L_ref. An unknown length counts as the longest of all.
 double expected_tokens(const Ticket& group) {
   const double length = group.prompt.reference_length;
   return length >= 0 ? length : std::numeric_limits<double>::infinity();
 }
 
-/// Share `i` of `total` among `shares`, which differ by at most one.
+/// Returns share `i` of `total` among `shares`, which differ by at most one.
 std::int64_t even_share(std::int64_t total, std::int64_t i, std::int64_t shares) {
   return total * (i + 1) / shares - total * i / shares;
 }
@@ -168,7 +168,7 @@ std::int64_t even_share(std::int64_t total, std::int64_t i, std::int64_t shares)
 }  // namespace
 
 // The longest groups begin first, because a step waits for a long response that begins last.
-// Each part of a group prefills the prompt once more. So groups are cut only where complete ones
+// Each part of a group prefills the prompt once more. So groups are cut only if complete ones
 // would give the busiest actor at least a third more samples than an even share.
 // Then each actor's share is an even share of the samples, and groups are cut at the end of a
 // share: an actor prefills at most one prompt more than its share. Otherwise shares are even in
@@ -215,7 +215,7 @@ std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins,
   return handed;
 }
 
-/// The number of samples of the first group for an actor that may hold `share` more.
+/// Returns how many samples of the first group to give an actor that may hold `share` more.
 std::int64_t HandOut::samples_for(std::int64_t share, std::int64_t slots) const {
   std::int64_t samples = groups_.front().asked().count;
   if (is_cut_) samples = std::min(samples, share);

@@ -1,5 +1,5 @@
-// The tickets of a run: from the prompt stream for training, from held-out prompts for evaluations.
-// How they are handed out to actors.
+// The tickets of a run, and how they are handed out to actors. Training tickets come from the
+// prompt stream, evaluation tickets from held-out prompts.
 #pragma once
 
 #include <compare>
@@ -62,7 +62,7 @@ void add_evaluation_prompts(FieldList& fields, EvaluationOptions& options);
 void describe(FieldList& fields, EvaluationOptions& options);
 
 /// Returns tickets for the next prompts_per_step prompts of the stream. They name the weights after
-/// the preceding step, or any weights where actors run ahead.
+/// the preceding step, or any weights if actors run ahead.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 
@@ -84,7 +84,7 @@ class EvaluationTickets {
   EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                     std::int64_t last_step);
 
-  /// Whether the policy after `step` is evaluated. Step 0 is the start policy.
+  /// Returns whether the policy after `step` is evaluated. Step 0 is the start policy.
   bool due_after(std::int64_t step) const;
   std::deque<Ticket> after(std::int64_t step) const;
 
@@ -94,8 +94,8 @@ class EvaluationTickets {
   std::int64_t last_step_;
 };
 
-// Which tickets an actor gets next, and which groups are in flight. The groups of a phase are dealt
-// to actors complete where there are plenty, in parts where actors would stay idle otherwise.
+// Which tickets an actor gets next, and which groups are in flight. Groups of a phase are dealt to
+// actors as a whole if there are plenty, and in parts if actors would stay idle otherwise.
 
 /// Deals groups of one phase and one policy version, those with the longest L_ref first. Changes no
 /// sampled token (invariant E3).
@@ -105,18 +105,18 @@ class HandOut {
   /// handed out in parts.
   HandOut(std::deque<Ticket> groups, std::size_t actors, bool cuts = true);
 
-  /// Whether all samples are handed out.
+  /// Returns whether all samples are handed out.
   bool done() const { return groups_.empty(); }
-  /// The number of groups that have begun and not ended.
+  /// Returns the number of groups that have begun and not ended.
   std::int64_t in_flight() const { return std::ssize(in_flight_); }
   bool is_in_flight(std::int64_t group) const { return in_flight_.contains(group); }
-  /// The policy version under which a group in flight was handed out.
+  /// Returns the policy version under which a group in flight was handed out.
   std::int64_t version_of(std::int64_t group) const { return in_flight_.at(group).version; }
   bool all_ended() const { return done() && in_flight() == 0; }
-  /// Whether a group is handed out in part.
+  /// Returns whether a group is handed out in part.
   bool is_within_group() const { return !done() && is_in_flight(groups_.front().group); }
   bool has_more_to_begin() const;
-  /// The policy version of the remaining tickets. Requires !done().
+  /// Returns the policy version of the remaining tickets. Requires !done().
   std::int64_t policy_version() const { return groups_.front().policy_version; }
   /// Returns the next tickets for an actor: as many as fit its free slots, but at least one, since
   /// a group may need more slots than an actor has. Returns none while the actor holds its share.
@@ -166,19 +166,19 @@ class Dispatcher {
   /// While new weights are announced, groups for any version wait for them.
   void announce(bool announces) { announces_ = announces; }
 
-  /// The next tickets for an actor, in parts of groups where that keeps actors busy
-  /// (learner/schedule/tickets.h). Empty if there are none for now.
+  /// Returns the next tickets for an actor, in parts of groups if that keeps actors busy. Empty
+  /// if there are none for now.
   std::vector<Ticket> next(const WaitingActor& waiting);
   /// Ends a group in flight. Throws Error if it is not in flight or not complete.
   void end(const Ticket& group);
 
-  /// Whether nothing can be handed out until another version is set or more is queued.
+  /// Returns whether nothing can be handed out until another version is set or more is queued.
   bool all_handed_out() const;
   bool has_more_to_begin(StepPhase phase) const;
-  /// Whether some group of any phase has not begun.
+  /// Returns whether some group of any phase has not begun.
   bool has_more_to_begin() const;
   std::int64_t in_flight() const;
-  /// The policy version under which a group in flight was handed out; empty for any other group.
+  /// Returns the policy version of a group in flight; empty for any other group.
   std::optional<std::int64_t> version_in_flight(StepPhase phase, std::int64_t group) const;
 
  private:

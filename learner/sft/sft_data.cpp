@@ -136,7 +136,7 @@ void describe_sft(FieldList& fields, SftOptions& options) {
              {"With loss constant: the divisor. Ignored otherwise.", "tokens", 1});
 }
 
-/// The keys had all been in one section.
+/// Accepts the keys of earlier versions, which were all in one section.
 void rename_keys(FieldList& fields) {
   fields.rename("sft.data", "data.train_file");
   fields.rename("sft.validation_data", "data.evaluation_file");

@@ -82,10 +82,10 @@ struct SftData {
 /// Reads the examples of a JSONL or Parquet file. A row has one of two forms:
 /// - A prompt and a response, a text, which make one example. The prompt is a text (one user turn),
 ///   or chat messages that end with a user turn.
-/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]. Each assistant
-/// turn
-///   makes one example, with all earlier turns as its prompt. Each turn is therefore learned once,
-///   after the same text that the model reads during generation.
+/// - messages, a list like [{"role": "user", "content": text}, ...] with the roles "system", "user"
+///   and "assistant". Each assistant turn makes one example, with all earlier turns as its prompt.
+///   Each turn is therefore learned once, after the same text that the model reads during
+///   generation.
 /// Prompt and response are encoded separately. Throws Error naming file and row if a row is
 /// malformed, empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped.
 /// Throws Error if no example remains.

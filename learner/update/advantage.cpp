@@ -74,7 +74,7 @@ void check_finite(std::span<const Score> scores) {
   for (const Score& score : scores) {
     if (std::isfinite(score.reward())) continue;
     fail(
-        "advantage: the reward terms of a response are {}: not all of them and their sum are "
+        "advantage: the reward terms of a response are {}: they and their sum must be "
         "finite; lower the weights under reward.*, or correct the reward program",
         fmt::join(score.rewards, ", "));
   }

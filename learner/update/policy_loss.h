@@ -117,8 +117,8 @@ struct SequenceOutcome {
 /// - GRPO: r_t = exp(d_t), d_t clamped to +-20.
 /// - GSPO: s_t = exp(min(mean d, 10)) for every token; the gradient flows through the token's own
 ///   log-prob.
-/// - Token loss: max(-A r, -A clip(r, 1 - low, 1 + high)); with dual clip and A < 0: min(that, -A
-/// c). Throws Error if the spans differ in length or are empty.
+/// - Token loss: max(-A r, -A clip(r, 1 - low, 1 + high)); dual clip, if A < 0: min(that, -A c).
+/// Throws Error if the spans differ in length or are empty.
 SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,
                             std::span<float> d_log_probs, std::span<float> d_entropies,
                             PolicyLossStats& stats);

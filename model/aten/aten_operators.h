@@ -199,7 +199,7 @@ class AtenOperators : public Operators {
   }
 
  private:
-  /// Options of host memory that the device can access directly.
+  /// Returns the options of host memory that the device can access directly.
   at::TensorOptions on_host_for_device(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).pinned_memory(device_.is_cuda());
   }

@@ -20,7 +20,7 @@ class Deterministic {
   bool before_, only_warn_, fills_;
 };
 
-/// Whether ATen's kernels are deterministic at the moment.
+/// Returns whether ATen's kernels are deterministic at the moment.
 bool is_deterministic();
 
 }  // namespace lie::aten

@@ -47,7 +47,7 @@ struct Example {
   }
 };
 
-/// Whether the tensors agree up to bf16's rounding error of numbers about 1.
+/// Returns whether the tensors agree up to bf16's rounding error for numbers of about 1.
 bool agree(const at::Tensor& got, const at::Tensor& expected) {
   const at::Tensor wide = got.to(at::kFloat);
   return wide.sizes() == expected.sizes() && (wide - expected).abs().max().item<float>() <

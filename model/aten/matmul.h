@@ -5,7 +5,7 @@
 
 namespace lie::aten {
 
-/// out = a b. out may be fp32 where a and b are bf16; then nothing is rounded to bf16.
+/// out = a b. out may be fp32 if a and b are bf16; then nothing is rounded to bf16.
 void multiply(at::Tensor out, const at::Tensor& a, const at::Tensor& b);
 
 /// out += a b. out is fp32.

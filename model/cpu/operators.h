@@ -189,7 +189,7 @@ class CpuOperators : public Operators {
   void split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work, const F& body);
   void reserve_scratch(std::int64_t floats_per_member);
   float* scratch(int member) const { return scratch_[static_cast<std::size_t>(member)].data(); }
-  /// Whether this process writes packed weights, rather than another process in shared memory.
+  /// Returns whether this process writes packed weights. In shared memory another one may do so.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
   virtual const AttentionKernels& attention_kernels() const;
   /// Returns operators of the same arithmetic with one thread and without shared memory.

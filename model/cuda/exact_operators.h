@@ -22,8 +22,8 @@ namespace lie::cuda {
 template <typename Cuda>
 class ExactOperators final : public Cuda {
  public:
-  /// Rows of a matmul. Decoding reads all weights for any number of rows, and 256 rows cost little
-  /// more than one: they are 256 operations per byte, while an H100 supports about 300.
+  /// Rows of a matmul. Decoding reads all weights for any number of rows, so 256 rows cost little
+  /// more than one: they need 256 operations per byte, and an H100 can do about 300.
   static constexpr std::int64_t kRows = 256;
 
   using Cuda::Cuda;

@@ -1,6 +1,6 @@
 // The operators on a CUDA device. Rows, head, sampling, AdamW and attention over pages use own
-// kernels; all but attention have the bits of the CPU operators' row functions. Matmuls, the
-// attention of training and memory use ATen (model/aten).
+// kernels. All of these but attention are bit-identical to the CPU operators' row functions.
+// Matmuls, the attention of training and memory use ATen (model/aten).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ enum class CudaBits { kFast, kExact };
 
 /// Returns operators on "cuda[:index]". Activations and packed weights have `dtype`. A build
 /// without CUDA accepts "cpu" instead and runs the kernels' row functions on emulated lanes, for
-/// tests; there LibTorch uses `threads` threads in the whole process from then on, and 0 keeps its
+/// tests. LibTorch then uses `threads` threads in the whole process from this call on; 0 keeps its
 /// default. Throws Error if this build or machine has no such device.
 std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype,
                                                int threads = 0, CudaBits bits = CudaBits::kFast);

@@ -1,4 +1,4 @@
-// For a program built without CUDA.
+// The functions of operators.h in a program built without CUDA.
 #include "common/base/error.h"
 #include "model/cuda/operators.h"
 

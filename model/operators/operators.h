@@ -117,7 +117,7 @@ class Operators {
 
   // ---- Memory
   virtual DType activation_dtype() const = 0;
-  /// The dtype of packed weights, and of the keys and values in pages.
+  /// Returns the dtype of packed weights, and of the keys and values in pages.
   virtual DType packed_dtype() const { return activation_dtype(); }
   ComputeDTypes dtypes() const { return {activation_dtype(), packed_dtype()}; }
   /// Returns new uninitialized memory with contiguous rows. Throws Error with the number of bytes
@@ -133,7 +133,7 @@ class Operators {
   /// Returns the bytes that allocate() can still provide, if known. They are unknown for host
   /// memory, which all processes share.
   virtual std::optional<std::int64_t> free_bytes() const { return {}; }
-  /// The place of the allocated memory. The host may access it only if it is host memory.
+  /// Returns the place of allocated memory. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
   /// Returns `x`, whose rows must be contiguous, as an argument for collectives.
   DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
@@ -172,7 +172,7 @@ class Operators {
     return nullptr;
   }
 
-  /// Returns the CUDA graphs of one policy's decode steps, or null where replay gains nothing.
+  /// Returns the CUDA graphs of one policy's decode steps, or null if replay gains nothing.
   virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
 
   // ---- Matmuls. A row of y depends on the same row of x alone.
@@ -183,7 +183,7 @@ class Operators {
   /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32 with
   /// contiguous rows.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
-  /// y = x W^T. y may be fp32 where x is bf16 (logits).
+  /// y = x W^T. y may be fp32 if x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
   /// y = residual + x W^T. y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
@@ -191,7 +191,7 @@ class Operators {
   virtual void add_bias(Tensor x, Tensor bias) = 0;
   /// dbias [1, cols] += the sum of dy's rows in order. dbias is fp32.
   virtual void add_bias_backward(Tensor dy, Tensor dbias) = 0;
-  /// dx = dy W. dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
+  /// dx = dy W. dy may be fp32 if dx is bf16 (logits), here and below. Throws Error if the
   /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32. `starts` [S + 1] holds the first row of each sequence, then the
@@ -287,7 +287,7 @@ class Operators {
   /// row at the draw's temperature (1 for greedy draws). It is bit-identical for the CPU operators,
   /// and for ATen's in a call with the same number of rows. CPU and ATen draw the same id unless
   /// the uniform number is within rounding error of the border between two ids. If a row's
-  /// log-sum-exp is not finite, nor is the log-prob.
+  /// log-sum-exp is not finite, neither is the log-prob.
   virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
 
   // ---- Optimizer. All tensors are fp32 with contiguous rows.
@@ -316,8 +316,8 @@ struct SharedFloats {
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {},
                                               DType matmul_dtype = DType::kFloat32);
 
-/// Whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower than in
-/// fp32.
+/// Returns whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower
+/// than in fp32.
 bool has_matrix_unit();
 
 /// Uploads several lists at once, because each upload to a device is a separate transfer. Returns

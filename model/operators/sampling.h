@@ -21,7 +21,7 @@ struct Draw {
 
   constexpr bool greedy() const { return temperature == 0; }
   constexpr bool from_all() const { return top_p >= 1 && top_k == 0; }
-  /// The temperature that divides the logits for the log-prob.
+  /// Returns the temperature that divides the logits for the log-prob.
   constexpr float log_prob_temperature() const { return greedy() ? 1.0F : temperature; }
 };
 
@@ -30,7 +30,7 @@ struct DrawnTokens {
   Tensor ids;        // [1, R] int32
   Tensor log_probs;  // [1, R] fp32
 
-  /// The tokens [first, first + count).
+  /// Returns the tokens [first, first + count).
   DrawnTokens from(std::int64_t first, std::int64_t count) const {
     return {ids.cols_at(first, count), log_probs.cols_at(first, count)};
   }

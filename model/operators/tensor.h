@@ -22,15 +22,15 @@ struct Tensor {
   bool empty() const { return data == nullptr; }
   std::int64_t elements() const { return rows * cols; }
 
-  /// The rows [first, first + count).
+  /// Returns the rows [first, first + count).
   Tensor rows_at(std::int64_t first, std::int64_t count) const {
     return {at(first * stride), count, cols, stride, dtype};
   }
-  /// The columns [first, first + count).
+  /// Returns the columns [first, first + count).
   Tensor cols_at(std::int64_t first, std::int64_t count) const {
     return {at(first), rows, count, stride, dtype};
   }
-  /// The elements [first, first + count) as one row. The rows must be contiguous.
+  /// Returns the elements [first, first + count) as one row. The rows must be contiguous.
   Tensor elements_at(std::int64_t first, std::int64_t count) const {
     return {at(first), 1, count, count, dtype};
   }
@@ -46,7 +46,7 @@ struct Indices {
   const std::int32_t* data = nullptr;
   std::int64_t count = 0;
 
-  /// The integers [first, first + length).
+  /// Returns the integers [first, first + length).
   Indices from(std::int64_t first, std::int64_t length) const { return {data + first, length}; }
 };
 

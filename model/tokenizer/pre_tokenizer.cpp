@@ -12,8 +12,8 @@
 namespace lie {
 namespace {
 
-// A match of a published pattern takes a few steps for each byte of the longest run of blanks. The
-// pattern of a stranger may take 2^n steps for n bytes.
+// A match of a published pattern takes a few steps for each byte of the longest run of blanks. An
+// untrusted pattern may take 2^n steps for n bytes.
 constexpr std::uint64_t kStepsOfAnyMatch = 20'000'000, kStepsPerByte = 100;
 
 // Latin-1 characters that PCRE2 classifies as a letter, a number, a space and none of these.

@@ -1,7 +1,8 @@
-// The decode pass of generation. First the placement of a call's rows: their slots in the KV
-// cache's pages, and the index lists that the operators read. On a device, steps in which every row
-// wants logits are padded to a bucket of rows and pages. A few CUDA graphs then cover all such
-// steps (model/operators/cuda_graphs.h). Then all layers for the rows, and the logits of some.
+// The decode pass of generation. It first places the rows of a call: their slots in the KV cache's
+// pages, and the index lists that the operators read. On a device, steps in which every row wants
+// logits are padded to a bucket of rows and pages, so that a few CUDA graphs cover all of them
+// (model/operators/cuda_graphs.h). It then computes all layers for the rows, and the logits of
+// some.
 #include <algorithm>
 #include <cstddef>
 #include <utility>

@@ -48,7 +48,7 @@ Tensor memory_of(const Entry& entry, const PolicyWeights& policy) {
 
 void check_entry(const Entry& entry, const SharedTensor& handle, DType packed) {
   const auto dtype = static_cast<std::int64_t>(entry.packed ? packed : DType::kFloat32);
-  const bool has_dtype = handle.dtype == dtype || entry.name == "embedding";  // which has either
+  const bool has_dtype = handle.dtype == dtype || entry.name == "embedding";  // may have either
   if (handle.rows == entry.rows && handle.cols == entry.cols && has_dtype) return;
   fail(
       "the learner's {} is [{}, {}] of type {}, this actor's [{}, {}] of type {}: give all ranks "

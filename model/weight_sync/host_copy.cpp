@@ -18,8 +18,9 @@
 namespace lie {
 namespace {
 
-/// Returns the process, its descriptor number, and the file's inode and size. The inode tells the
-/// memory from a file that has the same process and descriptor number on another host.
+/// Returns the process, its descriptor number, and the file's inode and size. The inode
+/// distinguishes the memory from a file with the same process and descriptor number on another
+/// host.
 std::string handle_of(int descriptor, pid_t pid, int number) {
   struct stat file = {};
   if (fstat(descriptor, &file) != 0) return {};
@@ -80,8 +81,8 @@ std::vector<int> actors_on_host_of(const RoleLayout& layout, int rank) {
 }
 
 /// Returns the memory that the first of `actors` creates and the others open. `actors` are those on
-/// this rank's host, none if this rank is no actor. Empty if there is no other actor or the memory
-/// cannot be had. Collective over the world.
+/// this rank's host, none if this rank is no actor. Empty if there is no other actor or if the
+/// memory cannot be created or opened. Collective over the world.
 std::optional<SharedMemory> memory_of_host(Job& job, const std::vector<int>& actors,
                                            std::size_t bytes) {
   std::optional<SharedMemory> memory;

@@ -79,7 +79,7 @@ struct HostCopies {
 };
 
 /// Makes a copy of `bytes` on each host with several actors. The actor of the lowest rank is its
-/// writer. Where the memory cannot be shared, each actor of the host holds weights of its own, and
+/// writer. If the memory cannot be shared, each actor of the host holds weights of its own, and
 /// the first one logs a warning. Only actors need to pass `bytes`. Collective over the world.
 HostCopies make_host_copies(Job& job, const RoleLayout& layout, std::size_t bytes);
 

@@ -71,18 +71,18 @@ class WeightSender {
   /// Learner 0: sends `weights` to the other members of `actors`. Keeps a reference to the group.
   WeightSender(Collective& actors, DeviceSpan weights, const WeightSyncOptions& options)
       : actors_(&actors), weights_(weights), options_(options) {}
-  /// A learner whose weights actors compute with. `actors` is null except on learner 0, which sends
-  /// headers only. Keeps references to both groups.
+  /// Makes the end of a learner whose weights actors compute with. `actors` is null except on
+  /// learner 0, which sends headers only. Keeps references to both groups.
   WeightSender(Collective* actors, Collective& learners) : actors_(actors), learners_(&learners) {}
 
-  /// Whether actors compute with the learners' weights. An update must then be complete on the
-  /// devices of all learners before publish().
+  /// Returns whether actors compute with the learners' weights. An update must then be complete on
+  /// the devices of all learners before publish().
   bool shares_memory() const { return learners_ != nullptr; }
 
-  /// Makes the current weights those of `policy_version` on all actors. Blocks until the actors
+  /// Gives all actors the current weights, as those of `policy_version`. Blocks until the actors
   /// have received them.
   void publish(std::int64_t policy_version);
-  /// Notifies the actors that the run is over, and returns when they have received this. Where
+  /// Notifies the actors that the run is over, and returns when they have received this. If
   /// actors compute with the learners' weights, it is collective over the learners: no learner's
   /// memory may go away before the actors have finished.
   void finish();
@@ -90,20 +90,20 @@ class WeightSender {
  private:
   Collective* actors_ = nullptr;    // null: this learner sends to no actor
   Collective* learners_ = nullptr;  // null: actors hold weights of their own
-  DeviceSpan weights_;              // empty where actors compute with the learners' weights
+  DeviceSpan weights_;              // empty if actors compute with the learners' weights
   WeightSyncOptions options_;
 };
 
 /// An actor's end. Holds the policy that the actor generates with.
 class WeightReceiver {
  public:
-  /// A policy with weights of its own, zeros until the first receive(). With `host_copy` they are
-  /// the copy that the actors of this host share. Keeps references to all but the config.
+  /// Makes a policy with weights of its own, zeros until the first receive(). With `host_copy` they
+  /// are the copy that the actors of this host share. Keeps references to all but the config.
   WeightReceiver(const ModelConfig& config, Operators& operators, Collective& group,
                  HostCopy* host_copy = nullptr);
-  /// A policy that computes with a learner's weights. Keeps a reference to the group.
+  /// Takes a policy that computes with a learner's weights. Keeps a reference to the group.
   WeightReceiver(Transformer policy, Collective& group);
-  /// A policy whose weights never change. receive() must not be called.
+  /// Takes a policy whose weights never change. receive() must not be called.
   explicit WeightReceiver(Transformer policy);
 
   Transformer& policy() { return policy_; }
@@ -117,7 +117,7 @@ class WeightReceiver {
 
   Collective* group_ = nullptr;
   HostCopy* host_copy_ = nullptr;  // null: no other actor uses these weights
-  std::unique_ptr<Weights> own_;   // null where the policy computes with a learner's weights
+  std::unique_ptr<Weights> own_;   // null if the policy computes with a learner's weights
   Transformer policy_;
 };
 

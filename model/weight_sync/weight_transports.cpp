@@ -177,7 +177,7 @@ bool MpiWeightSync::may_share_policy(const Operators& operators) const {
   return transports_.shared_policy && !operators.place().is_host();
 }
 
-/// All learners, then all actors.
+/// Returns the members: all learners, then all actors.
 std::unique_ptr<Collective> MpiWeightSync::policy_members() const {
   std::vector<int> members = layout_.learners;
   members.insert(members.end(), layout_.actors.begin(), layout_.actors.end());

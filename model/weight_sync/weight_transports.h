@@ -25,10 +25,10 @@ class LocalWeightSync {
   LocalWeightSync(const WeightSyncOptions& options, bool shared_policy)
       : options_(options), shared_policy_(shared_policy) {}
 
-  /// The learner's end. With a shared policy it waits for the actor, and keeps the learner's policy
+  /// Makes the learner's end. With a shared policy it waits for the actor, and keeps the policy
   /// alive as long as this object, because the actor may still compute when the learner fails.
   std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
-  /// The actor's end. With a shared policy it waits for the learner.
+  /// Makes the actor's end. With a shared policy it waits for the learner.
   std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);
 
   /// Makes every call of both ends throw `cause`, waiting ones included. The first cause stays.
@@ -50,8 +50,8 @@ class LocalWeightSync {
   BoundedQueue<Transformer> policies_{1};  // the learner's policy for the actor's operators
 };
 
-// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: the
-// agreement on it, both ends. CUDA IPC memory has not been opened on a GPU yet.
+// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: both ends
+// of their agreement. Opening CUDA IPC memory has not been tested on a GPU yet.
 
 /// The members of the agreement: all learners, then all actors of a run.
 struct SharedPolicyGroup {
@@ -92,9 +92,9 @@ class MpiWeightSync {
   /// Returns the memory in which this actor's operators must place weights; empty: any.
   SharedFloats memory() const;
 
-  /// A learner's end. Collective over learners and actors where the operators compute on GPUs.
+  /// Makes a learner's end. Collective over learners and actors if the operators compute on GPUs.
   std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
-  /// An actor's end. Collective as sender() is. Throws Error if the learner has another model.
+  /// Makes an actor's end. Collective as sender(). Throws Error if the learner has another model.
   std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);
 
  private:

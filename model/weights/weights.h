@@ -72,8 +72,8 @@ struct WeightsPlan {
 /// them. Throws Error as load_weights does.
 WeightsPlan plan_weights(const std::filesystem::path& directory);
 
-/// Returns what a model directory holds and loading ignores, a sentence each: shards beside a
-/// single file of weights, an adapter.
+/// Returns a sentence for each part of a model directory that loading ignores: the shards or the
+/// single file if it has both, and an adapter.
 std::vector<std::string> model_remarks(const std::filesystem::path& directory);
 
 class CheckedFiles;

@@ -56,8 +56,8 @@ std::set<std::filesystem::path> shards_of(const std::filesystem::path& directory
   return files;
 }
 
-/// Returns whether the shards of the index are read. They win over a single file if all are there,
-/// as with vLLM; transformers reads the single file.
+/// Returns whether the shards of the index are read. They take precedence over a single file if all
+/// of them exist, as in vLLM; transformers reads the single file.
 bool reads_shards(const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory / kIndexFile)) return false;
   if (!std::filesystem::exists(directory / kWeightsFile)) return true;

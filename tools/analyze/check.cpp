@@ -66,9 +66,9 @@ class TrajectoryCheck {
     found_.read.push_back(fmt::format("trajectories: {}, {}", counted(files_, "file"),
                                       counted(responses_, "response")));
   }
-  /// The settings stored in the last valid file, as YAML.
+  /// Returns the settings stored in the last valid file, as YAML.
   const std::optional<std::string>& settings() const { return settings_; }
-  /// The steps in the valid files of learner 0.
+  /// Returns the steps in the valid files of learner 0.
   const std::set<std::int64_t>& steps() const { return steps_; }
 
  private:
@@ -138,7 +138,7 @@ class TrajectoryCheck {
 /// their settings are compared with those of the trajectory files, which have one.
 std::string settings_fault(const fs::path& path, const std::optional<std::string>& logged) {
   const std::string text = read_file(path);
-  config_values(path);  // throws Error if it is no YAML
+  config_values(path);  // throws Error if it is not YAML
   const std::optional<bool> fits = fits_checksum_comment(text);
   if (fits) {
     return *fits ? "" : path.string() + ": does not fit its checksum: it is damaged, or was edited";

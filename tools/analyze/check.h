@@ -21,10 +21,10 @@ struct Validity {
 };
 
 /// Reads all of a run and verifies its checksums: every column of every complete step, the index,
-/// each checkpoint, metrics, event files, journal and settings. Continues after a fault. What a
-/// live or killed run is just writing is no fault, nor is a file that the run removes in the
-/// meantime. Needs memory for one column of one step, and for the largest text file. Throws Error
-/// if there is no such directory.
+/// each checkpoint, metrics, event files, journal and settings. Continues after a fault. Data that
+/// is still being written, or that a killed run left unfinished, is not a fault. A file that the
+/// run removes in the meantime is not a fault either. Needs memory for one column of one step, and
+/// for the largest text file. Throws Error if there is no such directory.
 Validity check_run(const std::filesystem::path& directory);
 
 /// Returns the result as --check prints it.

@@ -27,7 +27,7 @@ bool is_accuracy(const std::string& metric) {
   return metric == "accuracy" || metric == "generated_accuracy" || metric == "eval_accuracy";
 }
 
-/// Returns whether sample i is one of the responses whose mean correctness the accuracy is.
+/// Returns whether sample i is one of the responses that `accuracy` is the mean over.
 bool counts_in(const std::string& accuracy, const SampleColumns& samples, std::size_t i) {
   if (accuracy == "eval_accuracy") return !samples.is_training(i);
   return samples.is_training(i) && (accuracy != "accuracy" || samples.mini_batch[i] >= 0);

@@ -15,7 +15,7 @@
 
 namespace lie {
 
-/// Returns a validator for an option's check(). Where `check` throws Error, the command line is
+/// Returns a validator for an option's check(). If `check` throws Error, the command line is
 /// refused with the same message.
 inline CLI::Validator refusing(std::function<void(const std::string&)> check, std::string range) {
   const auto error_of = [=](const std::string& text) -> std::string {

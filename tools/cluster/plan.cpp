@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace planning;
 
-/// What is expected of one number of ranks.
+/// The expectations for one number of ranks.
 struct RanksPlan {
   RoleLayout layout;
   std::vector<RoleMemory> memory;
@@ -110,7 +110,7 @@ std::string hosts_text(const Hosts& hosts) {
   return fmt::format("{} of {} cores, as here", ranks, hosts.cores);
 }
 
-/// Describes what is planned, and where the numbers are from.
+/// Describes what is planned, and where the numbers come from.
 std::vector<SummaryEntry> entries_of(const Inputs& in, const RanksPlan& first) {
   const TicketOptions& step = in.config.tickets;
   return {{"step", fmt::format("{} prompts with {} responses, {} prompts an update, staleness {}",
@@ -179,7 +179,7 @@ Json json_of(const std::string& config, const std::vector<SummaryEntry>& entries
   return {{"config", config}, {"summary", summary}, {"ranks", ranks}};
 }
 
-/// Former arguments said what a run's log says.
+/// Refuses former arguments, whose values now come from a run's log.
 void add_former_arguments(CLI::App& command) {
   const auto refuse = [](const std::string&) {
     fail(

@@ -54,8 +54,8 @@ void check_output(const fs::path& input, const fs::path& output) {
   if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
-/// Returns a hash of everything that the lengths depend on. Slots, ranks and threads are not among
-/// it.
+/// Returns a hash of everything that the lengths depend on, which excludes slots, ranks and
+/// threads.
 std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
@@ -97,7 +97,7 @@ class MeasuredLengths {
     remove_file(path_);
   }
 
-  /// Row of the data -> L_ref in tokens, end of sequence counted.
+  /// Returns L_ref in tokens, end of sequence included, by row of the data.
   const std::map<std::int64_t, double>& by_row() const { return by_row_; }
   std::int64_t responses = 0, at_limit = 0;  // at_limit: cut at the response limit
   std::int64_t truncated = 0;                // prompts that lost tokens
@@ -135,7 +135,7 @@ std::deque<Ticket> tickets_of(const Dataset& dataset, const MeasuredLengths& mea
 
 using LengthsByRow = std::map<std::int64_t, double>;
 
-/// NaN in rows that have no length: they were skipped as bad.
+/// Returns the length for each row; NaN for rows that were skipped as bad.
 std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
   std::vector<double> values(static_cast<std::size_t>(rows),
                              std::numeric_limits<double>::quiet_NaN());
@@ -143,7 +143,7 @@ std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
   return values;
 }
 
-/// The rows that have a length, with it.
+/// Returns the rows that have a length, with the length added.
 std::string lines_of(const fs::path& input, const LengthsByRow& lengths) {
   std::string text;
   std::vector<std::string> skipped;  // bad rows: they have no length

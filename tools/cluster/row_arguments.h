@@ -46,7 +46,7 @@ inline RowOptions row_options(std::span<const std::string> overrides) {
   return options;
 }
 
-/// Returns the options that --set gives, for a look at a file: bad rows are skipped, and where
+/// Returns the options that --set gives, for a look at a file: bad rows are skipped, and if
 /// --set names no field, the program finds the fields.
 inline RowOptions rows_to_find(std::span<const std::string> overrides) {
   RowOptions options = row_options(overrides);

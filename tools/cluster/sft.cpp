@@ -136,7 +136,7 @@ class SftRecorder {
     return fs::path(config.run.directory) / "metrics.jsonl";
   }
 
-  /// Returns the rows up to the first step. Warns about damaged ones, which nothing can make again.
+  /// Returns the rows up to the first step. Warns about damaged ones, which cannot be restored.
   static std::vector<MetricsRow> rows_to_keep(const SftConfig& config, std::int64_t first_step) {
     MetricsFile file = metrics_to_continue(metrics_path(config));
     for (const std::string& damage : file.damage) {

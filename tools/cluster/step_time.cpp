@@ -13,7 +13,7 @@
 namespace lie::planning {
 namespace {
 
-/// `threads`: of each rank; 0: its share of the cores.
+/// `threads`: the number for each rank; 0: the rank's share of the cores.
 double processors(const std::vector<int>& ranks, const Hosts& hosts, std::int64_t threads) {
   std::map<std::int64_t, std::int64_t> counts;  // ranks by host
   for (const int rank : ranks) ++counts[hosts.host_of(rank)];
@@ -83,7 +83,7 @@ std::optional<MeasuredStep> measured_step(const std::filesystem::path& run_direc
     const auto busy = [&](const char* idle_share) {
       return row.value_or_zero("step_seconds") * (1 - row.find(idle_share).value_or(1));
     };
-    // Where actors run ahead, the learner waits for less than the time they need.
+    // If actors run ahead, the learner waits for less than the time they need.
     add(mean.generate, std::max(row.value_or_zero("generate_seconds"), busy("idle_share_actor")));
     add(mean.score, busy("idle_share_reward_worker"));
     add(mean.update, row.value_or_zero("update_seconds"));

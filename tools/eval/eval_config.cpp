@@ -20,7 +20,7 @@ void describe(FieldList& fields, EvalOptions& options) {
 
 namespace {
 
-/// Sections had other names, and eval had one of its own.
+/// Accepts keys of earlier versions, in which sections had other names.
 void rename_keys(FieldList& fields) {
   fields.rename("eval.file", "data.evaluation_file");
   fields.rename("eval.seed", "run.seed");

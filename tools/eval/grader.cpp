@@ -56,7 +56,7 @@ std::optional<char> last_match(const std::regex& pattern, const std::string& tex
 std::optional<char> choice_letter(std::string_view answer) {
   const std::string_view text = without_wrapping(answer);
   if (text.empty() || !is_letter(text[0])) return std::nullopt;
-  // "Always" is no choice A, and A = 3 is mathematics.
+  // "Always" is not the choice A, and A = 3 is mathematics.
   if (text.size() > 1 && std::string_view(" )}].:,*\\").find(text[1]) == std::string_view::npos) {
     return std::nullopt;
   }

@@ -11,11 +11,11 @@
 
 namespace lie::replay {
 
-/// How to score groups again that reward or verifier programs may have scored.
+/// How to score logged groups again, whose scores may come from reward or verifier programs.
 struct ScoringPlan {
   ScoringOptions options;       // with the programs that run
-  bool keeps_verdicts = false;  // verdict and answer stay those of the log, for a program gave them
-  bool keeps_reward = false;    // the last reward term stays that of the log
+  bool keeps_verdicts = false;  // keep the log's verdict and answer, which a program gave
+  bool keeps_reward = false;    // keep the log's last reward term
 };
 
 /// Returns the plan for a run. Programs run only with `run_programs`; otherwise their logged

@@ -73,7 +73,7 @@ void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
          here.tokenizer_sha256, there.tokenizer_sha256);
   }
   for (const std::string& key : changed_keys(run)) {
-    if (is_in(kShared, key)) fail("{} differ in {}: no one policy sampled both", both, key);
+    if (is_in(kShared, key)) fail("{} differ in {}: no single policy sampled both", both, key);
   }
 }
 
@@ -186,7 +186,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
   return config;
 }
 
-/// Whether the run's steps follow the order of its data file.
+/// Returns whether the run's steps follow the order of its data file.
 bool follows_data(const RunOptions& run) {
   return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
 }

@@ -1,4 +1,4 @@
-// What a replay learns: the logs, their steps and groups, and the settings. A source passes the
+// The task of a replay: the logs, their steps and groups, and the settings. A source passes the
 // logged steps on to a learner, which treats them as generated now.
 #pragma once
 
@@ -66,7 +66,7 @@ struct ReplayTask {
 /// incompatible runs, a checkpoint that is damaged or of another run, and steps that are missing.
 ReplayTask load_task(const TrainArguments& arguments);
 
-/// Whether the replay changes a key in one of the sections.
+/// Returns whether the replay changes a key in one of the sections.
 bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sections);
 
 inline const auto kScoring = {"reward", "verifier", "coverage"};

@@ -64,8 +64,8 @@ std::vector<GroupAdvantages> advantages_of(const StepGroups& step,
   return advantages;
 }
 
-/// Returns the values that differ of a step that was scored again, where `scores` are its logged
-/// ones as GroupScorer::score_again() returns them.
+/// Returns the values that differ in a step that was scored again. `scores` are its logged scores,
+/// as GroupScorer::score_again() returns them.
 ScoreDifferences differences_of(const StepOutcome& step,
                                 const std::vector<std::vector<Score>>& scores,
                                 const RewardNames& terms) {

@@ -45,7 +45,7 @@ struct StepScores {
 /// and shares of groups and of the advantages.
 Metrics score_metrics(const StepOutcome& step, const RewardNames& rewards);
 
-/// Whether two responses have one order before and the opposite order after. Both spans are [G].
+/// Returns whether two responses have one order before and the opposite order after. Spans are [G].
 bool order_changes(std::span<const double> before, std::span<const double> after);
 
 /// Returns a table with metrics as rows and at most five ranges of steps as columns. A cell is the

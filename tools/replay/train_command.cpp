@@ -57,8 +57,8 @@ class OffPolicyWarning : public StepRecorder {
             step.step, share, bound_);
   }
 
-  /// The least effective sample share of the steps so far, and the step that had it; 1 and 0 if all
-  /// steps are on policy.
+  /// Return the least effective sample share of the steps so far, and the step that had it; 1 and
+  /// 0 if all steps are on policy.
   double least_share() const { return least_; }
   std::int64_t least_step() const { return least_step_; }
 

@@ -39,8 +39,8 @@ struct PromptShare {
 /// Returns the share of correct responses with a 95 % interval for other prompts of the same kind.
 /// Responses to one prompt are not independent, so the prompt is the unit. The interval is Wilson's
 /// with Student's quantile and as many trials as give the variance of the prompts' means. A quarter
-/// of a prompt, half of it correct, is added to that variance against samples without an exception.
-/// Fewer than two prompts have no interval.
+/// of a prompt, half of it correct, is added to that variance, in case all responses agree. Fewer
+/// than two prompts have no interval.
 Estimate share_over_prompts(std::span<const PromptShare> prompts);
 
 /// Returns the p quantile of the standard normal distribution for 0 < p < 1, with an absolute error

@@ -22,7 +22,7 @@ struct VerifyCounts {
 /// each to `out` in order, as soon as `in` has no further row available, with "correct", "reason"
 /// and "extracted", and with `explains` also "why", "gold_form" and "answer_form". A bad row is
 /// skipped and reported on `errors` by the name of the input and its line number. The output does
-/// not depend on `threads`. Throws Error where `out` fails. The caller checks `in`.
+/// not depend on `threads`. Throws Error if `out` fails. The caller checks `in`.
 VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream& out,
                           std::ostream& errors, const VerifierOptions& options, bool explains,
                           int threads);

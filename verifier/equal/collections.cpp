@@ -25,7 +25,7 @@ std::string choices(const Expr& e) {
 }
 
 // Sorts equations such as y = 2, x = 12 by their letters, as the coordinates of a point. Returns
-// other lists as they are, and nullptr where the arena is full.
+// other lists as they are, and nullptr if the arena is full.
 const Expr* sorted_by_names(const Expr* list, Arena& arena) {
   const auto letter = [](const Expr* item) {
     return is_assignment(*item) && item->args[0]->op == Op::kSymbol &&

@@ -38,7 +38,7 @@ std::optional<std::size_t> axis(const Expr& e) {
   return std::nullopt;
 }
 
-// Reads 2i - 3j as (2, -3) beside a tuple or vector of n parts. Without j and k it is a number.
+// Reads 2i - 3j as (2, -3) if compared with a tuple of n parts. Without j and k it is a number.
 const Expr* as_tuple(const Expr* e, std::size_t n, Arena& arena) {
   std::vector<std::vector<const Expr*>> parts(n);
   bool vector = false;
@@ -189,7 +189,7 @@ Tri Comparer::real_sets(const Expr* gold, const Expr* answer) {
   return allowed ? equal_real_sets(*gold, *answer, arena_, options_) : Tri::kNo;
 }
 
-// Whether two numbers differ by more than a tenth of the first.
+// Returns whether two numbers differ by more than a tenth of the first.
 bool Comparer::is_far(const Expr* a, const Expr* b) {
   const Expr* gap = arena_.mul({arena_.number(10), arena_.add({a, arena_.negate(b)})});
   gap = arena_.call(expr::Fn::kAbs, {gap});
@@ -223,7 +223,7 @@ bool Comparer::contradicts_itself(const Expr& e) {
   return false;
 }
 
-// The approximation in a = 4/3 ~ 1.33 is dropped. Where both sides have one, they must agree in the
+// The approximation in a = 4/3 ~ 1.33 is dropped. If both sides have one, they must agree in the
 // digits that both have.
 bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
   const Expr* a = dropped_approximation(gold, options_);
@@ -235,7 +235,7 @@ bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
   return scalar::equal_scalars(*a, *b, digits, arena_.budget()) == Tri::kNo;
 }
 
-// Names and labels before values count only where both sides have them.
+// Names and labels before values count only if both sides have them.
 void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   if (!options_.assignment) return;
   if (lists_ == 0 && is_labelled(*gold) != is_labelled(*answer)) {

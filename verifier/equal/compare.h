@@ -14,13 +14,13 @@ namespace lie::equal {
 
 using scalar::Tri;
 
-/// Decides whether `answer` is correct where `gold` is. It is not symmetric: see VerifierOptions.
+/// Decides whether `answer` is correct, given `gold`. Not symmetric: see VerifierOptions.
 Tri compare(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
             const VerifierOptions& options);
 
 /// Returns whether an answer that equals the gold occurs in the prompt, still has operations to
 /// carry out (99^2 + 1, 5x - 1 = 14, but not \frac12 or 2\pi), and is not written as the gold is,
-/// up to the order of terms. A formula that the prompt wants converted has work left, too, such as
+/// up to the order of terms. A formula that the prompt asks to convert also has work left, such as
 /// \frac92 for a decimal or 45^\circ for radians. `tree` is the parsed answer.
 bool is_copied(std::string_view gold, std::string_view answer, const expr::Expr* tree,
                std::string_view prompt);

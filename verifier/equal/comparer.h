@@ -12,7 +12,7 @@ using expr::Arena, expr::Expr, expr::Op;
 /// Returns whether a part has a label, as in "smallest: 2".
 bool is_labelled(const Expr& part);
 
-/// Whether every side of the inequalities, or of those in set builders, is a constant or a name.
+/// Returns whether every side of the inequalities, also in set builders, is a constant or a name.
 bool is_solved(const Expr& inequalities);
 
 /// Pairs each part of the gold with an equal part of the answer, which counts once.

@@ -38,8 +38,8 @@ bool has_power_factor(const Expr& radicand, std::int64_t degree) {
   return false;
 }
 
-// Returns whether an expression is a number, a name, a power of a name but i, or a root of a number
-// that cannot be simplified. These have nothing to carry out.
+// Returns whether an expression is a number, a name, a power of a name other than i, or a root of a
+// number that cannot be simplified. None of these has an operation left to carry out.
 bool is_plain_power(const Expr& e) {
   if (e.op != Op::kPow || e.args[1]->op != Op::kNumber) return is_atom(e);
   if (!is_atom(*e.args[0])) return false;
@@ -86,8 +86,8 @@ bool has_work(const Expr& e) {
   }
 }
 
-// Returns whether the prompt has the text, outside of longer numbers. Spaces are gone, so that
-// letters next to it may be another word.
+// Returns whether the prompt has the text, outside of longer numbers. Spaces have been removed, so
+// letters next to it may belong to another word.
 bool holds(std::string_view prompt, std::string_view text) {
   for (std::size_t at = prompt.find(text); at != std::string_view::npos;
        at = prompt.find(text, at + 1)) {

@@ -23,7 +23,7 @@ bool is_condition(const Expr& e) {
     return is_name(*e.args[0]) && is_real_set(*e.args[1]) && !has_names(*e.args[1]);
   if (!std::ranges::all_of(e.relations, is_order)) return false;
   if (!std::ranges::all_of(e.args, [](const Expr* arg) { return is_scalar(*arg); })) return false;
-  // The roots of an equation are only known where it is solved.
+  // The roots of an equation are only known if it is solved.
   const bool equation = std::ranges::find(e.relations, Rel::kEqual) != e.relations.end();
   if (equation && !(e.args.size() == 2 && is_name(*e.args[0]) && !has_names(*e.args[1])))
     return false;
@@ -104,7 +104,7 @@ bool is_real_set(const Expr& e) {
              is_constant(*e.args[1]);
     case Op::kSet:
     case Op::kList:
-      // Several sets made otherwise are several answers, not their union.
+      // Several sets in other forms are several answers, not their union.
       return std::ranges::none_of(e.args,
                                   [](const Expr* arg) {
                                     return is_one_of(arg->op, Op::kSetBuilder, Op::kNamedSet,

@@ -1,5 +1,5 @@
-// Names that may differ: those of arguments, of integer parameters and of elements, and capitals.
-// Words, which are compared by their letters.
+// Handles names that may differ: those of arguments, of integer parameters and of elements, and
+// capitals. Also compares words, by their letters.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ bool declares_integer(const Expr* item) {
          item->args[1]->name == "Z" && item->args[0]->op == Op::kSymbol;
 }
 
-// Returns the k of a list with k \in \mathbb{Z}, or nothing where there are several.
+// Returns the k of a list with k \in \mathbb{Z}, or nothing if there are several.
 std::vector<std::string> integer_parameter(const Expr& list) {
   std::vector<std::string> names;
   for (const Expr* item : list.args) {
@@ -65,7 +65,7 @@ const Expr* without_declaration(const Expr& list, Arena& arena) {
   return items.size() == 1 ? items.front() : arena.node(Op::kList, std::move(items));
 }
 
-// Returns the only name of e that `other` lacks, or nothing where there are none or several.
+// Returns the only name of e that `other` lacks, or nothing if there are none or several.
 std::string lone_name(const Expr& e, const Expr& other) {
   std::string lone;
   for (const std::string& name : free_names(e)) {
@@ -96,7 +96,7 @@ bool is_general_solution(const Expr& e) {
 }
 
 // Returns the answer with the gold's constants of integration in the order of their first use,
-// where the answer has other names for all of them.
+// if the answer has other names for all of them.
 const Expr* with_constants_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (!is_general_solution(gold)) return &answer;
   const std::vector<std::string> from = constant_names(answer), to = constant_names(gold);
@@ -126,7 +126,7 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
   if (bare != nullptr && bare->op == Op::kSymbol) return pair;
   said = bare;
   if (said == nullptr || is_free_in(*left_out, name)) return pair;
-  // Only multiples of an angle have a parameter by themselves: x^2 and 2x + 1 are functions.
+  // Only multiples of an angle imply an integer parameter: x^2 and 2x + 1 are functions.
   if (!gold_declares && !left_out->has(expr::trait::kAngle)) return pair;
   const std::string other = lone_name(*left_out, *said);
   if (other.empty()) return pair;
@@ -156,7 +156,7 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   std::vector<std::string> from = free_names(*answer);
   if (options.rename_variables && from.size() == wanted.size())
     return rename(answer, from, wanted, arena);
-  // The argument a of f(a) is no A.
+  // The argument a of f(a) is not the same name as A.
   if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
   std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {

@@ -19,11 +19,11 @@ enum class Kind : std::uint8_t {
   kPair,        // two constants in round or square brackets: a point or an interval
   kTuple,       // any other tuple
   kList,        // several answers without brackets, or a finite set in braces
-  kRealSet,     // a set of reals made otherwise: a union, all reals, a set builder
+  kRealSet,     // a set of reals in another form: a union, all reals, a set builder
   kInequality,  // inequalities in one name
   kRelation,    // any other relation: an equation, a congruence, an inequality in several names
   kMatrix,
-  kOther,  // cases, sets with names in them, what is said modulo a number
+  kOther,  // cases, sets with names in them, statements modulo a number
 };
 
 Kind kind_of(const expr::Expr& e);
@@ -42,20 +42,20 @@ bool is_inequality(const expr::Expr& e);
 bool is_real_set(const expr::Expr& e);
 
 /// Returns an answer in the form that the rules expect at its top level. Its parts are prepared
-/// when they are compared. Returns nullptr where the budget is spent.
+/// when they are compared. Returns nullptr if the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
 /// Returns the approximate value that prepare() drops from a chain of equations, or nullptr.
 const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
 
 /// Returns the answer with its names in the gold's capitals, or, with rename_variables, with the
-/// gold's names by position. Returns nullptr where the arena is full.
+/// gold's names by position. Returns nullptr if the arena is full.
 const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
                               const VerifierOptions& options);
 
 /// Returns the answer with the gold's names for those that have no meaning outside: f(u) = u^2 for
 /// f(x) = x^2, 2m with m \in \mathbb{Z} for 2k, {t | t > 0} for {x | x > 0}. Returns the answer
-/// itself where it uses such a name already, and nullptr where the arena is full.
+/// itself if it uses such a name already, and nullptr if the arena is full.
 const expr::Expr* with_names_of(const expr::Expr& gold, const expr::Expr& answer,
                                 expr::Arena& arena);
 
@@ -65,17 +65,17 @@ struct Pair {
   const expr::Expr* answer = nullptr;
 };
 
-/// Removes the declaration of an integer parameter (2k\pi, k \in \mathbb{Z}) where only one of them
+/// Removes the declaration of an integer parameter (2k\pi, k \in \mathbb{Z}) if only one of them
 /// has it, and gives the answer's parameter the gold's name. Returns other pairs as they are.
 Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 
 /// Decides equality as sets of reals. All end points divide the line. Membership is decided exactly
-/// at every end point, and at drawn points of every piece between. Returns kUnknown where end
+/// at every end point, and at drawn points of every piece between. Returns kUnknown if end
 /// points cannot be ordered.
 Tri equal_real_sets(const expr::Expr& gold, const expr::Expr& answer, expr::Arena& arena,
                     const VerifierOptions& options);
 
-/// Decides equality where at least one side is words. The letters of both are compared, so that
+/// Decides equality if at least one side is words. The letters of both are compared, so that
 /// \text{Even} is Even.
 Tri equal_texts(const expr::Expr* gold, const expr::Expr* answer);
 

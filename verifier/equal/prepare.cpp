@@ -105,7 +105,7 @@ const Expr* evaluate_one(const Expr* e, Arena& arena) {
 
 // Returns the expression once for each choice of its signs +-. Signs are independent, unless a -+
 // or more than four signs occur: then all upper and all lower ones belong together. Returns the
-// expression itself where there is no sign.
+// expression itself if there is no sign.
 std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
   if (e == nullptr) return {};
   Signs signs;

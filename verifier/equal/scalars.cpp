@@ -49,7 +49,7 @@ bool has_degree_terms(const Expr& e) {
          (is_one_of(e.op, Op::kAdd, Op::kMul) && any_arg(e, has_degree_terms));
 }
 
-// Returns the sum or product without its degree signs, or nullptr where the arena is full.
+// Returns the sum or product without its degree signs, or nullptr if the arena is full.
 const Expr* without_degrees(const Expr* e, Arena& arena) {
   if (e->op == Op::kDegree) return e->args[0];
   if (!is_one_of(e->op, Op::kAdd, Op::kMul)) return e;
@@ -72,8 +72,8 @@ UnitPower unit_power(const Expr& e) {
   return {known ? e.name : std::string()};
 }
 
-// Returns the product 3 m or 3 \frac{m}{s} as a quantity, where its last factors are a unit of the
-// same dimension as `unit`. Returns any other expression as it is, and nullptr where the arena is
+// Returns the product 3 m or 3 \frac{m}{s} as a quantity, if its last factors are a unit of the
+// same dimension as `unit`. Returns any other expression as it is, and nullptr if the arena is
 // full.
 const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
   const std::optional<latex::Unit> wanted = latex::read_unit(unit);
@@ -92,7 +92,7 @@ const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
 }
 
 // Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
-// Returns nothing where their dimensions differ, and 1 where one of them is unknown.
+// Returns nothing if their dimensions differ, and 1 if one of them is unknown.
 std::optional<Rational> unit_ratio(std::string_view gold, std::string_view answer) {
   const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
   if (!a || !b) return Rational(1);
@@ -129,7 +129,7 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
   return out;
 }
 
-// Two functions differ by a constant where their exponentials are proportional.
+// Two functions differ by a constant if their exponentials are proportional.
 Tri Comparer::differ_by_constant(const Expr* gold, const Expr* answer) {
   gold = arena_.call(Fn::kExp, {gold});
   answer = arena_.call(Fn::kExp, {answer});
@@ -222,7 +222,7 @@ namespace {
 
 constexpr std::size_t kLongest = 200;  // bytes
 
-// Reads digits with at most one point, which has digits behind it.
+// Reads digits with at most one point, which has digits after it.
 std::optional<Rational> plain_number(std::string_view digits) {
   return digits.ends_with('.') ? std::nullopt : exact::from_decimal(digits);
 }

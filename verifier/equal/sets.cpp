@@ -141,7 +141,7 @@ class Sets {
   }
 
   // Returns whether all conditions of a list hold together. Without "or" they do, unless nothing
-  // would satisfy them, as of the solutions x < 1, x > 3. The "and" of an answer is always strict.
+  // would satisfy them, as for the solutions x < 1, x > 3. The "and" of an answer is always strict.
   bool is_conjunction(const Expr& list) {
     if (in_answer_ && list.open == '&') return true;
     if (list.flag || std::ranges::find(list.args, Op::kRelation, &Expr::op) == list.args.end())

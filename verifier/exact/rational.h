@@ -33,7 +33,7 @@ class Rational {
   int sign() const { return fmpq_sgn(value_); }
   /// Returns the bits of numerator and denominator together.
   std::int64_t bits() const;
-  /// Returns the value where it is an integer of at most 62 bits.
+  /// Returns the value if it is an integer of at most 62 bits.
   std::optional<std::int64_t> small_integer() const;
   std::string text() const;
 
@@ -46,7 +46,7 @@ class Rational {
   friend Rational operator+(const Rational& a, const Rational& b) { return of(fmpq_add, a, b); }
   friend Rational operator-(const Rational& a, const Rational& b) { return of(fmpq_sub, a, b); }
   friend Rational operator*(const Rational& a, const Rational& b) { return of(fmpq_mul, a, b); }
-  /// b must not be zero.
+  /// Requires that b is not zero.
   friend Rational operator/(const Rational& a, const Rational& b) { return of(fmpq_div, a, b); }
   Rational operator-() const { return Rational() - *this; }
 

@@ -42,7 +42,7 @@ enum class Op : std::uint8_t {
   kBinder,     // fn kSum or kProduct over variable `name`
 
   // answers with several parts
-  kText,        // words: name, normalised
+  kText,        // words: name, normalized
   kList,        // args without brackets; flag: separated by "or"
   kTuple,       // args in brackets open, close (order counts); of two numbers also an interval
   kSet,         // {args}
@@ -129,7 +129,7 @@ enum class Rel : std::uint8_t {
   kProportional,
 };
 
-/// Properties that an expression has where any node in it has them. Arena::make() sets them.
+/// Properties that an expression has if any node in it has them. Arena::make() sets them.
 namespace trait {
 constexpr std::uint32_t kName = 1;             // a symbol, a text or an unknown function
 constexpr std::uint32_t kDecimal = 1 << 1;     // a number written as a decimal
@@ -146,13 +146,13 @@ constexpr std::uint32_t kSignPower = 1 << 11;  // a negative number to a power w
 constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
 }  // namespace trait
 
-/// One node. Nodes are made by an Arena, never changed after, and live as long as it. Nodes may
-/// share arguments, so that a small graph can stand for a large tree. `size` bounds that tree.
+/// An Arena makes nodes, which never change and live as long as the Arena. Nodes may share
+/// arguments, so that a small graph can stand for a large tree. `size` bounds that tree.
 struct Expr {
   Op op = Op::kNumber;
   Fn fn = Fn::kNone;
   bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"
-  char open = 0;      // kTuple: '(' or '['; kList: '&' where its parts are separated by "and"
+  char open = 0;      // kTuple: '(' or '['; kList: '&' if its parts are separated by "and"
   char close = 0;     // kTuple: ')' or ']'
   std::int32_t columns = 0, depth = 1;
   std::int32_t size = 1;      // nodes of the tree; a shared node counts each time
@@ -166,7 +166,7 @@ struct Expr {
   bool has(std::uint32_t any_of) const { return (traits & any_of) != 0; }
 };
 
-/// The bit of a symbol's name in Expr::symbols. Different names may have the same bit.
+/// Returns the bit of a symbol's name in Expr::symbols. Different names may have the same bit.
 std::uint64_t symbol_bit(std::string_view name);
 
 /// Owns the nodes of a pair and counts them against its budget. Every maker returns nullptr once
@@ -177,7 +177,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Stores a node. Returns nullptr where an argument is nullptr, nesting is too deep, the tree is
+  /// Stores a node. Returns nullptr if an argument is nullptr, nesting is too deep, the tree is
   /// too large or the budget is spent.
   const Expr* make(Expr node);
   const Expr* number(exact::Rational value, bool decimal = false);
@@ -222,7 +222,7 @@ int infinity_sign(const Expr& e);
 /// Returns the form that --explain prints, such as "(add 1 (mul 2 x))".
 std::string to_text(const Expr& e);
 
-/// Returns e with its arguments changed. Returns e itself where none changes, and nullptr where one
+/// Returns e with its arguments changed. Returns e itself if none changes, and nullptr if one
 /// becomes nullptr.
 using Change = std::function<const Expr*(const Expr*)>;
 const Expr* map_args(const Expr* e, Arena& arena, const Change& change);

@@ -27,7 +27,7 @@ using Taker = std::function<bool(Candidate)>;
 /// Passes on the candidates of lenient mode. They are the content of the last <answer>...</answer>,
 /// boxes, what follows "final answer is" or "answer:", math environments, plain numbers and
 /// arithmetic, and choices. They come by rank, and within a rank from the last to the first. Only
-/// the last 256 KiB of the text are searched. Linear where the first candidates are accepted.
+/// the last 256 KiB of the text are searched. Linear if the first candidates are accepted.
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take);
 
 /// Passes on the candidates of a gold in lenient mode. A gold without math environment, box or
@@ -45,10 +45,10 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options);
 /// An option of a multiple-choice question.
 struct Option {
   char letter = 0;    // A to J
-  std::string value;  // empty where the letter stands alone
+  std::string value;  // empty if the letter stands alone
 };
 
-/// Reads "C", "(C)", "\textbf{(C)}\ 12" and "C. 12". Returns nothing where the text is no option,
+/// Reads "C", "(C)", "\textbf{(C)}\ 12" and "C. 12". Returns nothing if the text is no option,
 /// or names a second letter.
 std::optional<Option> read_option(std::string_view text);
 

@@ -42,13 +42,13 @@ struct Box {
   std::size_t end = 0;    // position after the closing brace
 };
 
-/// Returns the text after the last </think>, or all of it where there is none.
+/// Returns the text after the last </think>, or all of it if there is none.
 std::string_view after_think(std::string_view text);
 
 /// Returns the last outermost balanced \boxed (or \fbox) of a text, after the boxes that belong to
-/// it, in order. Boxes belong together where only spaces, commas, semicolons, dollar signs, math
+/// it, in order. Boxes belong together if only spaces, commas, semicolons, dollar signs, math
 /// delimiters, \quad and the words "and" and "or" separate them, at most 256 bytes and 1,024 boxes.
-/// Returns nothing where there is no box. Scans from the end, no further than necessary.
+/// Returns nothing if there is no box. Scans from the end, no further than necessary.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
 /// Returns the contents of boxes, separated by commas. Equal neighbors count once.
@@ -72,7 +72,7 @@ struct Environment {
 std::vector<Environment> math_environments(std::string_view text);
 
 /// Returns the content of joined environments, separated by commas. It is the content of their
-/// boxes where there are any, with "\%" for a percent sign.
+/// boxes if there are any, with "\%" for a percent sign.
 std::string content_of(std::span<const Environment> joined);
 
 /// Returns the length of "%", "\%", "percent", "percentage" or "pct" at the front of a text, with

@@ -23,7 +23,7 @@ constexpr int kAnywhere = 300;
 constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
                                                       "\\neq", "≠",   "不是"};
 
-// Signs before a number that make more of it than a value.
+// Signs that make the number after them part of a larger expression.
 constexpr std::array<std::string_view, 13> kRelations = {
     "<", ">", "≤", "≥", "±", "\\ge", "\\geq", "\\le", "\\leq", "\\pm", "\\mp", "\\pmod", "\\bmod"};
 
@@ -261,7 +261,7 @@ class Prose {
   }
 
   // As in Math-Verify, an anchor reaches mathematics on later lines. A plain number counts on the
-  // next line only where nothing but the end of the line is between.
+  // next line only if nothing but the end of the line is between.
   bool is_on_another_line(std::size_t behind, const Found& found) const {
     if (found.kind == Found::Kind::kMath) return false;
     std::string_view between = text_.substr(behind, found.begin - behind);
@@ -315,8 +315,8 @@ class Prose {
     found_.push_back(all);
   }
 
-  // Math-Verify's rule is under 10 bytes between, or under 70 with a comma, semicolon, "and" or
-  // "or".
+  // Math-Verify requires fewer than 10 bytes in between, or fewer than 70 with a comma, semicolon,
+  // "and" or "or".
   bool belongs(const Box& before, const Box& box) const {
     const std::string_view between = text_.substr(before.end, box.begin - before.end);
     if (between.size() < 10) return true;

@@ -88,7 +88,7 @@ const Expr* Parser::product() {
   return error_.reason.empty() ? left : nullptr;
 }
 
-// Parses one more operator and operand after `left`. Returns nullptr where the product ends or
+// Parses one more operator and operand after `left`. Returns nullptr if the product ends or
 // fails.
 const Expr* Parser::product_step(const Expr* left) {
   if (arena_.budget().exhausted()) return nullptr;
@@ -185,7 +185,7 @@ void Parser::take_unit_power() {
   at_ += digits + 1 + braced;
 }
 
-// Parses a unit or remark after an operand. Returns nullptr where there is none.
+// Parses a unit or remark after an operand. Returns nullptr if there is none.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
   const std::size_t first = at_;
@@ -367,7 +367,7 @@ std::optional<exact::Rational> radix_of(std::string_view below) {
   return exact::from_decimal(below);
 }
 
-// Reads digits from 0 to Z, with a point among them. Returns nothing where the base lacks one.
+// Reads digits from 0 to Z, with a point among them. Returns nothing if the base lacks one.
 std::optional<exact::Rational> read_digits(std::string_view digits, const exact::Rational& radix) {
   exact::Rational value(0), place(1);
   bool point = false;

@@ -70,7 +70,7 @@ bool Parser::may_start_thousands() const {
   return lexed_.tokens[at_ - 1].kind != Tok::kComma || lexed_.tokens[at_ - 2].kind != Tok::kNumber;
 }
 
-// Joins groups of three digits after commas, where only such groups follow.
+// Joins groups of three digits after commas, if only such groups follow.
 const Expr* Parser::thousands(exact::Rational value, bool decimal) {
   std::size_t n = 0;
   bool any = decimal;

@@ -286,7 +286,7 @@ Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
     Parser parser(text, lexed, arena, bars_nest, bare_fractions);
     out.tree = parser.answer();
     if (!bars_nest || out.tree != nullptr) out.error = parser.error();
-    // It is ambiguous which bars match. Where the first attempt fails, the other is made.
+    // It is ambiguous which bars match. If the first attempt fails, the other is made.
     if (out.tree != nullptr || !parser.saw_bar()) break;
   }
   if (arena.budget().exhausted()) out.tree = nullptr;

@@ -10,7 +10,7 @@ namespace lie::latex {
 /// final points. Words are compared in this form.
 std::string normal_text(std::string_view text);
 
-/// Returns normal_text() with its capitals, which tell units apart.
+/// Returns normal_text(), but with its capitals, which distinguish units.
 std::string unit_text(std::string_view text);
 
 /// Returns the text without white space, dollar signs, \left, \right and thin spaces. Texts that do

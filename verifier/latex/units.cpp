@@ -9,8 +9,8 @@ namespace {
 
 using exact::Rational;
 
-/// A unit with all its spellings, separated by spaces. Where they have a bar, those before it take
-/// the prefixes of symbols (k, M), and those behind it the prefixes of words (kilo, mega).
+/// A unit with all its spellings, separated by spaces. If they have a bar, those before it take the
+/// prefixes of symbols (k, M), and those after it the prefixes of words (kilo, mega).
 struct Entry {
   std::string_view spellings;
   // powers of length, mass, time, current and amount
@@ -160,7 +160,7 @@ void multiply(Unit& unit, const Measure& measure, int power) {
   unit.factor = unit.factor * exact::power(factor, power);
 }
 
-// Takes the power after a word: ^2, ^{-1}, ². Returns 1 where there is none, and 0 on an error.
+// Takes the power after a word: ^2, ^{-1}, ². Returns 1 if there is none, and 0 on an error.
 int take_power(std::string_view& text) {
   if (take(text, "²")) return 2;
   if (take(text, "³")) return 3;

@@ -44,7 +44,7 @@ struct Unit {
 };
 
 /// Reads "cm", "square centimeters", "km/h", "miles per hour", "N\cdot m" and "kg m^2/s^2" without
-/// their spaces, as unit_text() writes them. Nothing where a part is no known unit. Capitals count
+/// their spaces, as unit_text() writes them. Nothing if a part is no known unit. Capitals count
 /// in symbols (mm, Mm), but not in words.
 std::optional<Unit> read_unit(std::string_view text);
 

@@ -1,5 +1,5 @@
-// The options of the verifier: what counts as the same answer, and how much work it may spend. The
-// budget of a verdict.
+// The options of the verifier: what counts as the same answer, and how much work it may spend. Also
+// the budget of a verdict.
 #pragma once
 
 #include <algorithm>
@@ -89,11 +89,11 @@ class Budget {
     steps_ = -1;
     return false;
   }
-  /// Returns false and exhausts the budget where a number of `bits` bits is too large.
+  /// Returns false and exhausts the budget if a number of `bits` bits is too large.
   bool allow_bits(std::int64_t bits) { return bits <= max_bits_ ? spend(bits / 256) : exhaust(); }
-  /// Returns false and exhausts the budget where nesting is too deep.
+  /// Returns false and exhausts the budget if nesting is too deep.
   bool allow_depth(std::int64_t depth) { return depth <= max_depth_ || exhaust(); }
-  /// Returns false and exhausts the budget where the tree of an expression has too many nodes. It
+  /// Returns false and exhausts the budget if the tree of an expression has too many nodes. It
   /// may have as many as there are steps, so that a walk over one tree costs no more than the
   /// budget.
   bool allow_size(std::int64_t nodes) { return nodes <= max_size_ || exhaust(); }

@@ -7,7 +7,7 @@ namespace {
 
 using exact::Rational, expr::Fn;
 
-// Returns a hash that is the same on every machine: FNV-1a, then the finaliser of SplitMix64.
+// Returns a hash that is the same on every machine: FNV-1a, then the finalizer of SplitMix64.
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed) {
   std::uint64_t h = 14695981039346656037ULL ^ (seed * 0x9e3779b97f4a7c15ULL);
   for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -234,8 +234,8 @@ Ball levin(const std::vector<Ball>& terms, std::size_t n) {
   return above;
 }
 
-// Returns whether the terms decay faster than 1/k, or alternate and decay, as far as two distant
-// terms tell.
+// Returns whether the terms decay faster than 1/k, or alternate and decay, judging by two distant
+// terms.
 bool converges(const Term& term) {
   Ball near, far, next;
   if (!term(kFar, near) || !term(2 * kFar, far) || !term(2 * kFar + 1, next)) return false;

@@ -60,7 +60,7 @@ class Ball {
   bool contains_zero() const { return acb_contains_zero(value_) != 0; }
   /// Returns whether the imaginary part may be 0 and has an error below 2^-30.
   bool looks_real() const;
-  /// Returns the sign of the real part: -1, 1, or 0 where it is not determined.
+  /// Returns the sign of the real part: -1, 1, or 0 if it is not determined.
   int real_sign() const;
   /// Returns whether the whole ball is within 2^exponent of 0.
   bool within(std::int64_t exponent) const;
@@ -86,7 +86,7 @@ struct BallValue {
 
 /// Returns the value of an expression at a point, whose values the names have. Unknown functions,
 /// limits and the like become a fixed analytic function of their arguments, so that equal arguments
-/// give equal values. Returns nothing where the value is not finite at this precision, is no
+/// give equal values. Returns nothing if the value is not finite at this precision, is no
 /// scalar, or exceeds the budget.
 std::optional<BallValue> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
                                  Budget& budget);
@@ -102,7 +102,7 @@ std::optional<bool> apply_function(expr::Fn fn, std::vector<Ball>& args, std::in
 using Term = std::function<bool(std::int64_t index, Ball& out)>;
 constexpr std::int64_t kSeriesPrecision = 700;
 
-/// Estimates a series. Returns false where it does not converge soon.
+/// Estimates a series. Returns false if it does not converge soon.
 bool sum_series(const Term& term, Ball& out);
 
 }  // namespace lie::scalar

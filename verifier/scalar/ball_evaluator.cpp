@@ -106,7 +106,7 @@ class BallEvaluator {
     }
     Ball value;
     if (!eval(exponent, value)) return false;
-    // Where the base may be 0, acb_pow has an infinite logarithm, although 0^2 is 0.
+    // If the base may be 0, acb_pow has an infinite logarithm, although 0^2 is 0.
     if (acb_contains_zero(out.get()) != 0 && exponent.op == Op::kNumber &&
         exponent.value.is_integer()) {
       const std::optional<std::int64_t> n = exponent.value.small_integer();
@@ -210,8 +210,8 @@ class BallEvaluator {
     return combine(name, args, out);
   }
 
-  // The function sin(c + sum of c_j a_j) + 2, whose constants are drawn from the name. The constant
-  // c tells names apart where all arguments are 0.
+  // Computes sin(c + sum of c_j a_j) + 2, with constants drawn from the name. The constant c
+  // distinguishes names when all arguments are 0.
   bool combine(const std::string& name, const std::vector<Ball>& args, Ball& out) {
     set(out, Point{PointKind::kPositive, 77}.value(name));
     for (std::size_t j = 0; j < args.size(); ++j) {

@@ -52,7 +52,7 @@ Tri equal_rounded(const Ball& a, const Ball& b, const VerifierOptions& options) 
   return Tri::kYes;
 }
 
-// The power of ten of a factor such as 10^8. Nothing where it is no such power.
+// Returns the exponent of a power of ten such as 10^8, or nothing for any other value.
 std::optional<std::int64_t> zeros_of(const Expr& e, Budget& budget) {
   std::optional<Rational> value = rational_value(e, budget);
   if (!value || value->sign() <= 0) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<std::int64_t> zeros_of(const Expr& e, Budget& budget) {
   return *value == Rational(1) ? std::optional(zeros) : std::nullopt;
 }
 
-// The decimal places of the last digit written, scaled by percent signs and powers of ten.
+// Returns the places of the last written decimal, scaled by percent signs and powers of ten.
 std::int64_t written_places(const Expr& e, Budget& budget) {
   std::int64_t places = 0;
   if (e.op == Op::kNumber && e.flag) {
@@ -123,9 +123,9 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
 
 // --- functions of names ----------------------------------------------------------------------
 
-// Returns whether both sides agree at one point, kUnknown where functions that are not evaluated
-// differ, and nothing where the point decides nothing. With `real`, only real values are compared:
-// beyond a branch cut, where a side is complex, roots may be meant otherwise.
+// Returns whether both sides agree at one point, kUnknown if functions that are not evaluated
+// differ, and nothing if the point is not decisive. With `real`, only real values are compared:
+// beyond a branch cut, where a side is complex, roots may have another meaning.
 std::optional<Tri> agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real,
                             Budget& budget) {
   for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
@@ -151,7 +151,7 @@ Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool r
   return budget.exhausted() ? Tri::kUnknown : out;
 }
 
-// The names z and w stand for complex numbers where i occurs.
+// The names z and w stand for complex numbers if i occurs.
 bool speaks_of_complex(const Expr& gold, const Expr& answer) {
   if (!gold.has(trait::kImaginary) && !answer.has(trait::kImaginary)) return false;
   return std::ranges::any_of(free_names(gold), is_complex_name) ||

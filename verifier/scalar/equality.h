@@ -1,5 +1,5 @@
-// Decides whether two scalars are the same number or the same function. Exact values of
-// expressions.
+// Decides whether two scalars are the same number or the same function. Also computes exact values
+// of expressions.
 #pragma once
 
 #include <optional>
@@ -24,27 +24,27 @@ bool equal_numbers(const exact::Rational& gold, const exact::Rational& answer, b
 
 /// Decides equality of two scalars. Decimals follow options.decimals. Numbers are compared as exact
 /// rationals, or else by balls of rising precision, which prove a difference. Equality follows from
-/// identity modulo a prime (error 2^-60), or from
-/// agreement of the balls to half of max_precision bits. With free names, residues at two drawn
-/// points prove a difference of rational functions and show equality with error (degree / 2^62)^2.
-/// Other functions are compared by balls at drawn points.
+/// identity modulo a prime (error 2^-60), or from agreement of the balls to half of max_precision
+/// bits. With free names, residues at two drawn points prove a difference of rational functions and
+/// show equality with error (degree / 2^62)^2. Other functions are compared by balls at drawn
+/// points.
 Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const VerifierOptions& options,
                   Budget& budget);
 
-/// Decides whether a = c b with a constant c that is not 0, and positive where `positive` is set.
+/// Decides whether a = c b with a constant c that is not 0, and positive if `positive` is set.
 Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget& budget);
 
-/// Returns -1, 0 or 1 for a < b, a = b, a > b, where both are real constants or infinite. Returns 2
-/// where the order cannot be determined.
+/// Returns -1, 0 or 1 for a < b, a = b, a > b, if both are real constants or infinite. Returns 2
+/// if the order cannot be determined.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
 
-/// Evaluates arithmetic, integer powers, factorials, binomials, gcd and the like
-/// exactly. Returns nothing where the value is not rational, undefined, or too large for the
-/// budget. Sizes are bounded before they are computed.
+/// Evaluates arithmetic, integer powers, factorials, binomials, gcd and the like exactly. Returns
+/// nothing if the value is undefined, not rational, or too large for the budget. Sizes are bounded
+/// before they are computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
-/// Returns an expression without names and decimals as a number, where rational_value() finds one,
+/// Returns an expression without names and decimals as a number, if rational_value() finds one,
 /// and otherwise the expression itself.
 const expr::Expr* folded(const expr::Expr* e, expr::Arena& arena);
 

@@ -20,15 +20,15 @@ namespace {
 constexpr std::chrono::seconds kConnectTimeout{60};
 constexpr int kAnswer_milliseconds = 3000;  // for an answer at one address of rank 0
 constexpr int kRetry_milliseconds = 20;
-// Connections may come from strangers, such as a port scan. One that has not shown the job's token
-// by then is closed, and not many more than the ranks' are open at once.
+// Connections may come from other programs, such as port scanners. A connection that has not shown
+// the job's token by then is closed. Only a few more connections than ranks are open at once.
 constexpr std::chrono::seconds kTimeToShowToken{10};
 constexpr std::size_t kSpareLinks = 64;
 // The reporter's kernel may detect an unresponsive host this much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
 // After the death of a process, the reporter may have to wait this long for a processor.
 constexpr std::chrono::seconds kTimeToReportDeath{2};
-// Time for mpirun to print what it was given. When a rank has ended, it kills the others after 1 s.
+// Time for mpirun to print the report. When a rank has ended, mpirun kills the others after 1 s.
 constexpr std::chrono::milliseconds kTimeToForward{500};
 
 /// Broadcasts where rank 0 listens. Rank 0 must already listen. Collective over all ranks.
@@ -181,8 +181,8 @@ bool Liveness::may_accept() const {
   return links_.size() < static_cast<std::size_t>(size_) + kSpareLinks && !accepting_failed_;
 }
 
-/// Waits until data arrives, or until unsent data can be sent. While no connection may be accepted
-/// or strangers are connected, waits one second at most.
+/// Waits until data arrives, or until unsent data can be sent. Waits one second at most while no
+/// connection may be accepted or while unidentified connections are open.
 void Liveness::wait() {
   std::vector<pollfd> descriptors;
   for (const Descriptor* each : {&news_event_, &stop_event_}) {
@@ -261,7 +261,7 @@ void Liveness::check_all_connected() {
   Log("liveness", 0)
       .warn(
           "of {} other ranks only {} connected to port {} of {} within {} s (a firewall?): if the "
-          "host of another one becomes unresponsive, the run will wait for it",
+          "host of a missing rank becomes unresponsive, the run will wait for it",
           size_ - 1, ranks_.count_others(), rendezvous_.port, own_.host, kConnectTimeout.count());
 }
 

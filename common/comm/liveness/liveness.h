@@ -31,7 +31,7 @@ class Liveness {
   /// Starts watching in the background. Collective over all ranks. Ranks that find no connection
   /// within a minute are not watched; rank 0 logs a warning about them.
   explicit Liveness(const mpi::Environment& environment);
-  /// Tells the other ranks that this one has ended, with success or with its own report. They do
+  /// Notifies the other ranks that this one has ended, with success or with its own report. They do
   /// not count it as a loss.
   ~Liveness();
   Liveness(const Liveness&) = delete;

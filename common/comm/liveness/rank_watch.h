@@ -48,14 +48,14 @@ enum class Loss {
   kUnresponsive,  // its host no longer responds
 };
 
-/// Tells that this process must end because of a loss.
+/// The instruction to end this process because of a loss.
 struct LossEnding {
   // rank that this process reports; none: another process reports
   std::optional<RankState> rank = {};
   std::string message = {};
   Loss loss = Loss::kDied;
-  // Wait before ending: the reporter may detect the loss later, and mpirun ends it along with this
-  // one.
+  // Wait before ending: the reporter may detect the loss later, and mpirun would end the reporter
+  // as soon as this process ends.
   bool waits_for_reporter = false;
 };
 

@@ -28,7 +28,7 @@ struct TileRun {
   std::int64_t sums_stride = 2 * kTileRows;
 };
 
-/// Whether this processor has a tile matrix unit (AMX) that the system lets this process use.
+/// Returns whether this processor has a matrix unit (AMX) that the system lets this process use.
 bool has_tile_unit();
 
 /// Configures the matrix unit, if there is one, for the calling thread's tile runs.

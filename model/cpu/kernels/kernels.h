@@ -13,7 +13,7 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
-/// Rows of a matrix in memory. The pointer is mutable also for inputs, as that of Tensor.
+/// Rows of a matrix in memory. The pointer is mutable even for inputs, like that of Tensor.
 struct Rows {
   float* data = nullptr;
   std::int64_t stride = 0;

@@ -219,9 +219,9 @@ void add_heads(Rows x, std::int64_t rows, std::int64_t heads, std::int64_t head_
 
 // ---- Head
 
-/// The number of columns in a block, whose terms are summed before they are added to the total.
-/// Added one by one next to the likeliest token, the tail of a large vocabulary would be lost to
-/// rounding, a systematic error.
+/// The number of columns in a block, whose terms are summed before they are added to the total. If
+/// its terms were added one by one to that of the likeliest token, the tail of a large vocabulary
+/// would be lost to rounding: a systematic error.
 constexpr std::int64_t kSumBlock = 16 * cpu::kMaxKBlock;
 
 cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,

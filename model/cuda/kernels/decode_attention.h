@@ -52,12 +52,12 @@ struct PagedAttention {
     return heads * splits * (width + 2);
   }
   LIE_ROW std::int64_t length(std::int64_t row) const { return positions[row] + std::int64_t{1}; }
-  /// Short sequences have short splits, so that few of them occupy the device, too.
+  /// Short sequences have short splits, so that even a few of them occupy the device.
   LIE_ROW static int positions_of_split(std::int64_t length) { return length <= 1024 ? 256 : 1024; }
   LIE_ROW static std::int64_t splits_of(std::int64_t length) {
     return length <= 1024 ? (length + 255) / 256 : (length + 1023) / 1024;
   }
-  /// Returns the largest number of splits of a sequence that is not longer.
+  /// Returns the largest number of splits of any sequence of at most `longest` positions.
   static std::int64_t most_splits(std::int64_t longest) {
     const std::int64_t of_short = splits_of(longest < 1024 ? longest : 1024);
     return of_short > splits_of(longest) ? of_short : splits_of(longest);
@@ -123,7 +123,7 @@ struct PagedSplits {
   struct Scores {
     float of[kScores];
   };
-  /// What a group has seen so far. Lane l has the top and the total of head l % kHeads.
+  /// The state of a group so far. Lane l has the top and the total of head l % kHeads.
   template <typename Lanes>
   struct Seen {
     typename Lanes::template PerLane<OfHeads> queries, sums;
@@ -260,8 +260,8 @@ struct PagedSplits {
     });
     return true;
   }
-  /// While the scores of a tile are computed, its values and the keys of the next one are on their
-  /// way; while its values are added, the keys and values of the next one are.
+  /// While a tile's scores are computed, its values and the next tile's keys are being loaded.
+  /// While its values are added, the next tile's keys and values are being loaded.
   template <typename Lanes>
   LIE_ROW void attend_pages(const Lanes& lanes, const PagedShare<kHeads>& share, int group,
                             int first, int count, Shared& shared) const {

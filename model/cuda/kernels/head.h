@@ -237,8 +237,8 @@ struct LogProbsBackward {
   }
 };
 
-/// What the kernels of sampling share. Each draw has a softmax of its own, because several draws
-/// may use one row at different temperatures.
+/// The arguments that the kernels of sampling share. Each draw has a softmax of its own, because
+/// several draws may use one row at different temperatures.
 struct DrawRows {
   static constexpr std::int64_t kBlock = 64;  // probabilities that are summed first
 
@@ -273,8 +273,8 @@ struct DrawRows {
   }
 };
 
-/// Completes the softmax of a draw and chooses which tokens FindLikely finds: those that are at
-/// least as likely as the likeliest token of seven parts in eight. If likely tokens were spread
+/// Completes the softmax of a draw and chooses which tokens FindLikely finds: those not below a
+/// bound that the likeliest tokens of seven parts in eight reach. If likely tokens were spread
 /// evenly over a vocabulary of 150,000, that would be about 150 tokens.
 struct DrawLogSums {
   DrawRows rows;
@@ -323,7 +323,7 @@ struct FindLikely {
  private:
   template <typename Block>
   LIE_ROW void find(const Block& block, std::int64_t i, std::int64_t part, int lane) const {
-    const float slack = 1e-3f;  // much more than what exp_of() is not monotonic by
+    const float slack = 1e-3f;  // far more than exp_of() deviates from monotonicity
     LikelyTokens& to = found[i];
     const float from = to.least - slack, log_sum = rows.log_sums[i];
     const double floor = rows.floor(i);
@@ -343,7 +343,7 @@ struct FindLikely {
 /// kBlocks of them: lanes add columns sixteen apart, and then a thread per block adds the lanes.
 struct DrawSums {
   static constexpr std::int64_t kBlocks = 64;
-  static constexpr std::int64_t kPitch = kLanes + 1;  // apart in shared memory, free of conflicts
+  static constexpr std::int64_t kPitch = kLanes + 1;  // avoids bank conflicts in shared memory
 
   DrawRows rows;
   double* sums;  // [draws, blocks]

@@ -12,9 +12,9 @@
 
 namespace lie::cuda {
 
-/// Whether this build emulates the kernels on the host.
+/// Returns whether this build emulates the kernels on the host.
 bool kernels_are_emulated();
-/// Returns the number of multiprocessors of a device, or 1 in such a build.
+/// Returns the number of multiprocessors of a device, or 1 if the kernels are emulated.
 int multiprocessors(int device);
 
 void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms);
@@ -34,8 +34,8 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const QkNormRope& how, Ten
 /// Returns the scratch floats of attention_decode() per row of a batch whose longest row has
 /// `longest` positions.
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
-/// Whether attention_decode() supports such heads and pages: widths that are a multiple of 8, up to
-/// 128, and aligned pages.
+/// Returns whether attention_decode() supports such heads and pages: widths that are a multiple of
+/// 8, up to 128, and aligned pages.
 bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages);
 /// Throws Error unless attention_decode_supports().
 void require_attention_decode(const AttentionShape& shape, const KvPages& pages);

@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(kThreads) over_rows(Body body, std::int64_t co
   const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
   if (row < count) body(DeviceLanes(), row);
 }
-/// The number of blocks that a multiprocessor shall hold at once, which limits their registers.
-/// With less shared memory, from compute capability 12.0 on, it holds one anyway.
+/// The number of blocks that a multiprocessor should hold at once, which limits their registers.
+/// From compute capability 12.0 on, shared memory is smaller and holds only one.
 template <typename Body>
 constexpr int blocks_at_once() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 1200

@@ -1,5 +1,5 @@
 // Loads and stores of sixteen bytes: a pack is a few adjacent elements of a row. Row functions are
-// written for any number N of adjacent elements, and run with N = 1 where a tensor is not aligned.
+// written for any number N of adjacent elements, and run with N = 1 if a tensor is not aligned.
 #pragma once
 
 #include <bit>

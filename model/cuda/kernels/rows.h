@@ -314,8 +314,7 @@ struct Pairs {
   }
 };
 
-/// Pages of keys and values, each [L, 2, K, page tokens, E] (model/aten/pages.h), and the rows'
-/// slots in them.
+/// Pages of keys and values, each [L, 2, K, page tokens, E], and the rows' slots in them.
 template <typename T>
 struct KvPlaces {
   std::int64_t kv_heads, width, page_tokens, layer;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxTemplateBytes = 1 << 20;  // the largest published ones have 30 kB
 constexpr std::time_t kFixedTime = 1'721'995'200;   // 2024-07-26 12:00 UTC
 
-/// The function strftime_now, which formats kFixedTime in UTC.
+/// Implements strftime_now: formats kFixedTime in UTC.
 jinja::value fixed_date(const jinja::func_args& args) {
   args.ensure_vals<jinja::value_string>();
   const std::string format = args.get_pos(0)->as_string().str();
@@ -143,7 +143,7 @@ class Program {
       const jinja::value_array parts = jinja::runtime(context).execute(*tree_);
       return jinja::render_string_parts(jinja::runtime::gather_string_parts(parts));
     } catch (const std::exception& error) {
-      // The engine adds its place to every exception, and so changes the type.
+      // The engine adds the position to every exception, which changes the exception's type.
       if (std::string_view(error.what()).ends_with("std::bad_alloc")) throw std::bad_alloc();
       const std::string line = line_in(error.what());
       fail("{}{}{}: the chat template rejects the conversation: {}", place_,
@@ -171,7 +171,7 @@ std::string JinjaTemplate::render(std::span<const ChatMessage> messages, bool ad
   return ask(globals(messages, add_generation_prompt, variables).dump());
 }
 
-/// Errors of the template itself name its place already.
+/// Errors of the template itself already name its place.
 std::string JinjaTemplate::ask(std::string_view request) const {
   try {
     return process_->ask(request);

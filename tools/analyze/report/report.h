@@ -18,15 +18,15 @@ struct ShownCurves {
   std::vector<std::string> shares;  // the metrics that are shares
 };
 
-/// Returns all curves. Values that are not finite are omitted. Many steps are reduced, of each
-/// metric, to a grid and the steps at which some subject's value is smallest or largest between two
-/// steps of the grid.
+/// Returns all curves. Values that are not finite are omitted. If there are many steps, each metric
+/// keeps a grid of them, and the steps at which some subject's value is smallest or largest between
+/// two steps of the grid.
 ShownCurves shown_curves(std::span<const Subject> subjects);
 
 /// Returns {metric: [start, end, low, high]} as texts; the interval is that of the end.
 Json ends_of(const Subject& subject);
 
-/// Returns the lines of the hazard and of the tail, and what relates length and C_context.
+/// Returns the lines of the hazard and of the tail, and how length and C_context are related.
 Json trap_of(const Subject& subject);
 
 /// Returns what the report shows, as JSON; assets/report/page.js lays it out. A point of a curve is
@@ -48,7 +48,7 @@ Json trap_of(const Subject& subject);
 ///   train, evaluate  [{source, prompts: [[response of each subject]]}]
 ///
 /// The size is bounded: curves of many steps keep the steps at which some subject's value is
-/// smallest or largest in its stretch. Throws Error naming a table.json that is none.
+/// smallest or largest in its stretch. Throws Error naming a table.json that eval did not write.
 Json report_data(std::span<const Subject> subjects, std::size_t responses);
 
 /// Returns the report with `responses` responses of each run.

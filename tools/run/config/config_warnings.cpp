@@ -70,7 +70,7 @@ void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& warn
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                    std::vector<std::string>& warnings) {
   const std::int64_t limit = config.rollout.max_prompt_tokens;
-  std::optional<Tokenizer> tokenizer;  // loaded where a prompt may be too long
+  std::optional<Tokenizer> tokenizer;  // loaded if a prompt may be too long
   const auto is_long = [&](const Prompt& prompt) {
     if (std::ssize(prompt.text) <= limit) return false;  // a token has at least a byte
     if (!tokenizer) tokenizer.emplace(Tokenizer::load(config.model.path));

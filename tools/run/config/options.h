@@ -12,7 +12,7 @@ namespace lie {
 /// What to do if the run directory already exists.
 enum class Resume : std::uint8_t { kAuto, kNever, kMust, kChanged };
 
-/// Whether the order of events is written down, so that the run can be repeated.
+/// Whether the order of events is recorded, so that the run can be repeated.
 enum class ScheduleMode : std::uint8_t { kFree, kRecorded };
 
 /// The section "run" of commands that need only a directory.

@@ -49,7 +49,7 @@ void check_length(const TrainConfig& config) {
   if (config.tickets.dynamic_sampling.enabled) {
     fail(
         "run.epochs is set, but with rollout.dynamic_sampling the prompts of a step are not known "
-        "before: set run.steps");
+        "in advance: set run.steps");
   }
 }
 

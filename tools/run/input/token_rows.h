@@ -34,7 +34,7 @@ std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const
 class TokenRowReader {
  public:
   /// `rows` says how a row becomes the text of a prompt. With `add_special_tokens`, the tokenizer's
-  /// post-processor adds its special tokens to it.
+  /// post-processor adds its special tokens to that text.
   TokenRowReader(std::filesystem::path model, const ModelConfig& config, RowOptions rows,
                  bool add_special_tokens);
 

@@ -87,8 +87,8 @@ class JoinedRollouts : public PollableSource<RolloutGroup> {
   PollableSource<RolloutGroup>& others_;
 };
 
-/// Throws JobStopped after a stop signal. No finished group is lost by that, because each is kept
-/// as it is finished.
+/// Throws JobStopped after a stop signal. This loses no finished group, because each is kept as
+/// soon as it is finished.
 int check_stop_signal(const Job& job) {
   const int signal = job.stop_signal();
   if (signal == 0) return 0;

@@ -17,11 +17,11 @@ class GroupProgress {
   /// `before`: prompts answered by an earlier start of the program. Does not own `out`.
   GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t before);
 
-  /// Another prompt was answered; `right` of its responses, or -1 where nothing is verified.
+  /// Counts an answered prompt with `right` correct responses; -1 if nothing is verified.
   void add(const RolloutGroup& group, std::int64_t right = -1);
   /// Shows on a terminal that `tokens` were sampled, until the first prompt is answered.
   void sampled(std::int64_t tokens);
-  /// Leaves the last line standing.
+  /// Keeps the last line.
   void finish() { line_.finish(); }
 
  private:

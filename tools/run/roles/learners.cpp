@@ -79,7 +79,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .drawn_groups = config.tickets.takes_first_groups()};
 }
 
-/// The prompt stream of the run, restored from the checkpoint.
+/// Returns the prompt stream of the run, restored from the checkpoint.
 PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
                            const TrainerState& saved) {
   PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
@@ -88,7 +88,7 @@ PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& confi
   return stream;
 }
 
-/// Counts the n-grams of the reward and those of further metrics, restored from the checkpoint.
+/// Returns the counts of the reward's n-grams and of further ones, restored from the checkpoint.
 RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
   const CoverageOptions& reward = config.reward.coverage;
   std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};

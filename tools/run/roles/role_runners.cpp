@@ -34,8 +34,8 @@ std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   return std::max(start.step, start.logged_step - config.tickets.max_staleness);
 }
 
-/// Returns the schedule to follow. Where steps take the first groups, else returns the run's own
-/// schedule, which earlier starts have written.
+/// Returns the schedule to follow. If there is none and steps take the first groups, returns the
+/// run's own schedule, which earlier starts have written.
 std::optional<RolloutSchedule> known_schedule(const TrainConfig& config) {
   if (!config.run.follow_schedule.empty()) return RolloutSchedule(config.run.follow_schedule);
   const fs::path own = fs::path(config.run.directory) / kScheduleFile;
@@ -52,7 +52,7 @@ std::optional<ScheduleRecorder> make_schedule_recorder(const TrainConfig& config
                                          takes_first ? start.logged_step : start.step, takes_first);
 }
 
-/// Returns how many steps before its own step, and after it, a group may be journalled.
+/// Returns how many steps before its own step, and after it, a group may be journaled.
 std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
@@ -127,7 +127,7 @@ struct GeneratingLearner0 : Learner0 {
     start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }
 
-  /// Step 0, with its evaluation if the log holds it.
+  /// Returns step 0, with its evaluation if the log holds it.
   StepOutcome start_policy() const {
     StepOutcome policy;
     policy.is_logged = start.logged_step > 0;

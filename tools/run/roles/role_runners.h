@@ -22,13 +22,13 @@ void run_actor_on(const std::filesystem::path& model, const RolloutOptions& roll
 void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
                     WeightReceiver& weights, const ActorTransport& transport);
 
-/// Learner 0, which also coordinates and keeps the run's curves and checkpoints. Where `stop` asks
-/// for it, the run ends early, for all, with a checkpoint after its last step.
+/// Runs learner 0, which also coordinates and keeps the run's curves and checkpoints. If `stop`
+/// requests it, the run ends early on all ranks, with a checkpoint after its last step.
 void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const LearnerTransport& transport, const CoordinatorTransport& coordination,
                         EarlyStop& stop);
 
-/// Every other learner.
+/// Runs any other learner.
 void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport);
 

@@ -4,7 +4,7 @@
 //   tensorboard/samples/   one event file per start
 //
 // Unlike the curves they cannot be made again from metrics.jsonl, so each start adds a file, which
-// replaces what earlier ones hold of its steps.
+// replaces the records that earlier files hold of its steps.
 #pragma once
 
 #include <cstdint>

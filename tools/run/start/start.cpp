@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunStart, step, model_directory, from_checkpo
 
 namespace {
 
-/// Returns the keys and sections that run.resume changed allows to differ from the run's. Where
+/// Returns the keys and sections that run.resume changed allows to differ from the run's. If
 /// steps take the first groups, the staleness says which groups are left for later steps.
 std::vector<std::string> changeable_keys(const TrainConfig& config) {
   std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
@@ -77,13 +77,13 @@ void check_directory(const TrainConfig& config) {
   }
 }
 
-/// Returns whether the start puts another one out of its way.
+/// Returns whether the start first renames the directory of a failed start.
 bool replaces_failed_start(TrainConfig config) {
   return config.run.resume == Resume::kAuto &&
          holds_failed_start(config.run.directory, fields_of(config));
 }
 
-/// Throws Error like check_directory(), unless the start will put the directory out of its way.
+/// Throws Error like check_directory(), unless the start will first rename the directory.
 void check_free_directory(const TrainConfig& config) {
   if (!replaces_failed_start(config)) check_directory(config);
 }
@@ -300,7 +300,7 @@ RunStart with_part(RunStart start, const TrainConfig& config) {
   return start;
 }
 
-/// Finds out where the run begins, and prepares its files for the part that begins there. `run`
+/// Determines where the run begins, and prepares its files for the part that begins there. `run`
 /// was checked with the settings of `config`.
 PreparedRun with_start(const TrainConfig& config, PreparedRun run) {
   const fs::path directory = config.run.directory;
@@ -319,8 +319,8 @@ PreparedRun with_start(const TrainConfig& config, PreparedRun run) {
 }
 
 /// With run.resume changed: keeps the settings that differ from those of `config` as those of the
-/// logged steps, and sets aside the groups of the unfinished steps, which they scored. A kill at
-/// any moment leaves the run with the old settings until config.yaml is replaced.
+/// logged steps, and sets aside the groups of the unfinished steps, which were scored with them. A
+/// kill at any moment leaves the run with the old settings until config.yaml is replaced.
 void keep_former_settings(TrainConfig config) {
   const fs::path directory = config.run.directory;
   if (config.run.resume != Resume::kChanged || !fs::exists(directory / "config.yaml")) return;

@@ -143,7 +143,7 @@ std::size_t Lexer::glue_length(std::size_t i) const {
 namespace {
 
 // Returns how many digits recur at the end of a decimal, or 0. They must occur twice, or three
-// times where fewer than five digits recur.
+// times if fewer than five digits recur.
 std::size_t period_of(std::string_view digits) {
   const std::string_view places = digits.substr(digits.find('.') + 1);
   for (std::size_t period = 1; period <= 12; ++period) {
@@ -166,7 +166,7 @@ exact::Rational recurring(const exact::Rational& value, std::string_view digits)
 
 }  // namespace
 
-// Takes the dots of 0.333... and 0.1212\ldots, where the digits before them recur.
+// Takes the dots of 0.333... and 0.1212\ldots, if the digits before them recur.
 bool Lexer::take_dots(std::string_view digits) {
   constexpr std::size_t kLongest = 100;
   if (digits.size() > kLongest || period_of(digits) == 0) return false;

@@ -1,5 +1,5 @@
-// Rewrites alternative spellings, which the tokens around them tell apart, to the one that is
-// parsed.
+// Rewrites alternative spellings, which are recognized by the tokens around them, to the one that
+// is parsed.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace lie::latex {
 namespace {
 
-// Returns the words of tokens, or nothing where they hold more than words, names and "in R".
+// Returns the words of tokens, or nothing if they hold more than words, names and "in R".
 std::optional<std::vector<std::string_view>> words_of(std::span<const Token> tokens) {
   std::vector<std::string_view> out;
   for (const Token& token : tokens) {
