@@ -119,7 +119,7 @@ ProgramAnswer RewardProgram::parse(const std::string& line) {
   ProgramAnswer answer;
   try {
     if (!std::string_view(line).substr(0, line.find_first_not_of(" \t") + 1).ends_with('{')) {
-      fail("an answer is a JSON object; print all else to standard error");
+      fail("an answer is a JSON object; print everything else to standard error");
     }
     const JsonRow row = parse_json_row(line, "the answer");
     const auto id = row.integer("id");

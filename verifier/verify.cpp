@@ -193,7 +193,7 @@ class Pair {
   // Text that does not parse must match word for word.
   void unparsed(const Side& right, const Side& given) {
     if (same_text(right, given))
-      return set(VerdictCode::kEqual, "the same text, which is no mathematics");
+      return set(VerdictCode::kEqual, "the same text, which is not mathematics");
     if (budget_.exhausted()) return out_of_budget(right, given);
     const bool gold = right.tree == nullptr;
     const latex::ParseError& error = gold ? right.error : given.error;

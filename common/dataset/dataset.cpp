@@ -153,7 +153,7 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
 double checked_length(const JsonRow& row, const std::string& field, double length) {
   constexpr double kMostTokens = 1e8;  // beyond the context of any model
   if (length > kMostTokens) {
-    fail("{}: field {}: {:.6g} tokens is no length of a response; correct the row", row.place(),
+    fail("{}: field {}: {:.6g} tokens cannot be a response length; correct the row", row.place(),
          field, length);
   }
   if (length < 0) {

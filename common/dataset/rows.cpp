@@ -97,7 +97,7 @@ std::int64_t for_each_row(const fs::path& path, const VisitRow& visit,
     rows = for_each_line(path, visit, skipped);
   }
   if (rows == 0) {
-    fail("{}: holds no row; expected one JSON object a line, or Parquet", path.string());
+    fail("{}: holds no row; expected one JSON object per line, or Parquet", path.string());
   }
   return rows;
 }

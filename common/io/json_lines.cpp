@@ -23,7 +23,7 @@ void check_begins_an_object(std::string_view line, const std::string& place) {
   refuse_lfs_pointer(place, line);
   fail(
       "{}: expected a JSON object such as {{\"prompt\": \"...\"}} in a line (JSONL), found a line "
-      "that begins with {}: has it another format, or is it damaged?",
+      "that begins with {}: is it in another format or damaged?",
       place, json_quoted(rest.substr(0, kShown)));
 }
 

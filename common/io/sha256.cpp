@@ -122,7 +122,7 @@ std::string fault_of(const fs::path& directory, const std::string& name,
   try {
     if (!is_below(name)) return name + " is not below the directory of its list";
     if (!fs::exists(directory / name)) return name + " is missing";
-    if (!fs::is_regular_file(directory / name)) return name + " is no regular file";
+    if (!fs::is_regular_file(directory / name)) return name + " is not a regular file";
     const std::string found = file_sha256(directory / name);
     if (found == expected) return "";
     return fmt::format("{}: expected SHA-256 {}, found {}", name, expected, found);

@@ -164,7 +164,7 @@ void repair_metrics(const std::filesystem::path& run_directory, std::int64_t fir
   }
   if (!made.empty()) {
     log.warn(
-        "{}: lacked the lines of {}, the first is {}; they were made again from the trajectories, "
+        "{}: lacked the lines of {}, the first is {}; they were restored from the trajectories, "
         "without the metrics of the update, of C_global and of times",
         path.string(), counted(std::ssize(made), "step"), made.front().step);
   }

@@ -50,7 +50,7 @@ def read_rows(path):
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"cannot read {path}: {error}") from error
     if not found:
-        raise Error(f"{path}: holds no row; expected one JSON object a line, or Parquet")
+        raise Error(f"{path}: holds no row; expected one JSON object per line, or Parquet")
 
 
 def field(row, name):

@@ -112,7 +112,7 @@ TEST(File, ChecksumListsNameOnlyRegularFilesBelowThem) {
   EXPECT_EQ(checksum_faults(scratch.path()),
             (std::vector<std::string>{"../../etc/passwd is not below the directory of its list",
                                       "/dev/zero is not below the directory of its list",
-                                      "link is no regular file"}));
+                                      "link is not a regular file"}));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(JsonLines, LinesThatAreNotObjectsAreNamed) {
         error_of([&] { parse_json_row(line, "f:1"); }),
         "f:1: expected a JSON object such as {\"prompt\": \"...\"} in a line (JSONL), found a "
         "line that begins with " +
-            shown + ": has it another format, or is it damaged?");
+            shown + ": is it in another format or damaged?");
   }
   EXPECT_EQ(
       error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),

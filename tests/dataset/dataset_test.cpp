@@ -97,7 +97,7 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
             "d.jsonl:1: field num_tokens: expected a reference length of at least 0 tokens, found "
             "-500; correct the row or data.num_tokens_excess");
   EXPECT_TRUE(error(good + "{\"prompt\": ").starts_with("d.jsonl:2: not valid JSON at line 1"));
-  EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object a line, or Parquet");
+  EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object per line, or Parquet");
   options.reference_length_field = std::string("len");
   EXPECT_EQ(error(good),
             "d.jsonl:1: field len is missing; correct data.reference_length_field or the row");
@@ -182,7 +182,7 @@ TEST_F(DatasetFile, RefusesReferenceLengthsBeyondAnyContext) {
   for (const char* length : {"1e20", "100000000000000000000", "2e8"}) {
     const std::string row =
         R"({"prompt": "q", "gold": 1, "reference_length": )" + std::string(length) + "}";
-    EXPECT_NE(error(row).find("is no length of a response"), std::string::npos) << error(row);
+    EXPECT_NE(error(row).find("cannot be a response length"), std::string::npos) << error(row);
   }
 }
 

@@ -135,7 +135,7 @@ TEST(RewardProgram, ErrorsOfMalformedAnswersNameRequestAndLine) {
   EXPECT_HOLDS(error, "request 0 (step 3, problem 41, sample 0)");
   EXPECT_HOLDS(error, "\"nonsense\"");
   EXPECT_HOLDS(error, "oh dear");
-  EXPECT_HOLDS(error, "an answer is a JSON object; print all else to standard error");
+  EXPECT_HOLDS(error, "an answer is a JSON object; print everything else to standard error");
 }
 
 TEST(RewardProgram, InvalidAnswersAreRefused) {

@@ -123,7 +123,7 @@ grep -q 'without coverage.bin.*c_global_run counts the n-grams of the steps afte
 cp -r "$WORK/four" "$WORK/lost"
 rm "$WORK/lost/metrics.jsonl" "$WORK/lost/trajectories"/*-segment-000000.h5
 train 1 "$WORK/lost" >"$WORK/lost.log" 2>&1 || { cat "$WORK/lost.log"; fail "a run without its metrics and log did not resume"; }
-grep -q 'lost/metrics.jsonl: lacked the lines of 2 steps, the first is 3; they were made again' "$WORK/lost.log" || fail "the metrics are not made again"
+grep -q 'lost/metrics.jsonl: lacked the lines of 2 steps, the first is 3; they were restored' "$WORK/lost.log" || fail "the metrics are not made again"
 grep -q 'lost/metrics.jsonl LACKS 2 OF 4 STEPS, the first is 1, the last 2' "$WORK/lost.log" || fail "the lost metrics are not reported"
 grep -q 'lost/trajectories LACKS 2 OF 4 STEPS, the first is 1, the last 2' "$WORK/lost.log" || fail "the lost log is not reported"
 grep -q 'segment-000000.h5 IS MISSING: it held steps 0 to 2 of learner 0' "$WORK/lost.log" || fail "the lost segment is not named"
@@ -153,7 +153,7 @@ cp -r "$WORK/healed" "$WORK/lacking" && cp "$WORK/lacking.jsonl" "$WORK/lacking/
 grep -q 'lacking/metrics.jsonl: lacks the lines of 2 steps, the first is 2' "$WORK/check.log" || fail "the missing lines are not named"
 train 1 "$WORK/healed" >"$WORK/healed.log" 2>&1 || { cat "$WORK/healed.log"; fail "a damaged line of metrics stops the resume"; }
 [ -e "$WORK/healed/metrics.jsonl.damaged" ] || fail "the damaged metrics were not kept"
-grep -q 'lacked the lines of 2 steps, the first is 2; they were made again' "$WORK/healed.log" || { cat "$WORK/healed.log"; fail "the repair is not reported"; }
+grep -q 'lacked the lines of 2 steps, the first is 2; they were restored' "$WORK/healed.log" || { cat "$WORK/healed.log"; fail "the repair is not reported"; }
 "$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "the repaired run is called damaged"; }
 [ "$(digest "$WORK/healed")" = "$(digest "$WORK/whole")" ] || fail "with repaired metrics: not bit-identical"
 python3 - "$WORK/whole/metrics.jsonl" "$WORK/healed/metrics.jsonl" <<'PYTHON' || fail "the lines that were made again differ"

@@ -116,7 +116,7 @@ ends 0 '' "lie_verify 'Übung 1/fünf Zeilen.jsonl'"
 # Directories without a run, and reports that cannot be written.
 for command in --digest --check ''; do
   ends bad 'empty: holds neither config.yaml nor metrics.jsonl nor trajectories/' "lie_analyze $command empty"
-  ends bad 'nothing: is no directory' "lie_analyze $command nothing"
+  ends bad 'nothing: is not a directory' "lie_analyze $command nothing"
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
 cp -r run theirs && ln -sf /dev/full theirs/report.html # a run directory without write access
@@ -148,7 +148,7 @@ done
 printf '[\n {\n  "prompt": "1 2",\n  "gold": "3"\n }\n]\n' >pretty.json
 ends bad 'pretty.json: is a JSON array, but rows are read from JSONL or Parquet; write one object a line' \
   'lie_cluster data pretty.json'
-ends bad 'neither "response_ids" nor "response" is there; the row has data_source, gold, prompt, reference_length' \
+ends bad 'has neither "response_ids" nor "response", but data_source, gold, prompt, reference_length' \
   "lie_cluster score $model $data"
 measure="lie_cluster reference-lengths '$root/tests/tools/small.yaml' --set model.path=$model --set data.train_file=$data --output"
 ends bad 'rows of JSONL are written as JSONL; name it .jsonl' "$measure lengths.parquet"

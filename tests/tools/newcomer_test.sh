@@ -73,7 +73,7 @@ lie_cluster sft old_sft.yaml --dry-run|every: 7
 lie_cluster generate $model chat.jsonl --max-response-tokens 2|"finish"
 lie_cluster generate chat_model chat.jsonl --max-tokens 2 --set data.prompt_template=model|"finish"
 lie_cluster generate $model question.jsonl --max-response-tokens 2 --set data.prompt_field=question|"finish"
-lie_cluster generate $model question.jsonl|neither "prompt_ids" nor "prompt" is there; the row has answer, question
+lie_cluster generate $model question.jsonl|has neither "prompt_ids" nor "prompt", but answer, question
 lie_cluster generate $model chat.jsonl --set data.prompt_tmplate=x|did you mean data.prompt_template?
 lie_cluster data question.jsonl|1 row, 1 prompt, 0 bad rows
 lie_cluster data question.jsonl|fields found, which a config must name: data.prompt_field=question

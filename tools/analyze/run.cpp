@@ -143,7 +143,7 @@ std::string name_of(const fs::path& directory) {
 void require_a_run(const fs::path& directory) {
   if (!fs::is_directory(directory)) {
     fail("{}: {}; give the run.directory of a training run", directory.string(),
-         fs::exists(directory) ? "is no directory" : "no such directory");
+         fs::exists(directory) ? "is not a directory" : "no such directory");
   }
   for (const char* part : {"config.yaml", "metrics.jsonl", "trajectories"}) {
     if (fs::exists(directory / part)) return;

@@ -431,7 +431,7 @@ const Expr* Parser::subscripted(const Expr* base) {
     return based(base->flag ? digits : base->value.text(), radix_of(below));
   if (base->op == Op::kSymbol || base->op == Op::kConstant || base->op == Op::kText)
     return maybe_applied(fmt::format("{}_{}", base->name, below));
-  return fail("a subscript at something that is no name");
+  return fail("a subscript on something other than a name");
 }
 
 }  // namespace lie::latex

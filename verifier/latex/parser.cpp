@@ -48,8 +48,8 @@ std::string_view set_in_words(std::string_view words) {
   return none ? "empty" : "";
 }
 
-// Modulo 1 all whole numbers are equal.
-bool tells_nothing(const Expr& modulus) {
+// Modulo 1 all integers are equal.
+bool is_trivial_modulus(const Expr& modulus) {
   return modulus.op == Op::kNumber && !(exact::Rational(1) < modulus.value);
 }
 
@@ -212,8 +212,7 @@ const Expr* Parser::relation() {
   const Expr* first = set_expression();
   if (first != nullptr && take(Tok::kPmod)) {
     const Expr* modulus = fraction_part();
-    if (modulus == nullptr || tells_nothing(*modulus))
-      return fail("a modulus that tells nothing apart");
+    if (modulus == nullptr || is_trivial_modulus(*modulus)) return fail("a modulus of 1 or less");
     return arena_.call(Fn::kMod, {first, modulus});
   }
   if (first == nullptr || !is(Tok::kRelation)) return first;
@@ -240,15 +239,14 @@ const Expr* Parser::with_modulus(const Expr* relation) {
   if (equivalence && relation->args.back()->fn == Fn::kMod) {
     Expr chain = *relation;
     const Expr* residue = chain.args.back();
-    if (tells_nothing(*residue->args[1])) return fail("a modulus that tells nothing apart");
+    if (is_trivial_modulus(*residue->args[1])) return fail("a modulus of 1 or less");
     chain.args.back() = residue->args[0];
     return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
   }
   if (!is(Tok::kPmod) && !bracketed) return relation;
   at_ += bracketed ? 2 : 1;
   const Expr* modulus = bracketed ? sum() : fraction_part();
-  if (modulus != nullptr && tells_nothing(*modulus))
-    return fail("a modulus that tells nothing apart");
+  if (modulus != nullptr && is_trivial_modulus(*modulus)) return fail("a modulus of 1 or less");
   if (bracketed && !take(Tok::kClose)) return fail("the modulus is not closed");
   return arena_.node(Op::kTuple, {relation, modulus});
 }

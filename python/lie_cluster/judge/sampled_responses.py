@@ -36,7 +36,7 @@ class Sample(NamedTuple):
 def _source(text):
     path = pathlib.Path(text)
     if text.endswith("/") and not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: is no directory")
+        raise argparse.ArgumentTypeError(f"{text}: is not a directory")
     return path
 
 

@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--results", type=output_file, help="write what the tables need of each finished run, for another "
                         "computer to join")
     parser.add_argument("--overrides", action="store_true",
-                        help="only print each row's name and overrides, one row a line, separated by tabs")
+                        help="only print each row's name and overrides, one row per line, separated by tabs")
     parser.add_argument("--prompts", action="store_true",
                         help="also show intervals over seeds and prompts, which takes a second or two a run")
     parser.add_argument("--tokens", type=int, help="also compare the rows after this number of generated tokens")

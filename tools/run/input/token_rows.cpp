@@ -16,7 +16,7 @@ namespace {
 /// Throws Error if a row has neither token ids nor a text.
 void require_either(const JsonRow& row, const char* ids_field, const std::string& text_field) {
   if (row.has(text_field)) return;
-  fail("{}: neither \"{}\" nor \"{}\" is there; the row has {}", row.place(), ids_field, text_field,
+  fail("{}: the row has neither \"{}\" nor \"{}\", but {}", row.place(), ids_field, text_field,
        fmt::join(row.names(), ", "));
 }
 
@@ -51,7 +51,7 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
   for (std::string line; in.next(line);) {
     if (!trimmed(line).empty()) rows.push_back(row(line, in.place(), with_responses));
   }
-  if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", in.name());
+  if (rows.empty()) fail("{}: holds no row; expected one JSON object per line", in.name());
   return rows;
 }
 

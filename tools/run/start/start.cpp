@@ -335,7 +335,7 @@ void keep_former_settings(TrainConfig config) {
   const fs::path aside = set_aside(directory / "journal", fmt::format(".step-{:06}", last));
   log.warn(
       "the groups of step {} so far were generated with the old settings: they are now in {}, "
-      "and the step begins anew",
+      "and the step begins again",
       last + 1, aside.string());
 }
 
