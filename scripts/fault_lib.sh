@@ -5,7 +5,7 @@
 #                             every port is free, and all its processes end with it, however it ends
 #   start_host NAME [--net] COMMAND...   starts a "host": COMMAND in its own PID and UTS (and network) namespaces
 #   in_host NAME COMMAND...              runs a command on a host
-#   lose_host NAME                       ends a host as by a power loss
+#   lose_host NAME                       ends a host as a power loss would
 #   rank_process NAME RANK               prints the process id of a rank on a host
 #   wait_until SECONDS COMMAND...        waits for the command to succeed; fails after that time
 #   verdict PASS|FAIL CASE FIGURES       prints the line of a case
