@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.resume=changed: a run goes on with other settings from its first step that is not logged. The
-# logged steps are learned again with the settings that they had, after any number of kills.
+# run.resume=changed: a run continues with other settings from its first step that is not logged.
+# The logged steps are learned again with their original settings, after any number of kills.
 # change_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -25,7 +25,7 @@ same() {
   diff <(timeless_metrics "$WORK/changed") <(timeless_metrics "$WORK/$1") || fail "$1: its metrics differ"
 }
 
-# The run is changed when step 3 is complete, and saved.
+# The settings change after step 3 is complete and its checkpoint is saved.
 run 1 changed --set run.steps=3
 refuses 'set run.resume=changed to go on' changed --set run.steps=6 --set optimizer.learning_rate=3e-4
 refuses 'run.seed: there 3, here 4' changed --set run.seed=4 --set run.resume=changed
@@ -45,7 +45,7 @@ says 'step 3 is learned again from the log' killed
 says "$WORK/killed/journal.step-000003" killed
 cmp "$WORK/killed/config.step-000003.yaml" "$WORK/again/config.yaml" || fail "the old config was not kept"
 
-# It is killed again: while it keeps the old config, while it learns step 3 again, with the new settings, and without the word.
+# It is killed again: while it keeps the old config, while it relearns step 3, under the new settings, and with run.resume=auto.
 dies file:1 1 again "${new[@]}"
 dies file:2 1 again "${new[@]}"
 dies checkpoint:1 4 again "${new[@]}"

@@ -1,6 +1,6 @@
 // Uses a report as a reader does, by events, and compares what it shows with the runs' metrics (report_test.sh).
 // Around it: `runs`, a list of metrics rows for each run of the report, and two frames that show it, wide and narrow.
-// Writes a line for each claim into the page: "ok: ..." or "FAILED: ...: what is otherwise".
+// Writes a line for each claim into the page: "ok: ..." or "FAILED: ...: what is different".
 "use strict";
 addEventListener("load", () => {
   const [wide, narrow] = [...document.querySelectorAll("iframe")].map(frame => frame.contentWindow);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Data and models that a user did not mean: what is remarkable is named, and nothing is misread.
+# Unusual data and models, which a user hardly intended, are reported, and nothing is misread.
 # strange_data_test.sh BIN WORK
 set -uo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -32,14 +32,14 @@ names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551616}"}' >"$WORK/pairs.jsonl"
 names '"correct":false' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 
-# Lists of 10^6 levels do not crash what reads them.
+# Lists of 10^6 levels crash no reader.
 deep() { python3 -c 'print("[" * 10**6 + "]" * 10**6)'; }
 cp -r "$model" "$WORK/deep_model" && deep >"$WORK/deep_model/tokenizer.json"
 names 'tokenizer.json: lists and objects nest more than 512 levels deep' data --model "$WORK/deep_model"
 echo "{\"gold\": 1, \"response\": \"1\", \"x\": $(deep)}" >"$WORK/pairs.jsonl"
 names 'lists and objects nest too deep' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 
-# No text of a data file reaches the terminal as a command to it.
+# No text of a data file reaches the terminal as a control sequence.
 rows '{"prompt": "q\u001b]0;title\u0007", "gold": 5, "data_source": "a\u001b[31m"}'
 names 'a\x1b[31m' data
 names 'q\x1b]0;title\x07' data --show
