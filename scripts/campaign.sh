@@ -139,7 +139,7 @@ after_failed_call() {
   what="$what ${path#* "$run/"}"
   [ "$status" = 0 ] ||
     grep -E "Input/output error|No space left on device" "$log.last" | grep -qFf <(sed -E 's/\.partial//g; s/^unlink .*\/([^/]+)\/([^/]+)$/\1\n\2/; s/.*\///' "$WORK/failed_call") ||
-    fault_fails "the error does not name the file, or not its reason"
+    fault_fails "the error does not name the file and the reason"
 }
 # Counts the calls of an undisturbed run by "RANK CALL".
 count_calls() {

@@ -21,7 +21,7 @@ skip() { echo "SKIPPED: $*"; exit 77; }
 
 # Prints why namespaces are not available, or nothing.
 why_no_namespaces() {
-  [ "$(id -u)" = 0 ] || { echo "namespaces take root"; return; }
+  [ "$(id -u)" = 0 ] || { echo "namespaces require root"; return; }
   command -v ip >/dev/null || { echo "ip is missing: apt install iproute2"; return; }
   unshare --pid --uts --net --fork --mount-proc ip link set lo up 2>/dev/null || echo "namespaces are not allowed here"
 }
