@@ -44,7 +44,7 @@ rows '{"prompt": "q\u001b]0;title\u0007", "gold": 5, "data_source": "a\u001b[31m
 names 'a\x1b[31m' data
 names 'q\x1b]0;title\x07' data --show
 
-# The data of a run.
+# Data files of a run.
 head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
 dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }
 names "has 3 prompts, fewer than rollout.prompts_per_step" dry
@@ -67,7 +67,7 @@ names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 "run.direc
 names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 "run.directory=$WORK/dry" rollout.samples_per_prompt=8
 # A start that failed before its first step does not block its directory, and nothing of it is deleted.
 broken() { train 1 "$WORK/again" --set run.steps=1 --set reward.command=false; }
-broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is no error"
+broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is accepted"
 names 'is now' train 1 "$WORK/again" --set run.steps=1
 [ -s "$WORK/again/metrics.jsonl" ] || fail "the corrected command has not run"
 [ -e "$WORK/again.failed/config.yaml" ] || fail "the failed start was deleted"
@@ -78,4 +78,4 @@ names 'rollout.temperature' "$BIN/lie_cluster" train --help rollout.temperature
 [ "$("$BIN/lie_cluster" train --help rollout.temperature | wc -l)" -le 6 ] || fail "--help KEY prints more than the key"
 names 'did you mean train?' "$BIN/lie_cluster" trian
 names 'There is no option --bogus' "$BIN/lie_cluster" train --bogus
-echo "strange data: all named"
+echo "strange data: all reported"
