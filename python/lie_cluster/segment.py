@@ -102,7 +102,7 @@ class Segment:
             raise ValueError("they do not match attributes_checksum")
 
     def _checksum(self, file, texts):
-        """Computes info_checksum() of common/trajectory/record.cpp."""
+        """Computes info_checksum() of common/trajectory/schema.cpp."""
         parts = list(texts.values())
         for name in self.rewards:
             parts += [name, _text(file[f"sample/reward_{name}"].attrs["about"])]
