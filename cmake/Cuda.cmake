@@ -1,4 +1,4 @@
-# Finds nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is searched in NCCL_ROOT, next to LibTorch, and in
+# Finds nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is searched for in NCCL_ROOT, next to LibTorch, and in
 # the CUDA toolkit's folder. LIE_CUDA=1 scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 next to LibTorch, because a
 # process has one NCCL and LibTorch needs 2.28.
 find_package(CUDAToolkit REQUIRED)
@@ -8,7 +8,7 @@ if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
 endif()
 enable_language(CUDA)
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc supports C++20
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()

@@ -1,7 +1,7 @@
 # Functions that declare targets, so that warnings, standards and include roots are the same everywhere.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # Otherwise ccache does not keep what was compiled with a precompiled header.
+  # Otherwise ccache does not cache sources that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   "${CCACHE_PROGRAM}")
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
@@ -49,7 +49,7 @@ function(lie_library name)
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   lie_warnings(${name})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${LIE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
-  if(LIE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes the joined sources for headers
+  if(LIE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # GCC mistakes joined sources for headers
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
   if(NOT ARG_OWN_HEADERS)
@@ -58,8 +58,8 @@ function(lie_library name)
 endfunction()
 
 # lie_program(lie_verify SOURCES lie_verify.cpp LINK lie_verifier)
-# What takes time is in libraries, so a program's own sources are compiled with -O1, which takes half the time. Sources whose speed
-# matters have the source option -O3.
+# Time-critical code is in libraries, so a program's own sources are compiled with -O1, which takes half the time. Sources whose
+# speed matters have the source option -O3.
 function(lie_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

@@ -6,7 +6,7 @@
 #   scripts/campaign.sh SEED COUNT [LEARNERS]
 #   scripts/campaign.sh sft SEED COUNT [LEARNERS]
 #
-# The second form injects the faults into a fine-tuning. LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs
+# The second form injects the faults into a fine-tuning run. LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs
 # [build/release/bin]; LIE_FAULTS: only these faults. A seed always draws the same faults, but their times depend on the
 # machine.
 set -uo pipefail
@@ -50,7 +50,7 @@ EOF
   digest() { (cd "$1/checkpoints" && sha256sum step-000040/*); }
   count_trajectories() { echo "no trajectories"; }
 }
-# Sets `training` to the command that trains in a directory. Further arguments are of mpirun.
+# Sets `training` to the command that trains in a directory. Further arguments go to mpirun.
 set_command() {
   training=(mpirun --oversubscribe -n "$ranks" "${@:2}" "$BIN/lie_cluster" "$command" "${settings[@]}" --set "run.directory=$1")
 }
@@ -63,7 +63,7 @@ start() {
   launcher=$!
 }
 ended() { ! kill -0 "$launcher" 2>/dev/null; }
-is_gone() { ! kill -0 "$@" 2>/dev/null; }  # all of them
+is_gone() { ! kill -0 "$@" 2>/dev/null; }  # whether no process is left
 find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluster); [ "${#pids[@]}" = "$ranks" ]; }
 draw_rank() { draw "$ranks"; rank="$drawn"; }
 draw_signal() { draw 3; signals=(TERM INT USR1); signal="${signals[$drawn]}"; }
@@ -132,16 +132,16 @@ draw_call() {
   draw 4
   call="$call${lasting[$drawn]}"
 }
-# A run that ends says which file failed, or which folder it was removed with, and why.
+# A run that fails must name the file and the system's reason, or the folder with which the file was removed.
 after_failed_call() {
   local path
   path="$(head -n 1 "$WORK/failed_call")"
   what="$what ${path#* "$run/"}"
   [ "$status" = 0 ] ||
     grep -E "Input/output error|No space left on device" "$log.last" | grep -qFf <(sed -E 's/\.partial//g; s/^unlink .*\/([^/]+)\/([^/]+)$/\1\n\2/; s/.*\///' "$WORK/failed_call") ||
-    fault_fails "the error does not name the file, or not its reason"
+    fault_fails "the error does not name the file and the reason"
 }
-# Counts the calls of an undisturbed run: an entry "RANK CALL" each.
+# Counts the calls of an undisturbed run by "RANK CALL".
 count_calls() {
   local number rank name
   while read -r number rank name; do calls["$rank $name"]="$number"; done < <(sort "$WORK/reference.calls" | uniq -c)
@@ -178,7 +178,7 @@ after_second_start() {
 was_finished() { grep -qE 'is finished: it has all|resumes after step 40 of 40' "$log.second"; }
 is_refused() { grep -q 'is being written by "lie_cluster '"$command"'" on host .*, process' "$1"; }
 
-# A fine-tuning has no log from which it could learn the steps of its only checkpoint again. It then ends with an error.
+# A fine-tuning run has no log from which it could relearn the steps of its only checkpoint. It then ends with an error.
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])
   if [ "$command" = sft ] && [ "${#checkpoints[@]}" = 1 ]; then checkpoints=(none); fi

@@ -51,7 +51,7 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   /cp\.async\.c[ag]\.shared\.global.*, 16[,;]/ { wide["copy"] = 1 }
   /st\.global\.v(4\.[a-z]32|2\.[a-z]64)/ { wide["store"] = 1 }
   $2 ~ /^\$L.*:$/ { label[substr($2, 1, length($2) - 1)] = NR }
-  /bra/ {  # to a label above: a loop from there to here
+  /bra/ {  # a branch to an earlier label closes a loop
     to = $NF; sub(/;/, "", to)
     for (i = 1; i <= divisions; i++) {
       if (to in label && division[i] > label[to]) { looped++; division[i] = 0 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks and measures this program on one GPU, with binaries built elsewhere (scripts/pack_gpu.sh). Each result goes at once to
-# a file of JSON lines and as a table row to stdout, so a check that is killed leaves what it had. Without a GPU it runs small
-# shapes on an emulated device in host memory, which each line says. That tests only the script.
+# a file of JSON lines and as a table row to stdout, so a killed check keeps its results so far. Without a GPU it runs small
+# shapes on an emulated device in host memory, and each line says so. This tests only the script.
 # usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [--model 1.7b|4b] [BIN_DIR]
 #   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, which run in this order [all]
 #   --budget   a check starts only if the seconds that it is expected to take are left [540]

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 git ls-files '*.cpp' '*.h' '*.c' '*.cu' '*.cuh' | xargs "${CLANG_FORMAT:-clang-format}" --dry-run -Werror
-echo "[style] format: as .clang-format says"
+echo "[style] format: matches .clang-format"
 [ "${1:-}" = --tidy ] || exit 0
 [ -e build/release/compile_commands.json ] || { echo "[style] clang-tidy needs a build: bash scripts/build.sh"; exit 1; }
 # Only sources of this build are checked: others, such as CUDA's, cannot be parsed. Compiler warnings are off (-w).

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains with a limit of 100 tokens and goes on with 220 (configs/study/extrapolation.yaml), then evaluates all final
+# Trains with a limit of 100 tokens and continues with 220 (configs/study/extrapolation.yaml), then evaluates all final
 # checkpoints up to 220 tokens (docs/studies/extrapolation.md). The same command skips what is finished.
 #
 #   scripts/extrapolation.sh DIRECTORY [FIRST_SEED LAST_SEED]    [701 703]
@@ -16,7 +16,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin="${LIE_BIN:-build/release/bin}" rows=configs/study/extrapolation.yaml
 
 scripts/study.sh --file "$rows" --rows gspo,gspo-lie --seeds "$first-$last" "$study/first"
-second() {  # row, seed, settings...: goes on from the first stage
+second() {  # row, seed, settings...: continues from the first stage
   local run="$study/second/$1-second/seed-$2"
   mkdir -p "$(dirname "$run")"
   "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 --set "run.seed=$2" --set "run.directory=$run" \

@@ -5,7 +5,7 @@
 #                             every port is free, and all its processes end with it, however it ends
 #   start_host NAME [--net] COMMAND...   starts a "host": COMMAND in its own PID and UTS (and network) namespaces
 #   in_host NAME COMMAND...              runs a command on a host
-#   lose_host NAME                       ends a host as by a power loss
+#   lose_host NAME                       ends a host as a power loss would
 #   rank_process NAME RANK               prints the process id of a rank on a host
 #   wait_until SECONDS COMMAND...        waits for the command to succeed; fails after that time
 #   verdict PASS|FAIL CASE FIGURES       prints the line of a case
@@ -21,7 +21,7 @@ skip() { echo "SKIPPED: $*"; exit 77; }
 
 # Prints why namespaces are not available, or nothing.
 why_no_namespaces() {
-  [ "$(id -u)" = 0 ] || { echo "namespaces take root"; return; }
+  [ "$(id -u)" = 0 ] || { echo "namespaces require root"; return; }
   command -v ip >/dev/null || { echo "ip is missing: apt install iproute2"; return; }
   unshare --pid --uts --net --fork --mount-proc ip link set lo up 2>/dev/null || echo "namespaces are not allowed here"
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of external data: scripts/fuzz.sh [--all | --inputs N] [TARGET ...]
 # Each target of the table below, or each named target, gets N inputs (default 1,000,000). With --all each gets the number
-# in its line: 10^8 over all targets, in 40 minutes of a core. The inputs have a fixed seed and grow from tests/fuzz/seeds.py
+# in its line: 10^8 over all targets, in 40 minutes on one core. The inputs have a fixed seed and grow from tests/fuzz/seeds.py
 # and the corpus of earlier calls in build/fuzz/corpus. Prints the number of inputs of each target and their sum. SIGINT to a
 # target's process ends it early with its count. Inputs that break a target are stored in build/fuzz/found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Columns: target; maximum length of an input in bytes; inputs with --all; measured inputs per second of a core. Fast targets
+# Columns: target; maximum length of an input in bytes; inputs with --all; measured inputs per second on one core. Fast targets
 # get the most inputs.
 table='wire          256     82300000   146000
        message_file  256     3000000    70000
@@ -49,9 +49,9 @@ elif [ ! -d build/fuzz/seeds/segment ]; then
 fi
 mkdir -p build/fuzz/found
 # Arrow, HDF5 and yaml-cpp are not instrumented, so their containers would be reported as overflows. Without the stacks of
-# allocations (malloc_context_size=0) an input costs half. To see them, run a found input without this option.
+# allocations (malloc_context_size=0) an input takes half the time. To see them, run a found input without this option.
 export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0:malloc_context_size=0:quarantine_size_mb=16
-[ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # input files in memory cost six times less
+[ ! -d /dev/shm ] || export TMPDIR=/dev/shm  # input files in memory take a sixth of the time
 
 failed=0 sum=0
 for target in "${targets[@]}"; do

@@ -3,7 +3,7 @@
 # solutions of 500 GSM8K problems, then trained by GSPO, by GSPO with LIE, and by variants that avoid the failures of LIE
 # there (configs/gsm8k). Each stage is evaluated on 200 other problems.
 #
-#   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: scripts/data/make_gsm8k.py)
+#   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (scripts/data/make_gsm8k.py describes the files)
 #
 # If started again, it resumes. LIE_BIN: folder of the programs [build/release/bin]; LIE_DEVICE: model.device [cpu].
 set -euo pipefail

@@ -1,7 +1,7 @@
-# For scripts/extrapolation.sh and scripts/list_lengths.sh, which set `bin` and `study`.
+# A function of scripts/extrapolation.sh and scripts/list_lengths.sh, which set `bin` and `study`.
 
 # measure NAME MODEL PROMPTS KEYS: evaluates MODEL at temperature 1 with further keys of `evaluation`; the run directory is
-# $study/NAME. What is finished is skipped.
+# $study/NAME. Skips a finished evaluation.
 measure() {
   cat >"$study/eval.yaml" <<YAML
 run: {directory: $study/$1}

@@ -43,7 +43,7 @@ copy_programs() {
   copy_libraries "${programs[@]/#/build/cuda/bin/}"
 }
 
-mpi_path() { ompi_info --parsable --path "$1" | head -n 1 | cut -d: -f3; }  # of this Open MPI
+mpi_path() { ompi_info --parsable --path "$1" | head -n 1 | cut -d: -f3; }  # name of a path of this Open MPI
 
 # Copies Open MPI with the components for ranks on one host. Components for networks, schedulers, files and OpenSHMEM stay
 # here, because they need libraries of their own. Open MPI finds its folders below OPAL_PREFIX, which replaces its own prefix.

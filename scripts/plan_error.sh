@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the error of lie_cluster plan: runs the demo on 1 to 6 ranks of this machine and plans each layout from the log of
 # the first run. plan_error.py prints the table of docs/benchmarks/plan-error.md.
-# plan_error.sh WORK [KEY=VALUE...]   BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2", from the environment
+# plan_error.sh WORK [KEY=VALUE...]   Environment: BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [[ $# -gt 0 && "$1" != -* ]] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }

@@ -7,6 +7,6 @@ for candidate in "${LIE_PYTHON:-python3}" /usr/bin/python3; do
     break
   fi
 done
-[ -n "$python" ] || { echo "no Python with h5py and PyYAML: run scripts/setup.sh, or name one by LIE_PYTHON" >&2; exit 1; }
+[ -n "$python" ] || { echo "no Python with h5py and PyYAML: run scripts/setup.sh, or set LIE_PYTHON to one" >&2; exit 1; }
 PYTHONPATH="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../python")${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONPATH

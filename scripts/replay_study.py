@@ -29,7 +29,7 @@ def shares(run):
 
 
 def evaluations(run):
-    """Accuracy in percent and mean length in tokens by step."""
+    """Returns accuracy in percent and mean length in tokens by step."""
     tables = {int(path.parent.name): json.loads(path.read_text()) for path in run.glob("eval/*/table.json")}
     return {step: (100 * table["rows"][-1]["average"]["value"], table["rows"][-1]["response_length_mean"])
             for step, table in tables.items()}

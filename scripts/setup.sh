@@ -3,7 +3,7 @@
 # Jinja engine (for chat templates) unless you provide your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
 # LIE_LIBTORCH=0 leaves out LibTorch, which only preset cuda and tests need. LIE_CUDA=1 also installs the NVIDIA libraries that
 # LibTorch's CUDA side loads. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh and test_network.sh. LIE_BROWSER=1
-# installs Chromium for a test of the HTML report, else skipped.
+# installs Chromium for a test of the HTML report, which is skipped without it.
 # Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
 [ $# = 0 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }

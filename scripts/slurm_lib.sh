@@ -13,7 +13,7 @@ why_no_slurm() {
   done
   conf="$(mktemp)"  # srun needs a config even for --mpi=list
   printf 'ClusterName=x\nSlurmctldHost=x\nNodeName=x\n' >"$conf"
-  SLURM_CONF="$conf" srun --mpi=list 2>&1 | grep -q pmix || echo "srun knows no pmix: apt install ${slurm_packages[*]}"
+  SLURM_CONF="$conf" srun --mpi=list 2>&1 | grep -q pmix || echo "srun does not support pmix: apt install ${slurm_packages[*]}"
   rm "$conf"
 }
 

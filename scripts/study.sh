@@ -60,7 +60,7 @@ failed=()
 end_one() {  # waits for any run
   local process status=0
   wait -n -p process "${!running[@]}" || status=$?
-  if [ -z "${process:-}" ]; then  # of two that end at once bash may forget one as a job, but not its status
+  if [ -z "${process:-}" ]; then  # if two end at once, bash may forget one as a job, but keeps its status
     for process in "${!running[@]}"; do kill -0 "$process" 2>/dev/null || break; done
     status=0
     wait "$process" || status=$?

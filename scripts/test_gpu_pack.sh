@@ -20,7 +20,7 @@ ip link set lo up  # the only network
 root=$(mktemp -d)
 mount -t tmpfs tmpfs "$root"
 
-copy() {  # files...: to the same paths in the chroot
+copy() {  # files...: copies them to the same paths in the chroot
   cp --parents --dereference "$@" "$root"
 }
 

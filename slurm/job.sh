@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # Functions of the job scripts of this folder. To be sourced in a job that was submitted from the repository's root.
 #
-#   run_job COMMAND ARGUMENTS...   runs lie_cluster COMMAND as a job step, restarts it after failures; ends the script
+#   run_job COMMAND ARGUMENTS...   runs lie_cluster COMMAND as a job step, restarts it after failures, and ends the script
 #
 # LIE_BIN       folder of the programs [build/release/bin]
 # LIE_NODES     nodes for the step; the job's other nodes are spare [all of the job's]
 # LIE_RESTARTS  how often a failed step is restarted in this allocation [3]
 # LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
-# LIE_PROBE     a restart excludes nodes on which this command fails [true]; with GPUs: nvidia-smi
+# LIE_PROBE     a restart excludes nodes on which this command fails [true]; use nvidia-smi with GPUs
 # LIE_JOB_SCRIPTS  where this file is [slurm]
-# LIE_INTERFACE  network interface or subnet of MPI's traffic, such as ib0 or 10.1.0.0/16; others are left alone [all]
+# LIE_INTERFACE  network interface or subnet of MPI's traffic, such as ib0 or 10.1.0.0/16; others are not used [all]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
 # Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be resumed in a requeued job; else failed.

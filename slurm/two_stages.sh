@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Submits two stages as a chain of three jobs: train, measure L_ref of the result, because the L_ref of another model would
-# set incorrect targets, and train further.
+# Submits two stages as a chain of three jobs: train, measure L_ref of the result, and train further. The L_ref of another
+# model would set incorrect targets.
 #
 #   slurm/two_stages.sh STAGE1.yaml STAGE2.yaml RUNS [sbatch options...]
 #

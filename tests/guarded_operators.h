@@ -1,8 +1,8 @@
 // A stand-in for a device: the CPU operators, or others that compute in host memory, with memory
 // that the host cannot touch. Between calls every page is locked, so that code which accesses a
-// tensor directly crashes. Transfers between host and device are counted. A repeated step is not
-// called: as a CUDA graph would, the operators' calls of its first execution are made again with
-// the same arguments.
+// tensor directly crashes. Transfers between host and device are counted. A replayed step is not
+// executed. As with a CUDA graph, the operator calls of its first execution are repeated with the
+// same arguments.
 #pragma once
 
 #include <sys/mman.h>

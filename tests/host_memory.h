@@ -1,4 +1,4 @@
-// Access of tests to tensors in host memory, which are those of the CPU operators.
+// Gives tests access to tensors in host memory, such as those of the CPU operators.
 #pragma once
 
 #include <span>

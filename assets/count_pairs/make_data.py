@@ -4,9 +4,9 @@
 
 Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
 (1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
-found, at least 1. Nothing ends the search but the policy, a lazy "1" is right in 6/11 of the problems, and the chance
-of being right rises slowly with the share c of pairs tried: P = (6 + 3c^2 + 2c^3) / 11. That is the shallow
-exploration trap of arXiv:2602.11748 in small.
+found, at least 1. Only the policy ends the search, a lazy "1" is right in 6/11 of the problems, and the chance of
+being right rises slowly with the share c of pairs tried: P = (6 + 3c^2 + 2c^3) / 11. This is a small instance of the
+shallow exploration trap of arXiv:2602.11748.
 
 Writes to OUT_DIR:
   sft_skill.jsonl   prompt/response rows that teach the skill: mostly long, careful searches
@@ -32,7 +32,7 @@ MAX_TRIES = 20      # 1 header + 20 * 6 + 4 closing tokens = 125, under the resp
 
 
 def pairs_of(length):
-    """The pairs of positions in list order."""
+    """Returns the pairs of positions in list order."""
     return [(i, j) for i in range(length) for j in range(i + 1, length)]
 
 
@@ -69,7 +69,7 @@ class Draw:
 
 
 def problem(draw, answer_weights=ANSWER_WEIGHTS, length=LIST_LENGTH):
-    """A list, a target and the number of pairs that hit it, drawn until the wanted number is met."""
+    """Draws a number of hits, then lists until one has a target that so many pairs hit. Returns list, target and number."""
     wanted = draw.weighted({hits: weight for hits, weight in answer_weights.items() if hits <= length // 2})
     while True:
         numbers = draw.distinct(length, NUMBERS)

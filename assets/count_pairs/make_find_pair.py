@@ -3,11 +3,11 @@
 
 Six distinct integers of 1..20 and a target are given, and exactly one of the 15 pairs sums to the target. The answer is
 the smaller number of that pair. A response tries pairs one by one, in the grammar of "count pairs", and a hit ends the
-search. A response that stops without a hit guesses one of the numbers, which is correct in 1/6.
+search. A response that stops without a hit guesses one of the numbers, which is correct with probability 1/6.
 
-No search that is taught has more than MAX_TRIES tries. One that has neither hit nor stopped by then is cut there, so it is
-not taught whether it continues. A search "in order" begins at any pair and continues in list order, from the last pair to
-the first; one "at random" draws with replacement.
+The data contain no search of more than MAX_TRIES tries. A search that has neither hit nor stopped by then is cut there, so
+the data do not teach whether it continues. A search "in order" begins at any pair and continues in list order, from the
+last pair to the first; one "at random" draws with replacement.
 
 Writes to OUT_DIR:
   sft_first.jsonl   prompt/response rows with lists of 3 to 8 numbers, whose searches rarely stop
@@ -66,7 +66,7 @@ def earlier_search(draw, numbers, target, *style):
 
 
 def sft_rows(seed, count, lengths, most_earlier, *style):
-    """Rows whose responses hold the end token themselves, because one that is cut has none."""
+    """Yields rows whose responses spell out the end token, because a response that is cut has none."""
     draw = Draw(seed)
     for _ in range(count):
         numbers, target, _ = one_pair(draw, lengths[draw.below(len(lengths))])

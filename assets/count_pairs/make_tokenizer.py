@@ -3,7 +3,7 @@
 
     make_tokenizer.py      (Python 3, standard library only; the result is in the repository)
 
-A byte-level BPE without merges: ids 0 to 255 are the bytes, so any text encodes and comes back. Added tokens, matched
+A byte-level BPE without merges: ids 0 to 255 are the bytes, so any text encodes and decodes unchanged. Added tokens, matched
 leftmost-longest before the bytes, give each element of the task one token:
 
     prompt    7 1 20 10 17 4 target 11:\\n     numbers, the spaces between them, ' target ', number, ':\\n'

@@ -3,10 +3,10 @@
 
     PYTHONPATH=python python3 assets/count_pairs/read_responses.py runs/demo/lie
 
-A try is "a+b=sum flag". Of the responses: tries, the share of the 15 pairs that is tried, the shares of responses with more
-than four tries and with every pair that hits the target, repeated tries, tries with a wrong sum (of the first four, and of
-the later ones), and the share of tries that follow the previous one in list order. Of the incorrect responses: how many
-hold a wrong sum, how many lack a pair that hits the target, both, or neither (a wrong flag, number or count).
+A try is "a+b=sum flag". Prints for all responses: tries, the share of the 15 pairs that is tried, the shares of responses
+with more than four tries and with every pair that hits the target, repeated tries, tries with a wrong sum (among the first
+four, and among the later ones), and the share of tries that follow the previous one in list order. Prints for the incorrect
+responses: how many contain a wrong sum, lack a pair that hits the target, both, or neither (a wrong flag, number or count).
 """
 import collections
 import re

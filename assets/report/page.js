@@ -87,7 +87,7 @@ function learning() {
     compared("response_length_mean", "Response length", "mean, tokens", fromZero),
     compared("eval_response_length_mean", "Response length, held-out", "mean, tokens", fromZero),
     compared("truncation_rate", "Truncation rate", "share cut at the response limit", fromZero),
-    sources.length === 0 ? null : compared(data.source_mean, "Accuracy, held-out, mean over sources", "each counts as much"),
+    sources.length === 0 ? null : compared(data.source_mean, "Accuracy, held-out, mean over sources", "each weighted equally"),
     sources,
     subjects.map((_, run) => lengthQuantiles(run)),
   ];

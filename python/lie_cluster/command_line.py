@@ -1,4 +1,4 @@
-"""What the package's commands share: arguments with checked values, errors in one line, files that appear complete."""
+"""Helpers of the commands: arguments with checked values, one-line errors, and files that appear only when complete."""
 import argparse
 import contextlib
 import json
@@ -14,7 +14,7 @@ _OPEN = 2 ** 63 - 1  # the last number of a range without an end
 
 
 class _Parser(argparse.ArgumentParser):
-    """Exits with status 1 on a usage error: status 2 means missing answers."""
+    """Exits with status 1 on a usage error, because status 2 means missing answers."""
 
     def error(self, message):
         self.print_usage(sys.stderr)
@@ -22,7 +22,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Shows the defaults that say something."""
+    """Shows defaults, except those that mean "not given": None, False and []."""
 
     def _get_help_string(self, action):
         return action.help if action.default in (None, False, []) else super()._get_help_string(action)
@@ -33,7 +33,7 @@ def make_parser(module, description):
 
 
 def number(kind, least, most=math.inf):
-    """Returns the `type` of an argument: a finite int or float between both bounds, ends included."""
+    """Returns an argparse `type` for a finite int or float between two inclusive bounds."""
     def parse(text):
         value = kind(text)
         if not least <= value <= most:
@@ -45,7 +45,7 @@ def number(kind, least, most=math.inf):
 
 
 def output_file(text):
-    """The `type` of an argument that names a file to write; its directory must exist."""
+    """An argparse `type` for the name of a file to write. Its directory must exist."""
     path = pathlib.Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{path}: is a directory; name a file")
@@ -55,7 +55,7 @@ def output_file(text):
 
 
 def number_range(option):
-    """Returns the `type` of an argument such as 5-10, 5-, -10 or 7: first and last number."""
+    """Returns an argparse `type` for a range such as 5-10, 5-, -10 or 7. Its value is the first and the last number."""
     def parse(text):
         match = re.fullmatch(r"(\d*)(?:(-)(\d*))?", text)
         first = int(match[1] or 0) if match else 1
@@ -67,7 +67,7 @@ def number_range(option):
 
 
 def without_open_end(numbers, last):
-    """Closes a range that has no end at `last`."""
+    """Returns the range, with `last` as its end if it has none."""
     return (numbers[0], max(numbers[0], last)) if numbers[1] == _OPEN else numbers
 
 

@@ -1,5 +1,5 @@
-"""The one exception of this package."""
+"""The exception class of this package."""
 
 
 class Error(Exception):
-    """Names the file, what is wrong with it and the remedy."""
+    """An error whose message names the file, the problem and the remedy."""

@@ -12,7 +12,7 @@ _DRAWS_AT_ONCE = 1 << 18
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval; low = high = value where there is none."""
+    """A value with its 95 % interval; low = high = value if there is none."""
 
     value: float
     low: float
@@ -76,7 +76,7 @@ def holm(p_values):
 
 
 def wilson(share, count):
-    """Returns a share of `count` independent trials with Wilson's interval; no trial, no interval."""
+    """Returns a share of `count` independent trials with Wilson's interval. Without trials there is no interval."""
     if count == 0:
         return Estimate(share, share, share)
     z = _NORMAL
@@ -86,7 +86,7 @@ def wilson(share, count):
 
 
 def bootstrap_means(columns, resamples):
-    """Returns for each row of `columns` [k, n] its mean with the percentile interval of the bootstrap over the n values.
+    """Returns the mean of each row of `columns` [k, n], with the percentile interval of the bootstrap over its n values.
     All rows share the draws, which are those of the C++ programs."""
     columns = np.asarray(columns, float)
     count = columns.shape[1]
@@ -106,7 +106,7 @@ def two_way_bootstrap(table, resamples):
     independently of each other."""
     table = np.asarray(table, float)
     draws = np.arange(resamples)[:, None]
-    share = []  # [resamples, size] for each axis: how often a row or column was drawn, over their number
+    share = []  # [resamples, size] for each axis: how often a row or column was drawn, divided by their number
     for axis, size in enumerate(table.shape):
         bits = random_bits(1, BOOTSTRAP_STREAM, problem=axis + 1, sample=draws, index=np.arange(size))
         drawn = random_below(bits, size)

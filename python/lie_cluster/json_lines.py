@@ -23,19 +23,19 @@ def crc32c(data):
 
 
 def _is_intact(line):
-    """Whether the checksum is that of the object without it."""
+    """Returns whether the checksum is that of the object's other fields."""
     object_, field, checksum = line.rpartition(_FIELD)
     return field and checksum == f"{crc32c((object_ + '}').encode())}}}"
 
 
 def read_json_lines(path, convert, expected):
-    """Returns convert(object) of each line. A last line without its end was left by a killed process and is skipped. If any
-    line of the file has a checksum, all must match theirs. `expected` says in errors what a line should be."""
+    """Returns convert(object) of each line. An unfinished last line was left by a killed process and is skipped. If any
+    line of the file has a checksum, all must match theirs. `expected` describes a correct line in errors."""
     return parse_json_lines(path.read_text(errors="replace"), path, convert, expected)
 
 
 def parse_json_lines(text, path, convert, expected, first_line=1):
-    """Does the same for `text`, which is the part of the file from line `first_line` on."""
+    """Does the same for `text`, the part of the file that begins at line `first_line`."""
     checked, rows = _FIELD in text, []
     for number, line in enumerate(text.split("\n")[:-1], first_line):
         if checked and not _is_intact(line):

@@ -40,9 +40,9 @@ def _missing_notes(directory):
 
 
 def _keep_common_steps(segments):
-    """Keeps the steps that all of these segments have, which all learners began together: the learners of a killed job may
-    have logged up to different steps. Only learner 0 logs step 0, which is kept. Returns a note for the steps that are
-    left out."""
+    """Keeps the steps that all of these segments have. The segments start at the same step, but the learners of a killed
+    job may have logged up to different ones. Step 0, which only learner 0 logs, is kept. Returns a note for the steps
+    that are left out."""
     start, expected = segments[0].starts_after, segments[0].learners
     last = [int(segment.steps[-1]) if len(segment.steps) else -1 for segment in segments]
     common = max(0, min(last)) if len(segments) >= expected else 0
@@ -78,7 +78,7 @@ class Log:
         files = OpenFiles()
         self.segments = [Segment(path, files) for path in _segment_paths(directory)]
         self._keep_common_steps()
-        # The reward terms: the first segment's, then what others have besides. Further numbers of programs: ascending.
+        # Reward terms that the first segment lacks come last. Further numbers are sorted by name.
         self.rewards = list(dict.fromkeys(name for segment in self.segments for name in segment.rewards))
         self.numbers = sorted({name for segment in self.segments for name in segment.numbers})
         count = [segment.rows("sample") for segment in self.segments]
@@ -156,7 +156,7 @@ class Log:
         return parts
 
     def steps(self):
-        """Returns the columns of /step that do not point into the file; of a step of several learners, the first one's."""
+        """Returns the columns of /step that do not point into the file. Those of a step of several learners are the first's."""
         names = [name for segment in self.segments[:1] for name in segment.columns("step") if not name.endswith("_end")]
         columns = {name: np.concatenate([s.column(f"step/{name}") for s in self.segments])
                    for name in sorted(names, key=lambda name: name != "step")}

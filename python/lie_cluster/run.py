@@ -84,7 +84,7 @@ class Run:
 
     @property
     def notes(self):
-        """What is left out or lost, a sentence each; empty if nothing is."""
+        """Returns a sentence for each thing that is left out or lost; empty if nothing is."""
         return list(self._log.notes)
 
     @property
@@ -99,7 +99,7 @@ class Run:
 
     @property
     def config(self):
-        """Returns every setting: config["reward"]["length"]["eta"]. They are of config.yaml, else of the log."""
+        """Returns every setting: config["reward"]["length"]["eta"]. They come from config.yaml, or else from the log."""
         path = self.directory / "config.yaml"
         if path.exists():
             return yaml.load(path.read_text(), _Loader)
@@ -108,8 +108,7 @@ class Run:
         return yaml.load(self._log.segments[0].config, _Loader)
 
     def metrics(self, frame=None):
-        """Returns metrics.jsonl, a row per step; NaN where a step lacks a metric. A last line without its end is left
-        out."""
+        """Returns metrics.jsonl, a row per step; NaN where a step lacks a metric. An unfinished last line is left out."""
         path = self.directory / "metrics.jsonl"
         if not path.exists():
             raise Error(f"{path}: no such file; the responses themselves are in samples()")
@@ -121,12 +120,12 @@ class Run:
         return as_frame(columns, frame)
 
     def steps(self, frame=None):
-        """Returns the steps of the log and their times, ascending; of several learners, the first one's."""
+        """Returns the steps of the log and their times, ascending; of several learners, the times of the first one."""
         return as_frame(self._log.steps(), frame)
 
     def samples(self, columns=None, frame=None, texts=False):
         """Returns the responses, [N] in canonical order: purpose (0 train, 1 evaluate), step, group, sample. `columns`
-        names those wanted; about() lists all. `texts` adds the columns of texts()."""
+        names the wanted columns; about() lists all. `texts` adds the columns of texts()."""
         known = self._log.sample_columns()
         for name in columns or ():
             if name not in known:

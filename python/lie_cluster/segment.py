@@ -30,12 +30,12 @@ def _naming(path, what):
 
 
 def _open(path):
-    """Opens a file as open_file() in common/trajectory/hdf5.cpp does: by SWMR, whether a writer has it open, was
-    killed, or has closed it."""
+    """Opens a file in SWMR mode, as open_file() in common/trajectory/hdf5.cpp does. This works while a writer has it
+    open, after the writer was killed, and after it has closed the file."""
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
     access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
-    access.set_file_locking(False, True)  # a reader must block no run or repair
+    access.set_file_locking(False, True)  # a reader must not block a run or a repair
     # HDF5 treats a damaged block as one that is being written. It reads it up to 100 times and doubles each wait, which
     # would take forever. h5py has no call for the number of attempts, but the HDF5 library has.
     set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
@@ -102,7 +102,7 @@ class Segment:
             raise ValueError("they do not match attributes_checksum")
 
     def _checksum(self, file, texts):
-        """Computes info_checksum() of common/trajectory/record.cpp."""
+        """Computes info_checksum() of common/trajectory/schema.cpp."""
         parts = list(texts.values())
         for name in self.rewards:
             parts += [name, _text(file[f"sample/reward_{name}"].attrs["about"])]

@@ -1,4 +1,4 @@
-"""Token ids back to text: this needs only the vocabulary of a byte-level BPE tokenizer.json."""
+"""Converts token ids back to text. This needs only the vocabulary of a byte-level BPE tokenizer.json."""
 import hashlib
 import json
 
@@ -16,8 +16,8 @@ class Decoder:
     """Decodes as `lie_cluster tokenize --decode` does; bytes that are not UTF-8 become U+FFFD."""
 
     def __init__(self, path, sha256, special_tokens=True):
-        """`sha256` is of the run's tokenizer; another one is refused, because it would give other texts. Special tokens
-        are left out unless `special_tokens` is set."""
+        """`sha256` is the hash of the run's tokenizer. Any other tokenizer is refused, because it would give other texts.
+        Special tokens are left out unless `special_tokens` is set."""
         content = path.read_bytes()
         if sha256 and hashlib.sha256(content).hexdigest() != sha256:
             raise Error(f"{path}: not the tokenizer of this run, whose tokenizer.json has SHA-256 {sha256}; give the "

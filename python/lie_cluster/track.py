@@ -66,7 +66,7 @@ class MetricsFile:
 
 
 class Wandb:
-    """Every row is one history row with its "step": Weights & Biases refuses steps of its own that descend."""
+    """One run of Weights & Biases. Rows carry their own field "step", since the tracker's steps must not descend."""
 
     def __init__(self, options, id, config):
         self._wandb = _package("wandb")
@@ -107,7 +107,7 @@ class Mlflow:
         time_ms = int(1000 * wall_time)
         metrics = [self._mlflow.entities.Metric(name, value, time_ms, step) for name, value in values.items()]
         metrics.append(self._mlflow.entities.Metric("step", step, time_ms, step))
-        for first in range(0, len(metrics), 1000):  # the limit of a batch; "step" is the last, so that it marks a whole row
+        for first in range(0, len(metrics), 1000):  # the limit of a batch; "step" is last and so marks a complete row
             self._client.log_batch(self._id, metrics[first:first + 1000])
 
     def texts(self, step, rows):
@@ -177,7 +177,7 @@ class State:
 
 
 def send_metrics(rows, sink, state):
-    """Sends the rows after state.step. Values that are no finite numbers are left out."""
+    """Sends the rows after state.step. Values that are not finite are left out."""
     for row in rows:
         step = int(row.pop("step"))
         wall_time = float(row.pop("wall_time", 0))
@@ -256,7 +256,7 @@ def _parser():
                         help="responses per step of training and of evaluation whose texts are sent; 0: none")
     parser.add_argument("--texts-every", type=number(int, 1), default=10,
                         help="send texts at multiples of this step, and at evaluations")
-    parser.add_argument("--interval", type=number(float, 0.1), default=10.0, help="seconds between looks with --follow")
+    parser.add_argument("--interval", type=number(float, 0.1), default=10.0, help="seconds between polls with --follow")
     return parser
 
 

@@ -1,4 +1,4 @@
-// The actor's loop, between in-process streams and with a thread that publishes weights.
+// Tests the actor's loop with in-process streams and a thread that publishes weights.
 #include "actors/actor.h"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,8 @@ std::vector<Ticket> tickets_at(std::int64_t first, std::int64_t end, std::int64_
   return tickets;
 }
 
-// Runs an actor through `script`; the learner publishes `published`, one when the actor waits for
-// weights.
+// Runs an actor through `script`. The learner publishes the next of `published` whenever the actor
+// waits for weights.
 std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published,
                               InFlightWeights how = InFlightWeights::kFinish,
                               std::int64_t pass_milliseconds = 0) {
@@ -151,7 +151,7 @@ TEST(Actor, APassTakesTheConfiguredMinimumTime) {
   script.add(Assignment::Kind::kFinish);
   const auto groups = run(script, {}, InFlightWeights::kFinish, 20);
   ASSERT_EQ(groups.size(), 1U);
-  std::size_t longest = 0;  // tokens, each drawn by a pass of its own
+  std::size_t longest = 0;  // tokens, each drawn by its own pass
   for (const Response& response : groups[0].responses) {
     longest = std::max(longest, response.ids.size());
   }

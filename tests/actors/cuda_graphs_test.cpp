@@ -1,5 +1,5 @@
-// Decode steps captured as CUDA graphs and replayed: they compute what each step by itself
-// computes, for any rows, lengths and cache.
+// Decode steps that are captured as CUDA graphs and replayed compute what uncaptured steps compute,
+// for any rows, lengths and cache.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ TEST(CudaGraphs, HaveFewShapesAndPadByLessThanHalf) {
                         {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}));
 }
 
-/// Responses that outgrow the smallest bucket of pages: one of 400 tokens ends a response.
+/// A model whose responses outgrow the smallest bucket of pages: one of 400 tokens ends them.
 constexpr test::TinyShape kLong{.vocabulary = 400, .positions = 512};
 RolloutOptions long_rollout() {
   RolloutOptions options = tiny_rollout();

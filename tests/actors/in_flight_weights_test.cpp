@@ -95,7 +95,7 @@ double log_prob(std::span<const float> logits, std::int32_t id) {
   return logits[static_cast<std::size_t>(id)] - std::log(sum);
 }
 
-/// Computes each token's log-prob by teacher forcing, one token a pass, under the weights of its
+/// Computes each token's log-prob by teacher forcing, one token per pass, under the weights of its
 /// recorded version. With `keeps` the cache is kept across versions, otherwise each version
 /// computes it again.
 std::vector<double> expected_log_probs(Policy& policy, const RolloutGroup& group,

@@ -5,7 +5,7 @@
 namespace lie::aten {
 namespace {
 
-/// The query heads or the key heads: their columns in qkv, rotated and the gradients of both.
+/// The columns of the query heads or of the key heads in qkv, `rotated` and their gradients.
 struct Part {
   std::int64_t first_column, columns, head_width;
   at::Tensor norm;

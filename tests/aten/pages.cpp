@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kPage = Operators::kPageTokens;
-constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and the same of values
+constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and as many of values
 
 /// Returns the pool as rows of `width` elements that start at this layer's keys or values. The rows
 /// of page 0 come first; those of the next page follow after `pool columns / width` rows.

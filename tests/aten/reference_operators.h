@@ -27,7 +27,7 @@ class ReferenceOperators : public AtenOperators {
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
-    // Each device has one of two accumulating operators that keeps the token order.
+    // On each device, one of the two accumulating operators keeps the token order.
     if (device().is_cuda()) {
       tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
     } else {

@@ -23,14 +23,15 @@ inline void add_threads(CLI::App& app, int& value) {
   app.add_option("threads", value)->check(integers(1, 1024))->capture_default_str();
 }
 
-/// --products float32 or bfloat16: model.device cpu or cpu-bf16.
+/// Adds --products: float32 as with model.device cpu, or bfloat16 as with cpu-bf16.
 inline void add_products(CLI::App& app, DType& products) {
   const std::map<std::string, DType> names = {{"float32", DType::kFloat32},
                                               {"bfloat16", DType::kBFloat16}};
   app.add_option("--products", products)->transform(CLI::CheckedTransformer(names));
 }
 
-/// Parses the command line and runs `measure`. --help and invalid arguments end the program before.
+/// Parses the command line and runs `measure`. --help and invalid arguments end the program before
+/// that.
 inline int run_bench(CLI::App& app, int argc, char** argv, const std::function<void()>& measure) {
   return run_program(argv[0], [&] {
     CLI11_PARSE(app, argc, argv);

@@ -1,6 +1,5 @@
 // Measures coverage counting on one core, for words of a text and for token ids. Compares it with a
 // hash map of joined strings, as in the published reward in Python.
-//
 #include <fmt/format.h>
 #include <sys/resource.h>
 

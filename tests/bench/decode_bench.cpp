@@ -1,6 +1,6 @@
 // Measures decoding by batch size: tokens/s, GFLOP/s and their share of the measured peak. At batch
-// 1 also the share of the measured bandwidth if the weights are read once per token. Then measures
-// the time to draw a token from each row of logits.
+// 1 also prints the share of the measured bandwidth if the weights are read once per token. Then
+// measures the time to draw a token from each row of logits.
 #include <fmt/format.h>
 
 #include <optional>

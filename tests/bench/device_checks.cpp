@@ -128,10 +128,11 @@ class Checks {
     compare("entropies", entropy, entropies, kSums);
   }
 
-  /// Computes the attention of one row's heads to the first `seen` rows of keys and values.
+  /// Computes the attention of one row's heads to the rows [first, first + seen) of keys and
+  /// values. Keys begin at column q_cols(), values at column q_cols() + kv_cols().
   struct Reference {
     AttentionShape shape;
-    const Matrix &queries, &keys, &values;  // keys from column q_cols() on, values from the last on
+    const Matrix &queries, &keys, &values;
     Matrix y, log_sum;
 
     void poll_progress(std::int64_t row, std::int64_t first, std::int64_t seen) {

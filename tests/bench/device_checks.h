@@ -1,5 +1,5 @@
 // Compares a device's results in bf16 with float64 on the host, from the same rounded inputs. The
-// output memory holds NaN before.
+// output memory is filled with NaN first.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the verdicts of an evaluation with those of Math-Verify on the same responses.
 
-A gold of GSM8K's kind is what follows "####". Prints the counts and the cases in which the two differ.
+If a gold answer contains "####", as in GSM8K, the gold is what follows. Prints the counts and the cases in which the two differ.
 """
 import peer
 

@@ -1,6 +1,6 @@
-// Measures reading of long logs: writes a run directory by the writer, then runs lie_analyze on it.
+// Measures the reading of long logs: writes a run directory, then runs lie_analyze on it.
 //
-// By default it has 1,000,000 responses with 100,000,000 tokens in total, in 20 segments. An
+// By default the run has 1,000,000 responses with 100,000,000 tokens in total, in 20 segments. An
 // existing directory is not rewritten. Prints wall time, processor time and peak memory of each
 // command.
 #include <fmt/format.h>

@@ -115,8 +115,8 @@ Answers generated(const Arguments& given, bool preemption) {
   const CacheUse& use = generator.cache_use();
   const auto tokens = static_cast<double>(generator.tokens_generated());
   fmt::print(
-      "{:<22} {:6.1f} responses in flight (at most {}), {:6} passes, {:8.0f} tokens/s, {:.0f} a "
-      "processor's second; {} put back, {:.1f} % of tokens read again, {:.0f} % of {} pages used "
+      "{:<22} {:6.1f} responses in flight (at most {}), {:6} passes, {:8.0f} tokens/s, {:.0f} per "
+      "processor second; {} preempted, {:.1f} % of tokens re-prefilled, {:.0f} % of {} pages used "
       "at most\n",
       preemption ? "pages as they are used" : "pages for the longest",
       tokens / static_cast<double>(passes), use.peak_responses, passes, tokens / watch.seconds(),

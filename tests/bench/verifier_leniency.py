@@ -1,7 +1,8 @@
 """Measures what the verifier accepts: golds of the shared problem sets against golds of other problems and against small
 mutations of themselves.
 
-Prints pairs and accepts by kind; every accept goes into ACCEPTS.tsv, to be read: some mutations are still right ((a, a) swapped, -0).
+Prints the numbers of pairs and of accepted pairs by kind. Writes every accepted pair to ACCEPTS.tsv for review, because
+some mutations are still right ((a, a) swapped, -0).
 """
 import collections
 import json
@@ -137,7 +138,7 @@ def main():
     parser = peer.arguments(__doc__)
     parser.add_argument("lie_verify", type=peer.existing, help="the program")
     parser.add_argument("data", type=peer.existing, help="folder of problems/*.jsonl and lie/*.parquet (which need pyarrow)")
-    parser.add_argument("accepts", nargs="?", metavar="ACCEPTS.tsv", help="gets every accept")
+    parser.add_argument("accepts", nargs="?", metavar="ACCEPTS.tsv", help="file to write all accepted pairs to")
     args = parser.parse_args()
     sets = golds(pathlib.Path(args.data))
     if not sets:

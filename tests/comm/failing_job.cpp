@@ -91,7 +91,7 @@ void two_at_once(Job& job) {
   wait_for_a_message(job);
 }
 
-/// Rank 0 computes when rank 1 fails, and then waits for a message.
+/// Rank 0 is computing when rank 1 fails. Then it waits for a message.
 void while_another_computes(Job& job, double seconds) {
   if (job.rank() == 1) fail_as_actor(job);
   if (job.rank() == 0) compute(seconds);
@@ -156,7 +156,7 @@ void killed(Job& job, int rank) {
   all_reduce_for_ever(job);
 }
 
-/// A rank is killed while no other calls MPI.
+/// A rank is killed while no other rank calls MPI.
 void killed_during_computations(Job& job) {
   note_stop_signals();
   print_pid(job);
@@ -221,8 +221,8 @@ std::vector<Descriptor> idle_connections(int port, int count) {
   return connections;
 }
 
-/// Rank 1 opens more connections to the port of rank 0 than rank 0 may have open files. Rank 0
-/// still opens a file after it has accepted what it accepts.
+/// Rank 1 opens more connections to the port of rank 0 than rank 0 may have open files. Rank 0 can
+/// still open a file after it has accepted as many of them as it will.
 void strangers(Job& job) {
   const std::int64_t before = open_descriptors();
   const rlimit limit = {static_cast<rlim_t>(before) + 120, static_cast<rlim_t>(before) + 120};

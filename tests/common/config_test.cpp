@@ -151,10 +151,10 @@ TEST_F(Config, PathsAreResolvedFromTheConfigsDirectoryFirst) {
   EXPECT_EQ(options.files, (std::vector{beside("beside.jsonl"), std::string("elsewhere.jsonl")}));
   EXPECT_EQ(load("base: parts/part.yaml\n"), "no error");
   EXPECT_EQ(options.files, (std::vector{std::string("beside.jsonl"), beside("parts/deep.jsonl")}))
-      << "beside the file that names it";
-  EXPECT_EQ(options.name, "beside.jsonl") << "no path, so it stays";
+      << "next to the file that names it";
+  EXPECT_EQ(options.name, "beside.jsonl") << "not a path, so it is unchanged";
   EXPECT_EQ(load("seed: 1\n", {"files=beside.jsonl"}), "no error");
-  EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "no config names it";
+  EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "not named by a config";
 }
 
 TEST_F(Config, TildesInPathsExpandToTheHomeDirectory) {
@@ -164,7 +164,7 @@ TEST_F(Config, TildesInPathsExpandToTheHomeDirectory) {
   scratch.write("common.yaml", "seed: 7\n");
   EXPECT_EQ(load("base: ~/common.yaml\nfiles: [~/a, b~]\nname: ~/c\n"), "no error");
   EXPECT_EQ(options.files, (std::vector{scratch.path().string() + "/a", std::string("b~")}));
-  EXPECT_EQ(options.name, "~/c") << "no path";
+  EXPECT_EQ(options.name, "~/c") << "not a path";
   EXPECT_EQ(load("seed: 1\n", {"files=~/d"}), "no error");
   EXPECT_EQ(options.files, std::vector{scratch.path().string() + "/d"});
   ::unsetenv("HOME");
@@ -389,7 +389,7 @@ TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
   EXPECT_EQ(answer("generate_max_len"),
             "OpenRLHF's generate_max_len is rollout.max_response_tokens here" + rest);
   EXPECT_EQ(answer("ckpt.interval"), "prime-rl's ckpt.interval is checkpoint.every here" + rest);
-  EXPECT_EQ(answer("num_train_epochs"), "--help lists all keys") << "run.steps is no key here";
+  EXPECT_EQ(answer("num_train_epochs"), "--help lists all keys") << "run.steps is not a key here";
   const auto nested = scratch.write("verl.yaml", "trainer:\n  save_freq: 10\n");
   EXPECT_EQ(error_of([&] { load_config(known, nested, {}); }),
             nested.string() +

@@ -17,7 +17,8 @@ TEST(File, ReadsBackWhatWasWritten) {
   EXPECT_EQ(read_file(scratch.path() / "f"), content);
   write_file_atomically(scratch.path() / "f", "");
   EXPECT_EQ(read_file(scratch.path() / "f"), "");
-  EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"f"}) << "nothing left aside";
+  EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"f"})
+      << "no other file is left";
 }
 
 TEST(File, ReadsFilesOfUnknownSize) { EXPECT_FALSE(read_file("/proc/self/status").empty()); }

@@ -32,12 +32,12 @@ TEST(Progress, DropsLessImportantPartsToFitATerminal) {
   EXPECT_EQ(fitted(line, 120), line);
   EXPECT_EQ(fitted(line, 79), "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | 1:23 left");
   EXPECT_EQ(fitted(line, 41), "step   9/100 | accuracy 0.532 | 1:23 left");
-  EXPECT_EQ(fitted(line, 8), "step   9") << "two parts cannot be fewer, only shorter";
+  EXPECT_EQ(fitted(line, 8), "step   9") << "the last two parts are cut instead of dropped";
   EXPECT_EQ(fitted(" | ", 1), " ");
   EXPECT_EQ(fitted("", 10), "");
 }
 
-/// A terminal of so many columns, and what is written to it.
+/// A terminal with a given number of columns, and what is written to it.
 class Terminal {
  public:
   explicit Terminal(std::size_t columns) {
@@ -96,7 +96,7 @@ TEST(Progress, ShowsThePreviousStepWithinAStep) {
     const Terminal terminal(columns);
     ProgressLine line(terminal.out(), 100);
     line.show_step(kStep);
-    line.show_groups(groups_of_step_10(0, 0));  // the wait begins: no token has come
+    line.show_groups(groups_of_step_10(0, 0));  // the wait begins: no token has arrived
     const std::string before = "\r\033[K" + fitted(step_text(kStep, 100, 2 * 91), columns - 1);
     const std::string within =
         columns == 80 ? "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | 3:02 left"
@@ -104,7 +104,7 @@ TEST(Progress, ShowsThePreviousStepWithinAStep) {
                         "cut) | reward -0.047 | C_context 28.2 | 3:02 left";
     const std::string shown = before + "\r\033[K" + within;
     EXPECT_EQ(terminal.read(shown.size()), shown);
-    line.show_groups(groups_of_step_10(1, 100));  // too soon after the one before
+    line.show_groups(groups_of_step_10(1, 100));  // too soon after the previous one
     line.finish();
     EXPECT_EQ(terminal.read(2), "\r\n");
   }

@@ -96,7 +96,7 @@ class WriterLockTest : public ::testing::Test {
   fs::path file_ = directory_ / kWriterLockName;
 };
 
-/// Returns a holder that ran on another host, whose file system has no locks there.
+/// Returns a holder on another host, on which the file system has no locks.
 LockHolder elsewhere() {
   LockHolder holder = this_process("first");
   holder.host = "n17";
@@ -182,7 +182,7 @@ TEST(LocksReachAllHosts, DependsOnTheFileSystemAndItsOptions) {
   EXPECT_FALSE(reach("fuse.sshfs", "rw"));
 }
 
-/// A starter that is killed before it has written its text leaves the file so.
+/// A process that is killed before it has written its name leaves such a file.
 TEST_F(WriterLockTest, TakesOverFilesThatNameNoHolder) {
   for (const char* text : {"", "{\"command\": ", "[1, 2]", "{\"command\": 7}\n"}) {
     scratch_.write(kWriterLockName, text);
@@ -244,7 +244,7 @@ struct Counts {
   std::atomic<int> taken = 0, overlaps = 0;
 };
 
-/// Acquires the lock. Meanwhile an flock() of `witness`, which is independent of it, must be free.
+/// Acquires the lock. Counts an overlap if an independent flock() of `witness` is not free then.
 void write_a_little(const fs::path& directory, int witness, Counts& counts) {
   const WriterLock lock(directory, "one of many");
   ++counts.taken;

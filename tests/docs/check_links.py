@@ -2,9 +2,9 @@
 """Finds dead references in the documentation: check_links.py REPOSITORY
 
 Checks every Markdown file: links and images to files, anchors of headings, and paths of the
-repository that stand in backticks or in code blocks, such as `learner/update/policy_loss.h`. Checks
+repository in backticks or in code blocks, such as `learner/update/policy_loss.h`. Checks
 that sources, scripts and configs mention only pages of docs/ that exist, and that index.md lists
-every page. Needs Python alone. Exit status 1 where something is dead.
+every page. Needs only Python. Exit status 1 if a reference is dead.
 """
 
 import glob
@@ -28,14 +28,14 @@ def files_of(root):
 
 
 def without_code(text):
-    """`text` with code blocks and code spans blanked, line for line."""
+    """Returns `text` with code blocks and code spans blanked, line for line."""
     blank = lambda found: re.sub(r"[^\n]", " ", found[0])
     text = re.sub(r"^ *(```+|~~~+).*?^ *\1 *$", blank, text, flags=re.S | re.M)
     return re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", blank, text)
 
 
 def anchors_of(text):
-    """Anchors of a page: its headings as GitHub names them, and explicit ids."""
+    """Returns the anchors of a page: its headings as GitHub names them, and explicit ids."""
     anchors, seen = set(re.findall(r'<a (?:id|name)="([^"]+)"', text)), {}
     fenced = re.sub(r"^ *(```+).*?^ *\1 *$", "", text, flags=re.S | re.M)
     for heading in re.findall(r"^#{1,6} +(.*?) *#*$", fenced, flags=re.M):
@@ -48,7 +48,7 @@ def anchors_of(text):
 
 
 def braces(path):
-    """a.{h,cpp} as a.h and a.cpp."""
+    """Expands a.{h,cpp} to a.h and a.cpp."""
     found = re.search(r"\{([^{}]*,[^{}]*)\}", path)
     if not found:
         return [path]
@@ -92,7 +92,7 @@ class Checker:
                 self.report(page, text, link.start(), f"no such heading: {target}")
 
     def check_paths(self, page, text):
-        """Paths of the repository in code spans and code blocks."""
+        """Reports paths in code spans and code blocks that do not exist in the repository."""
         code = [(m.start(), m[2]) for m in re.finditer(r"(?<!`)(`)(?!`)(.+?)(?<!`)`(?!`)", text)]
         code += [(m.start(), m[2])
                  for m in re.finditer(r"^ *(```+)[^\n]*\n(.*?)^ *\1 *$", text, flags=re.S | re.M)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_links.py reports each kind of dead reference, and nothing where all is well."""
+"""check_links.py reports each kind of dead reference, and nothing if there is none."""
 
 import subprocess
 import sys

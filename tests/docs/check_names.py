@@ -4,7 +4,7 @@
 docs/reference/trajectory-log.md must name the columns of common/trajectory/schema.h and no others;
 docs/reference/metrics.md must name every metric that learner/record adds under a fixed name.
 docs/design/step.md must name only functions and types that the file of the same row holds.
-Commands must start with more ranks than cores and, unless the line says where the programs are, with their path.
+Commands must work with more ranks than cores. They must name the path of a program, unless the line gives it otherwise.
 """
 
 import re

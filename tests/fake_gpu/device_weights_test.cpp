@@ -23,7 +23,7 @@
 namespace lie {
 namespace {
 
-/// Operators whose memory is parts of one allocation on a GPU, as CUDA's allocator in ATen has it.
+/// Operators whose tensors are parts of one GPU allocation, as with ATen's CUDA allocator.
 class GpuOperators : public aten::ReferenceOperators {
  public:
   GpuOperators() : ReferenceOperators(at::Device(at::kCPU), DType::kFloat32) {}

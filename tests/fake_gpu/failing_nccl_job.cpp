@@ -32,7 +32,7 @@ void fail_on_rank_1(const Job& job) {
   if (job.rank() == 1) fail("the model broke");
 }
 
-/// It fails with the identifier in hand, and the others wait for it to join.
+/// Rank 1 fails after it has received the identifier, while the others wait for it to join.
 void while_others_join(Job& job) {
   ncclUniqueId id;
   const auto host = world_collective(job);
@@ -40,19 +40,19 @@ void while_others_join(Job& job) {
   fail_on_rank_1(job);
   nccl_group(job);
 }
-/// The others' devices wait for its values.
+/// Rank 1 fails while the others' devices wait for its values.
 void while_others_receive(Job& job) {
   const auto group = nccl_group(job);
   fail_on_rank_1(job);
   broadcast(*group, 1);
 }
-/// The others' devices have finished and leave the group.
+/// Rank 1 fails while the others, whose devices have finished, leave the group.
 void while_others_leave(Job& job) {
   const auto group = nccl_group(job);
   broadcast(*group, 0);
   fail_on_rank_1(job);
 }
-/// Its device fails while the others wait for its values.
+/// The device of rank 1 fails while the others wait for its values.
 void on_its_device(Job& job) {
   const auto group = nccl_group(job);
   if (job.rank() == 1) fake_gpu::fail_next("cudaStreamQuery", cudaErrorIllegalAddress);

@@ -19,7 +19,7 @@
 
 #include "model/weight_sync/host_copy.h"
 
-/// Work in order. A piece returns whether it is done and is called until then.
+/// Pieces of work in order. Each piece is called until it returns true, which means done.
 struct CUstream_st {
   using Work = std::function<bool()>;
   std::deque<Work> work;
@@ -44,7 +44,7 @@ struct Messages {
     MPI_Isend(sent.data(), static_cast<int>(bytes), MPI_BYTE, to, tag, MPI_COMM_WORLD,
               &requests.emplace_back());
   }
-  /// Returns what is received when all is done.
+  /// Posts a receipt and returns its memory, which is filled once done() returns true.
   const std::vector<char>& receive(int from, int tag, std::size_t bytes) {
     auto& received = memory.emplace_back(bytes);
     MPI_Irecv(received.data(), static_cast<int>(bytes), MPI_BYTE, from, tag, MPI_COMM_WORLD,
@@ -61,13 +61,13 @@ struct Messages {
 struct ncclComm {
   enum class State { kJoining, kReady, kLeaving, kLeft, kGone };
   int rank = 0, size = 0;
-  int tag = 0;  // of all its messages; members make their communicators in one order
+  int tag = 0;  // of all its messages; equal on all members, which make communicators in one order
   State state = State::kJoining;
-  int polls = 0;  // until the calls so far are accepted
+  int polls = 0;  // left until the calls so far are accepted
   std::vector<std::pair<cudaStream_t, CUstream_st::Work>> accepted_later;
   Messages messages;
 
-  void meet() {  // all members
+  void meet() {  // exchanges an empty message with every other member
     for (int other = 0; other < size; ++other) {
       if (other == rank) continue;
       messages.send(other, tag, nullptr, 0);
@@ -81,7 +81,7 @@ namespace {
 
 constexpr int kFirstTag = 20000;  // the program uses lower ones
 
-/// One send of a member, or a receipt, which take() puts in its place.
+/// A send, or a receipt whose values take() copies to their destination.
 struct Part {
   int peer;
   std::size_t bytes;
@@ -109,7 +109,7 @@ World& world() {
   return *all;
 }
 
-/// Returns the code of a failure that the test wants here, otherwise 0.
+/// Returns the code of the failure that the test requested here, otherwise 0.
 int failure_of(std::string_view function) {
   auto& [name, code] = world().failure;
   if (name != function) return 0;
@@ -143,7 +143,7 @@ std::size_t bytes_of(std::size_t count, ncclDataType_t type) {
   return count * (type == ncclFloat64 ? 8 : type == ncclBfloat16 ? 2 : 4);
 }
 
-/// Enqueues an operation of NCCL, now or when the communicator has accepted it.
+/// Enqueues an operation of NCCL as soon as the communicator accepts it.
 ncclResult_t start(ncclComm_t comm, cudaStream_t stream, CUstream_st::Work work) {
   if (comm->state != ncclComm::State::kReady) return ncclInvalidUsage;
   ++world().usage.operations;

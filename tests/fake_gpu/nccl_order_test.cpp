@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr MemoryPlace kGpu{.device = 2};
 
-/// Memory of the GPU that a kernel fills late: other devices and streams do not wait for it.
+/// GPU memory that a kernel fills late. Other devices and streams do not wait for the kernel.
 class Values {
  public:
   explicit Values(std::size_t count, double value = 0)
@@ -42,7 +42,7 @@ std::unique_ptr<Collective> nccl_group() {
   return nccl_collective(test_job(), world_collective(test_job()), kGpu.device);
 }
 
-/// Exchanges 10 elements and one more per member. Returns what the members sent.
+/// Sends 10 + i elements to each member i. Returns what this member received.
 std::vector<std::vector<double>> exchange(Collective& group) {
   std::vector<Values> sent, received;
   std::vector<DeviceSpan> out, in;
@@ -58,7 +58,8 @@ std::vector<std::vector<double>> exchange(Collective& group) {
   return all;
 }
 
-/// The tests run with communicators that accept a call at once, and later.
+/// The tests run with communicators that accept calls at once, and with ones that accept them
+/// later.
 class NcclOrder : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -149,7 +150,7 @@ TEST(NcclErrors, EveryFailedCallIsReportedAndTheGroupAborted) {
     SCOPED_TRACE(failing.function);
     const fake_gpu::Usage before = fake_gpu::usage();
     try {
-      // Only member 0 makes an identifier, so each rank is a group of its own then.
+      // Only member 0 makes an identifier, so for this call each rank forms its own group.
       const bool alone = failing.report == std::string("NCCL, making an identifier");
       if (failing.while_made) fake_gpu::fail_next(failing.function, failing.code);
       const auto group =

@@ -71,7 +71,7 @@ std::string described(const std::vector<std::string>& cycle, const std::vector<I
 
 void expect_no_cycle(const std::vector<Include>& includes, const NodeOf& node) {
   for (const auto& cycle : lie::cycles(graph_of(includes, node)))
-    ADD_FAILURE() << "a circle of " << cycle.size() << ":\n" << described(cycle, includes, node);
+    ADD_FAILURE() << "a cycle of " << cycle.size() << ":\n" << described(cycle, includes, node);
 }
 
 TEST(House, FoldersHaveNoIncludeCycles) {

@@ -1,5 +1,5 @@
-// The house rules as tests: the floor plan (floor_plan.txt) says which folder may include which,
-// the table below where each third-party library may be included, and no folder grows beyond 16
+// The house rules as tests. The floor plan (floor_plan.txt) says which folder may include which.
+// The table below says where each third-party library may be included. No folder has more than 16
 // units.
 #include <gtest/gtest.h>
 

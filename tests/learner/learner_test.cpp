@@ -45,7 +45,7 @@ struct KeptOutcomes : StepRecorder {
   void close() override { closed = true; }
 };
 
-/// Checkpoints that are not saved; notes how many steps were recorded before each.
+/// Saves no checkpoint, but notes how many steps were recorded before each.
 struct NotedCheckpoints : StepRecorder {
   const KeptOutcomes& outcomes;
   std::vector<std::size_t> recorded_before = {};
@@ -80,7 +80,7 @@ Trained train_alone(std::int64_t steps) {
   return train(groups, *alone);
 }
 
-/// Trains two learners, of which learner 0 has the steps; by rank.
+/// Trains two learners, of which only learner 0 has the steps. Returns the results by rank.
 std::vector<Trained> train_two(std::int64_t steps) {
   std::vector<Trained> trained(2);
   on_learners(2, [&](Collective& learners) {

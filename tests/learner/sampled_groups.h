@@ -25,7 +25,7 @@ constexpr TinyShape kLearnerShape{.vocabulary = 24, .heads = 2, .kv_heads = 1};
 struct LearnerPolicy : TinyPolicy {
   explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
       : TinyPolicy(kLearnerShape, 11, std::move(these)) {}
-  /// Holds the weights that this learner holds of several.
+  /// Makes the policy of one of several learners, which holds a part of the weights.
   explicit LearnerPolicy(const Collective& learners, int threads = 1)
       : TinyPolicy(kLearnerShape, 11, make_cpu_operators(threads),
                    held_range(parameter_layout(tiny_config(kLearnerShape)), learners.rank(),

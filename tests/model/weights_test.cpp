@@ -238,7 +238,7 @@ TEST(Weights, TiedModelsMayContainACopyOfTheEmbeddingAsHead) {
   EXPECT_THAT(error_with(tensors, small_config()), HasSubstr("differs"));
 }
 
-TEST(Weights, AnIndexOfTheSingleFileAloneIsNotRemarkable) {
+TEST(Weights, AnIndexThatListsOnlyTheSingleFileCausesNoRemark) {
   const TemporaryDirectory directory;
   save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
   directory.write("model.safetensors.index.json",

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: the package under test, the folder of the programs (BIN) and a scratch folder (WORK).
+"""Sets up what the tests of this folder share: the package under test, the program folder BIN and a scratch folder WORK.
 
 Ends the test with status 77, which means skipped, if the package's requirements are missing.
 """

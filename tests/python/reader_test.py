@@ -200,7 +200,7 @@ class Reader(unittest.TestCase):
             writer.stdin.write("\n")
             writer.stdin.flush()
         self.assertEqual(writer.wait(), 0)
-        closed = lie_cluster.Run(WORK / "live")  # `run` still holds the file open as one in writing
+        closed = lie_cluster.Run(WORK / "live")  # `run` opened the file while it was being written
         self.assertEqual(len(closed.samples()["step"]), len(run.samples()["step"]))
         writer.stdin.close(), writer.stdout.close()
 

@@ -153,8 +153,8 @@ def offline(directory, tracker, *options):
 
 
 def level_db_records(log):
-    """Yields the records of a log of LevelDB (doc/log_format.md), of which a .wandb file consists after its 7 bytes of head.
-    The head counts as a part of the first block of 32 KiB."""
+    """Yields the records of a LevelDB log (doc/log_format.md). A .wandb file is such a log after a header of 7 bytes, which
+    count as part of the first block of 32 KiB."""
     at, record = 0, b""
     while at + 7 <= len(log):
         left = 32768 - (at + 7) % 32768

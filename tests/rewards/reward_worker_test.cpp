@@ -1,4 +1,4 @@
-// The role's loop over in-process streams.
+// Tests the reward worker's loop over in-process streams.
 #include "rewards/reward_worker.h"
 
 #include <gtest/gtest.h>

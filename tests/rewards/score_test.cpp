@@ -45,7 +45,7 @@ std::string repeated(std::string_view words, int times) {
   return text;
 }
 
-// Has 10 words, so that its 10-gram occurs 10 times if it is repeated 10 times.
+// A text of 10 words, whose 10-gram occurs 10 times if the text is repeated 10 times.
 constexpr std::string_view kTenWords = "so we add one and one and get two again";
 
 TEST(Score, CorrectAnswersEarnOne) {

@@ -78,7 +78,7 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-TEST(ChatTemplates, OfStrangersNeitherCrashNorFillMemoryNorRunForEver) {
+TEST(ChatTemplates, UntrustedOnesNeitherCrashNorFillMemoryNorRunForever) {
   const auto expect_error = [](const std::string& source, const std::string& why) {
     const std::string error = error_in(source);
     EXPECT_NE(error.find(why), std::string::npos) << source.substr(0, 80) << ": " << error;

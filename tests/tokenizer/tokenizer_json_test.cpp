@@ -105,7 +105,7 @@ TEST(TokenizerJson, ErrorsNameTheMalformedKey) {
               HasSubstr("special_tokens"));
 }
 
-TEST(Regex, OfStrangersGivesUpAfterAFixedNumberOfSteps) {
+TEST(Regex, AnUntrustedOneGivesUpAfterAFixedNumberOfSteps) {
   const UnicodeTable table;
   const Regex doubling("(a+)+$", table);
   std::vector<TextRange> ranges;

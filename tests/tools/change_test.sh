@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.resume=changed: a run goes on with other settings from its first step that is not logged. The
-# logged steps are learned again with the settings that they had, after any number of kills.
+# run.resume=changed: a run continues with other settings from its first step that is not logged.
+# The logged steps are learned again with their original settings, after any number of kills.
 # change_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -25,12 +25,12 @@ same() {
   diff <(timeless_metrics "$WORK/changed") <(timeless_metrics "$WORK/$1") || fail "$1: its metrics differ"
 }
 
-# The run is changed when step 3 is complete, and saved.
+# The settings change after step 3 is complete and its checkpoint is saved.
 run 1 changed --set run.steps=3
 refuses 'set run.resume=changed to go on' changed --set run.steps=6 --set optimizer.learning_rate=3e-4
 refuses 'run.seed: there 3, here 4' changed --set run.seed=4 --set run.resume=changed
 refuses 'name another directory' changed --set run.seed=4 --set optimizer.learning_rate=3e-4
-! grep -qF 'run.resume=changed to go on' "$WORK/changed.log" || fail "the word is named for a key that must not change"
+! grep -qF 'run.resume=changed to go on' "$WORK/changed.log" || fail "run.resume=changed is suggested for a key that must not change"
 run 1 changed --set run.steps=6 "${new[@]}"
 says 'the settings change after step 3: evaluation.every: there 3, here 2; reward.length.eta: there 0.01, here 0.02; optimizer.learning_rate: there 0.001, here 0.0003' changed
 
@@ -45,7 +45,7 @@ says 'step 3 is learned again from the log' killed
 says "$WORK/killed/journal.step-000003" killed
 cmp "$WORK/killed/config.step-000003.yaml" "$WORK/again/config.yaml" || fail "the old config was not kept"
 
-# It is killed again: while it keeps the old config, while it learns step 3 again, with the new settings, and without the word.
+# It is killed again: while it keeps the old config, while it relearns step 3, under the new settings, and with run.resume=auto.
 dies file:1 1 again "${new[@]}"
 dies file:2 1 again "${new[@]}"
 dies checkpoint:1 4 again "${new[@]}"
@@ -66,7 +66,7 @@ grep -qF 'settings changed after step 3: evaluation.every: 3, now 2; ' "$WORK/ta
 grep -qF '"changes":[3]' "$WORK/report.html" || fail "the report lacks the change"
 "$BIN/lie_analyze" --check "$WORK/again" || fail "the directory is not intact"
 sed -i 's/0.01$/0.03/' "$WORK/again/config.step-000003.yaml"
-! "$BIN/lie_analyze" --check "$WORK/again" >"$WORK/check.log" || fail "an edited former config is intact"
+! "$BIN/lie_analyze" --check "$WORK/again" >"$WORK/check.log" || fail "an edited former config is called intact"
 grep -q 'config.step-000003.yaml: does not fit its checksum' "$WORK/check.log" || fail "the edited config is not named"
 
 # A replay repeats one part at a time.

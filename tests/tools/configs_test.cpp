@@ -1,5 +1,5 @@
-// Every config of the repository loads and is valid; models and data need not be there. The values
-// of the paper's are in paper_values_test.cpp.
+// Every config of the repository loads and is valid; models and data need not be there.
+// paper_values_test.cpp checks the values of the paper's configs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -78,7 +78,7 @@ TEST(EvalTable, TextAndJsonHoldTheSameValues) {
   EXPECT_EQ(text.find("pass@4"), std::string::npos);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << text;
-  EXPECT_NE(text.find("\n\ndata source "), std::string::npos) << "goes on in a further block";
+  EXPECT_NE(text.find("\n\ndata source "), std::string::npos) << "continues in a further block";
   const Json json = table_json(table);
   EXPECT_EQ(json["rows"][1]["data_source"], "b");
   EXPECT_EQ(json["rows"][1]["budgets"]["20"]["value"], 0.5);

@@ -1,7 +1,6 @@
 // flip_bits RUN_DIR COUNT [SEED]: flips single bits in the files of a run, each file in turn, and
-// restores them. check_run() must notice each flip, unless it is in a trajectory file of which
-// every value reads as before. Prints a line for each flip that is neither, and exits with status
-// 1.
+// restores them. check_run() must detect each flip, except one in a trajectory file that leaves
+// every value unchanged. Prints a line for each other flip, and then exits with status 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +63,7 @@ void flip(const fs::path& run, const fs::path& path, std::size_t bit, Counts& co
     ++counts.without_effect;
   } else {
     ++counts.silent;
-    fmt::print("{}: bit {} was flipped, and nothing noticed it\n", path.string(), bit);
+    fmt::print("{}: bit {} was flipped, and the flip was not detected\n", path.string(), bit);
   }
   write_bytes(path, whole);
 }

@@ -1,4 +1,4 @@
-// Which groups of a step a replay learns from.
+// Tests which groups of a step a replay learns from.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ ScoredGroup group_of(std::int64_t number, std::vector<Score> scores) {
   return group;
 }
 
-/// Returns the numbers of the groups that a selection keeps of a step, after -1 if it selects none.
+/// Returns the numbers of the groups that are left of a step. -1 comes first if none is selected.
 std::vector<std::int64_t> kept_of_step(const std::string& selection) {
   std::vector<ScoredGroup> groups = {group_of(0, scores_of({kCorrect, kCorrect})),
                                      group_of(2, scores_of({kIncorrect, kCorrect})),

@@ -54,7 +54,8 @@ TEST_F(Init, SwitchesOffTheLengthRewardWithoutReferenceLengths) {
   config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\"}\n");
   EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
   EXPECT_THAT(text, HasSubstr("lie_cluster reference-lengths"));
-  EXPECT_THAT(text, Not(HasSubstr("prompt_field:"))) << "what is found without it is not written";
+  EXPECT_THAT(text, Not(HasSubstr("prompt_field:")))
+      << "a field that is found anyway is not written";
   config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\", \"reference_length\": 9}\n");
   EXPECT_TRUE(loaded().reward.of<LengthRewardOptions>().enabled);
 }
@@ -92,7 +93,7 @@ TEST_F(Init, ChoosesSettingsByResponsesOfTheModel) {
   EXPECT_THAT(text, HasSubstr("in 64 responses to 16 prompts"));
   EXPECT_THAT(text, Not(HasSubstr("CANNOT")));
   EXPECT_THAT(text, HasSubstr("plain GSPO for comparison"));
-  EXPECT_EQ(config.optimizer.learning_rate, 4e-4);  // the demo's, which has this model
+  EXPECT_EQ(config.optimizer.learning_rate, 4e-4);  // the demo's, which uses this model
   EXPECT_EQ(config.reward.coverage.unit, CoverageUnit::kTokens) << "few blanks";
   const auto& length = config.reward.of<LengthRewardOptions>();
   EXPECT_EQ(length.target, LengthTarget::kReference);
@@ -134,7 +135,7 @@ TEST_F(Init, SaysWhenRlCannotBegin) {
               HasSubstr("RL CANNOT START FROM HERE: no response is correct: fine-tune first"));
 }
 
-/// Random weights never end a response, and the model reads no longer ones.
+/// With random weights no response ends before the longest that the model supports.
 TEST_F(Init, CutResponsesSayNothingOfLengths) {
   samples = 1;
   const fs::path model = chat_model();
@@ -170,7 +171,7 @@ TEST_F(Init, ReportsMissingFields) {
                         "reward_model.ground_truth; the row has prompt"));
 }
 
-TEST_F(Init, ReadsRowsAsSetGives) {
+TEST_F(Init, OverridesDetermineHowRowsAreRead) {
   const auto data = scratch.write("rows.jsonl", "{\"a\": \"1 2\", \"gold\": 2}\n");
   text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
   EXPECT_EQ(loaded().data.prompt_field, "a");
@@ -182,7 +183,7 @@ TEST_F(Init, BadRowsAreSkippedAndCounted) {
   EXPECT_TRUE(loaded().data.skip_bad_rows);
   EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped"));
   config_of("{\"prompt\n{\"prompt\": \"1 2\", \"gold\": 5}\n");
-  EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped")) << "the first is no JSON";
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped")) << "the first row is not JSON";
   EXPECT_THAT(error_of([&] { config_of("{\"prompt\n"); }),
               HasSubstr("rows.jsonl:1: not valid JSON"));
 }

@@ -1,12 +1,11 @@
-// A library to preload (LD_PRELOAD). It makes one call of one rank that writes to files fail, as a
-// disk would.
+// A library to preload (LD_PRELOAD). It makes one file call of one rank fail, as a disk would.
 //
-//   LIE_IO_FAULT=RANK:CALL:N:ERROR  the Nth CALL of the rank of MPI fails with the number ERROR
-//   LIE_IO_FAULT=RANK:CALL:N:ERROR:lasting  so does every CALL after it
-//   LIE_IO_UNDER=PATH               only calls on this file, or on files below this directory,
-//   count LIE_IO_LOG=FILE                 a line "CALL PATH" is appended for a call that fails.
-//   Without
-//                                   LIE_IO_FAULT there is a line "RANK CALL" for every call.
+//   LIE_IO_FAULT=RANK:CALL:N:ERROR          the Nth CALL of MPI rank RANK fails with errno ERROR
+//   LIE_IO_FAULT=RANK:CALL:N:ERROR:lasting  every later CALL fails, too
+//   LIE_IO_UNDER=PATH                       only calls on or below this path count
+//   LIE_IO_LOG=FILE                         gets a line "CALL PATH" for each call that fails
+//
+// Without LIE_IO_FAULT, LIE_IO_LOG gets a line "RANK CALL" for every call.
 //
 // CALL is open, write, fsync, rename, link, unlink, mkdir, truncate or short. A short write does
 // not fail, but writes half of the bytes.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A call on a file of a run fails, as on a failing or full disk. Where the run needs the file, it ends with an error that
-# names the file and the system's reason. Otherwise it goes on, with a warning. After a resume it equals an undisturbed run.
+# A call on a file of a run fails, as on a failing or full disk. If the run needs the file, it ends with an error that
+# names the file and the system's reason. Otherwise it continues with a warning. After a resume it equals an undisturbed run.
 # scripts/campaign.sh makes calls fail at random.
 # io_faults_test.sh BIN WORK
 set -euo pipefail

@@ -51,8 +51,8 @@ run 1 killed "${goal[@]}"
 says 'done: 3 of 6 steps, until eval_accuracy >= 0' killed
 [ "$(digest "$WORK/killed")" = "$(digest "$WORK/goal")" ] || fail "the killed run differs"
 
-# A goal that is not met changes nothing, and without it the run goes on as if it had never stopped.
+# A goal that is not met changes nothing, and without it the run continues as if it had never stopped.
 run 1 goal --set 'run.stop_when=eval_accuracy >= 2'
 says 'done: all 6 steps' goal
-[ "$(digest "$WORK/goal")" = "$(digest "$WORK/whole")" ] || fail "the run that went on differs"
-echo "epochs and goals end runs where they say"
+[ "$(digest "$WORK/goal")" = "$(digest "$WORK/whole")" ] || fail "the continued run differs"
+echo "runs end after their epochs and at their goals"

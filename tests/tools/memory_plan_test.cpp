@@ -129,7 +129,8 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
     });
     EXPECT_NEAR(static_cast<double>(std::ranges::max(bytes)) / static_cast<double>(planned), 1,
                 0.03);
-    EXPECT_LT(std::ranges::max(bytes), 4 * 4 * elements) << "all master weights are not among them";
+    EXPECT_LT(std::ranges::max(bytes), 4 * 4 * elements)
+        << "a learner must not hold all master weights";
   }
 }
 

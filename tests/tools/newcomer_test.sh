@@ -140,7 +140,7 @@ grep -q '^16/16 prompts | ' alone/init.log || { cat alone/init.log; fail "init s
 # It warns of correct answers that the verifier cannot read, which reward no response.
 sed '1s/"gold": *"[^"]*"/"gold":"\\\\frac{1}{"/' alone/rows.jsonl >alone/unreadable.jsonl
 lie_cluster init "$model" alone/unreadable.jsonl --samples 1 >alone/warned.yaml 2>/dev/null
-grep -q '^# Warning: the verifier cannot read 1 of' alone/warned.yaml || fail "init is silent about a correct answer that cannot be read"
+grep -q '^# Warning: the verifier cannot read 1 of' alone/warned.yaml || fail "init does not warn of a correct answer that cannot be read"
 
 # A chat row is rendered by the model's template.
 rendered="$(lie_cluster generate chat_model chat.jsonl --max-response-tokens 1 --set data.prompt_template=model 2>/dev/null |
@@ -155,5 +155,5 @@ for words in 'is a lower bound; raise the limit' 'next' 'train .* data.train_fil
   grep -q "$words" lengths.log || { cat lengths.log; echo "reference-lengths does not say: $words"; failures=$((failures + 1)); }
 done
 
-[ "$failures" = 0 ] || fail "$failures of a newcomer's commands are not answered"
-echo "a newcomer's commands: all answered"
+[ "$failures" = 0 ] || fail "$failures of a newcomer's commands lack the expected output"
+echo "a newcomer's commands: all have the expected output"

@@ -92,7 +92,7 @@ TEST_F(OneProcess, ARunResumedToMoreStepsEqualsALongerRun) {
   run();
   const Json resumed = metrics().back();
   config_.run.directory = (directory_.path() / "longer").string();
-  config_.evaluation.every = 3;  // step 2 was evaluated as the last; no response depends on it
+  config_.evaluation.every = 3;  // step 2 was evaluated as the last step; no response depends on it
   run();
   const Json longer = metrics().back();
   EXPECT_EQ(resumed.at("step"), 3);
@@ -175,7 +175,7 @@ TEST_F(OneProcess, ARunWithoutCheckpointsReplaysItsLogAndGeneratesNothing) {
   run();
   EXPECT_EQ(weights(), first);
   EXPECT_EQ(list_directory(directory / "trajectories"), files) << "something was generated";
-  EXPECT_EQ(metrics(), rows) << "with the times of the first time";
+  EXPECT_EQ(metrics(), rows) << "including the times of the first run";
   fs::remove_all(directory / "checkpoints");
   fs::remove(directory / "metrics.jsonl");
   run();
@@ -223,7 +223,7 @@ TEST_F(OneProcess, AnAsynchronousRunIsRepeatedFromItsSchedule) {
   config_.rollout.slots = 2;
   EXPECT_TRUE(run([&] { return metrics().size() == 3 ? SIGTERM : 0; }));  // steps 0 to 2
   EXPECT_FALSE(run());
-  EXPECT_EQ(digest(), recorded) << "the old weights that it needs, too";
+  EXPECT_EQ(digest(), recorded) << "the resumed run must also restore old weights";
 }
 
 TEST_F(OneProcess, AStopLeavesWaitingResponsesToTheNextStart) {
@@ -261,7 +261,7 @@ TEST_F(OneProcess, TheBestCheckpointIsKeptAcrossResumes) {
     if (values[static_cast<std::size_t>(step)] > values[static_cast<std::size_t>(best)])
       best = step;
   }
-  ASSERT_LT(best, 6) << "a best one that is the last shows nothing";
+  ASSERT_LT(best, 6) << "a best checkpoint that is the last one proves nothing";
   const auto checkpoints = fs::path(config_.run.directory) / "checkpoints";
   EXPECT_EQ(list_directory(checkpoints),
             (std::vector<std::string>{checkpoint_path("", best), checkpoint_path("", 6)}));
@@ -271,7 +271,7 @@ TEST_F(OneProcess, AnUnknownMetricForKeepBestFailsTheStart) {
   config_.best_checkpoint.keep_best = "eval_accuracy_source_mean";
   EXPECT_NE(error_of([&] { run(); }).find("no evaluation gives eval_accuracy_source_mean"),
             std::string::npos)
-      << "of one source";
+      << "there is only one source";
   EXPECT_FALSE(fs::exists(config_.run.directory));
   config_.metric_coverage.ngrams = {7};
   config_.best_checkpoint.keep_best = "eval_c_context_7_mean";

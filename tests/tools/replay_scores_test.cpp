@@ -1,4 +1,4 @@
-// Logged scores and new ones side by side.
+// Tests the comparison of logged scores with new ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class ScoredAgain : public testing::Test {
   std::vector<double> advantages_ = {0.5, 0};
 };
 
-TEST_F(ScoredAgain, EqualsItselfWhateverTheVerdictTook) {
+TEST_F(ScoredAgain, EqualsItselfHoweverLongTheVerdictTook) {
   scores_[0].verify_seconds = 7;
   EXPECT_EQ(compared().values, 0);
   EXPECT_EQ(compared().compared, 2);
@@ -75,7 +75,7 @@ TEST(OrderOfAdvantages, TurnsWhereTwoResponsesChangePlaces) {
   };
   EXPECT_TRUE(turns({1, 0, -1}, {1, -1, 0}));
   EXPECT_FALSE(turns({1, 0, -1}, {9, 0, -0.1}));
-  EXPECT_FALSE(turns({1, -1}, {0, 0})) << "a tie is no turn";
+  EXPECT_FALSE(turns({1, -1}, {0, 0})) << "a tie does not change the order";
   EXPECT_FALSE(turns({0, 0}, {1, -1}));
 }
 

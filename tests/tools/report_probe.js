@@ -1,6 +1,6 @@
 // Uses a report as a reader does, by events, and compares what it shows with the runs' metrics (report_test.sh).
-// Around it: `runs`, a list of metrics rows for each run of the report, and two frames that show it, wide and narrow.
-// Writes a line for each claim into the page: "ok: ..." or "FAILED: ...: what is otherwise".
+// Its page defines `runs`, a list of metrics rows for each run of the report, and shows the report in a wide and a narrow frame.
+// Writes a line for each claim into the page: "ok: ..." or "FAILED: ...: what is different".
 "use strict";
 addEventListener("load", () => {
   const [wide, narrow] = [...document.querySelectorAll("iframe")].map(frame => frame.contentWindow);
@@ -23,7 +23,7 @@ addEventListener("load", () => {
   const logged = (run, step, metric) => runs[run].find(row => row.step === step)?.[metric];
   const xTicks = of => [...of.querySelectorAll("text.tick[text-anchor=middle]")].map(t => [Number(t.textContent), Number(t.getAttribute("x"))]);
 
-  // Where a step lies on the screen, by the labels of the axis.
+  // Returns where a step is on the screen, by the labels of the axis.
   function placeOf(of, step) {
     const ticks = xTicks(of), [first, last] = [ticks[0], ticks[ticks.length - 2]], box = of.querySelector("svg").getBoundingClientRect();
     const x = first[1] + (step - first[0]) / (last[0] - first[0]) * (last[1] - first[1]);
@@ -63,19 +63,19 @@ addEventListener("load", () => {
       }
     }
   });
-  claim("a click on a run hides it everywhere, another shows it as it was", () => {
+  claim("a click on a run hides it everywhere, and another click shows it again", () => {
     const lines = accuracy.querySelectorAll("polyline").length, parts = page.querySelectorAll("figure[data-run='0']");
     click("nav button[data-run='0']");
     expect(accuracy.querySelectorAll("polyline").length === lines - 1, "its line is still there");
     expect(!shownAt(accuracy, 7).rows.some(row => row.name === namesInOrder[0]), "its value is still shown");
-    expect(parts.length > 0 && [...parts].every(f => f.getBoundingClientRect().height === 0), "charts of it alone are still there");
+    expect(parts.length > 0 && [...parts].every(f => f.getBoundingClientRect().height === 0), "its own charts are still there");
     click("nav button[data-run='0']");
     expectAtRest();
   });
   claim("a click in a legend hides a part, and the rest is stacked without it", () => {
     const groups = figures.find(f => f.querySelector("b").textContent.startsWith("Groups"));
     groups.querySelector("button").click();
-    expect(groups.querySelectorAll("polygon").length === 2, "three areas of two");
+    expect(groups.querySelectorAll("polygon").length === 2, "expected two areas");
     groups.querySelector("button").click();
     expectAtRest();
   });
@@ -95,7 +95,7 @@ addEventListener("load", () => {
     smooth(0);
     expectAtRest();
   });
-  claim("dragging zooms all charts over steps, a double click goes back", () => {
+  claim("dragging zooms all charts over steps, and a double click zooms out", () => {
     send(accuracy, "pointerdown", 10), send(accuracy, "pointermove", 15), send(accuracy, "pointerup", 20);
     for (const of of [accuracy, lengths]) {
       const ticks = xTicks(of).map(([step]) => step);
@@ -134,7 +134,7 @@ addEventListener("load", () => {
     expect(root.localName === "svg" && texts.includes("Accuracy, training prompts"), saved.slice(0, 200));
     expect(namesInOrder.every(run => texts.includes(run)), texts.join("; "));
     expect([...root.querySelectorAll("polyline")].every(line => /stroke:\s*rgb/.test(line.getAttribute("style"))), "a line has no color");
-    expect(root.querySelectorAll("img, script").length === 0, "an element from a name");
+    expect(root.querySelectorAll("img, script").length === 0, "a name became an element");
   });
   claim("the first table shows start and end of every run, and its state", () => {
     const rows = [...page.querySelectorAll("#glance ~ .panel table")][0].querySelectorAll("tr");
@@ -181,7 +181,7 @@ addEventListener("load", () => {
   claim("every chart is drawn", () => figures.forEach(f => {
     const plot = f.querySelector(".plot");
     expect(plot.querySelector("polyline, polygon, circle") && plot.querySelectorAll("text.tick").length > 3, `${f.querySelector("b").textContent} is empty`);
-    expect(!/NaN|Infinity|null/.test(plot.innerHTML), `${f.querySelector("b").textContent} holds what is no number`);
+    expect(!/NaN|Infinity|null/.test(plot.innerHTML), `${f.querySelector("b").textContent} contains a value that is not a number`);
   }));
   claim("every chart has a legend", () => expect(figures.every(f => f.querySelector(".legend button")), "one has none"));
   for (const [name, at] of [["wide", wide], ["narrow", narrow]]) {
@@ -196,7 +196,7 @@ addEventListener("load", () => {
   }
   claim("no text of a run becomes a part of the page", () => {
     expect(page.body.textContent.includes("1 < 2<script>attacked = 1"), "an extracted answer is not shown as it is");
-    expect(wide.attacked === undefined && page.querySelectorAll("img, marquee").length === 0, "an element from a name");
+    expect(wide.attacked === undefined && page.querySelectorAll("img, marquee").length === 0, "a name became an element");
     expect(namesInOrder.some(name => name.includes("<img")), "the name is not shown as it is");
   });
   results.textContent += "all claims checked\n";

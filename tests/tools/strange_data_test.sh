@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Data and models that a user did not mean: what is remarkable is named, and nothing is misread.
+# Unusual data and models, which a user hardly intended, are reported, and nothing is misread.
 # strange_data_test.sh BIN WORK
 set -uo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -32,19 +32,19 @@ names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551616}"}' >"$WORK/pairs.jsonl"
 names '"correct":false' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 
-# Lists of 10^6 levels do not crash what reads them.
+# Lists of 10^6 levels crash no reader.
 deep() { python3 -c 'print("[" * 10**6 + "]" * 10**6)'; }
 cp -r "$model" "$WORK/deep_model" && deep >"$WORK/deep_model/tokenizer.json"
 names 'tokenizer.json: lists and objects nest more than 512 levels deep' data --model "$WORK/deep_model"
 echo "{\"gold\": 1, \"response\": \"1\", \"x\": $(deep)}" >"$WORK/pairs.jsonl"
 names 'lists and objects nest too deep' "$BIN/lie_verify" "$WORK/pairs.jsonl"
 
-# No text of a data file reaches the terminal as a command to it.
+# No text of a data file reaches the terminal as a control sequence.
 rows '{"prompt": "q\u001b]0;title\u0007", "gold": 5, "data_source": "a\u001b[31m"}'
 names 'a\x1b[31m' data
 names 'q\x1b]0;title\x07' data --show
 
-# The data of a run.
+# Data files of a run.
 head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
 dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }
 names "has 3 prompts, fewer than rollout.prompts_per_step" dry
@@ -67,7 +67,7 @@ names 'steps: 2' "$BIN/lie_cluster" train --dry-run --set run.steps=2 "run.direc
 names 'samples_per_prompt: 8' "$BIN/lie_cluster" train configs/demo.yaml --dry-run --set run.steps=2 "run.directory=$WORK/dry" rollout.samples_per_prompt=8
 # A start that failed before its first step does not block its directory, and nothing of it is deleted.
 broken() { train 1 "$WORK/again" --set run.steps=1 --set reward.command=false; }
-broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is no error"
+broken >"$WORK/broken.log" 2>&1 && fail "a reward program that ends at once is accepted"
 names 'is now' train 1 "$WORK/again" --set run.steps=1
 [ -s "$WORK/again/metrics.jsonl" ] || fail "the corrected command has not run"
 [ -e "$WORK/again.failed/config.yaml" ] || fail "the failed start was deleted"
@@ -78,4 +78,4 @@ names 'rollout.temperature' "$BIN/lie_cluster" train --help rollout.temperature
 [ "$("$BIN/lie_cluster" train --help rollout.temperature | wc -l)" -le 6 ] || fail "--help KEY prints more than the key"
 names 'did you mean train?' "$BIN/lie_cluster" trian
 names 'There is no option --bogus' "$BIN/lie_cluster" train --bogus
-echo "strange data: all named"
+echo "strange data: all reported"

@@ -26,7 +26,7 @@ std::string bare(std::string text) {
 struct Outcome {
   bool right = false;
   std::string note;
-  bool whole_numbers = false;  // see has_common_of_names
+  bool whole_numbers = false;  // see has_common_of_others
 };
 
 Outcome normalized(const json& row) {

@@ -79,19 +79,19 @@ std::vector<Hard> hard_pairs() {
       {"400 integrals", repeated("\\int x^9\\sin x dx+", 400), "1"},
       {"integral with a pole", "\\int_{-1}^{1} \\frac{1}{x} dx", "0"},
       {"oscillating integral", "\\int_0^{1} \\sin\\frac{1}{x} dx", "0"},
-      {"24 integrals in each other",
-       fmt::format("{}x{}", repeated("\\int_0^1 ", 24), repeated(" dx", 24)), "2"},
-      {"60 integrals in each other",
-       fmt::format("{}x{}", repeated("\\int_0^1 ", 60), repeated(" dx", 60)), "2"},
+      {"24 nested integrals", fmt::format("{}x{}", repeated("\\int_0^1 ", 24), repeated(" dx", 24)),
+       "2"},
+      {"60 nested integrals", fmt::format("{}x{}", repeated("\\int_0^1 ", 60), repeated(" dx", 60)),
+       "2"},
       {"24 integrals of names",
        fmt::format("{}xy{}", repeated("\\int_0^y ", 24), repeated(" dx", 24)), "2"},
       {"24 integrals of a hard function",
        fmt::format("{}\\sin(x^x){}", repeated("\\int_0^1 ", 24), repeated(" dx", 24)), "2"},
-      {"24 sums in each other", fmt::format("{}k", repeated("\\sum_{k=1}^{n} ", 24)), "2"},
+      {"24 nested sums", fmt::format("{}k", repeated("\\sum_{k=1}^{n} ", 24)), "2"},
       {"24 sums without end", fmt::format("{}2^{{-k}}", repeated("\\sum_{k=1}^{\\infty} ", 24)),
        "2"},
-      {"24 limits in each other",
-       fmt::format("{}\\frac{{x}}{{y}}", repeated("\\lim_{x\\to y} ", 24)), "1"},
+      {"24 nested limits", fmt::format("{}\\frac{{x}}{{y}}", repeated("\\lim_{x\\to y} ", 24)),
+       "1"},
       {"8 derivatives of a chain", nest(40, "\\frac{d^8}{dx^8} \\sin(", "x", ")"), "1"},
       {"30 matrices", repeated("\\begin{pmatrix}x&1\\\\1&x\\end{pmatrix}", 30), "1"},
       {"300 matrices", repeated("\\begin{pmatrix}x&1\\\\1&x\\end{pmatrix}", 300), "1"},
@@ -100,7 +100,7 @@ std::vector<Hard> hard_pairs() {
       {"30 matrices in a sum of powers",
        fmt::format("{}+x", repeated("\\begin{pmatrix}x^x&\\sqrt{x}\\\\1&x\\end{pmatrix}", 30)),
        "1"},
-      {"40 fractions in each other", nest(40, "\\frac{x+1}{x+", "x", "}"), "1"},
+      {"40 nested fractions", nest(40, "\\frac{x+1}{x+", "x", "}"), "1"},
       {"40 powers of roots", nest(40, "\\sqrt{(x+1)^2+", "x", "}"), "1"},
       {"almost a matrix", fmt::format("{}{}", "\\begin{pmatrix}", repeated("1&", 5'000)), "1"},
   };
@@ -128,7 +128,7 @@ TEST(Pathological, EveryHardPairEndsWithinItsBudget) {
   }
 }
 
-// Shared nodes can make a small graph of a large tree. The arena bounds the tree, so that no walk
+// A large tree can be a small graph of shared nodes. The arena bounds the tree, so that no walk
 // over it costs more than the budget.
 TEST(Pathological, ATreeOfSharedNodesIsBounded) {
   const VerifierOptions options;

@@ -21,7 +21,8 @@ RoleLayout layout(bool one_host) {
   return layout;
 }
 
-/// Goes through three versions and the end of the run: all see what the writer receives.
+/// Goes through three versions and the end of the run. All members must see what the writer
+/// receives.
 void play(HostCopy& copy) {
   float& weight = copy.weights().memory.front();
   for (int version = 1; version <= 3; ++version) {

@@ -211,9 +211,10 @@ TEST(SharedPolicy, EachOfSeveralLearnersSharesWithTheActorsOnItsGpu) {
   };
   EXPECT_EQ(outcomes({"a", "b", "a", "b"}, all_but_one, 2), std::set{false})
       << "a learner cannot share";
-  EXPECT_EQ(outcomes({"a", "b", "a", "a"}, all_but_one, 2), std::set{true}) << "and need not";
+  EXPECT_EQ(outcomes({"a", "b", "a", "a"}, all_but_one, 2), std::set{true})
+      << "no actor is on the GPU of that learner";
 
-  // The learners have different weights, so that logits show whose an actor computes with.
+  // The learners have different weights, so that logits show whose weights an actor uses.
   run_members(5, [](CountingGroup& group) {
     const ModelConfig config = config_with(false);
     SharingOperators operators;

@@ -28,7 +28,7 @@ std::vector<float> rounded(std::vector<float> weights) {
   return weights;
 }
 
-/// Two updates as fp32, two as bf16, and the end of the run, as learner or as actor.
+/// Runs two updates as fp32, two as bf16, and the end of the run, as learner or as actor.
 void play(Collective& group) {
   for (std::int64_t version = 1; version <= 4; ++version) {
     const bool rounds = version > 2;

@@ -17,7 +17,7 @@ def _parser():
     parser.add_argument("--output", type=output_file, required=True, help="FILE.parquet, or FILE.jsonl")
     parser.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
     parser.add_argument("--as", "--shape", dest="shape", choices=SHAPES, default="responses",
-                        help="responses: a row a response; sft: prompt and completion; messages: a chat; pairs: prompt, "
+                        help="responses: one row per response; sft: prompt and completion; messages: a chat; pairs: prompt, "
                         "chosen and rejected; problems: each problem once")
     parser.add_argument("--columns", type=lambda text: text.split(","), default=[],
                         help="only responses: step,reward,response,...")
@@ -25,8 +25,8 @@ def _parser():
                         help="only sft and messages: this many right responses of each group, those of highest reward; "
                         "0: all")
     parser.add_argument("--messages", action="store_true",
-                        help="only sft and pairs: chat messages, from the run's data files; without it texts, the prompt's "
-                        "with the template around it")
+                        help="only sft and pairs: chat messages, from the run's data files; without it, texts, where "
+                        "the template surrounds the prompt")
     parser.add_argument("--steps", type=number_range("--steps"), help="only these: 5-10, 5-, -10 or 7; default: all")
     parser.add_argument("--kind", choices=("train", "eval", "all"), default="train",
                         help="groups of training, of evaluation, or both")

@@ -8,11 +8,11 @@ TRAIN, EVALUATE = 0, 1
 
 
 class LoggedRun:
-    """A run of train with the columns of all its responses."""
+    """A training run with the columns of all its responses."""
 
     def __init__(self, directory, overrides):
-        """`overrides`: values by key, data.* or model.path: where the data files and the tokenizer are now. Raises Error
-        if the directory holds no run of train or no complete training step."""
+        """`overrides` maps the keys data.* and model.path to the current places of the data files and the tokenizer.
+        Raises Error if the directory holds no training run or no complete training step."""
         for part in ("config.yaml", "trajectories"):  # sft and eval have no log
             if not (directory / part).exists():
                 raise Error(f"{directory} holds no run of train ({part} is missing): give the run.directory of one")

@@ -1,7 +1,7 @@
 """The chat messages of logged prompts.
 
 The log has the text that a prompt template made of them; the messages themselves are in the run's data files. A row of
-the data belongs to a prompt if it has the same gold answer and the prompt's text holds its messages in order.
+the data belongs to a prompt if it has the same gold answer and the prompt's text contains its messages in order.
 """
 import collections
 import json
@@ -38,8 +38,8 @@ def _messages_of(row, data):
 
 
 def _holds(text, messages):
-    """Whether the text holds the contents in order. Templates may drop what an earlier assistant turn thought, and spaces
-    around a content."""
+    """Returns whether the text contains the contents in order. Templates may drop the thoughts of earlier assistant
+    turns, and the spaces around a content."""
     at = 0
     for message in messages:
         content = message["content"].strip()
@@ -54,7 +54,7 @@ def _holds(text, messages):
 
 class ChatTurns:
     def __init__(self, logged):
-        """Reads the data files that the run's settings, with the overrides, name."""
+        """Reads the data files that the run's settings name after the overrides."""
         self._directory = logged.directory
         self._by_gold, self._found = collections.defaultdict(list), {}
         evaluation = logged.data.get("evaluation_file") or []
@@ -69,7 +69,7 @@ class ChatTurns:
         key = batch.text("prompt")[i], batch.text("gold")[i]
         if key not in self._found:
             fitting = [messages for messages in self._by_gold[key[1]] if _holds(key[0], messages)]
-            # A shorter row may be a part of the prompt's own by chance.
+            # The longest row is the prompt's own. The messages of a shorter one may be contained in it by chance.
             self._found[key] = max(fitting, key=lambda found: sum(len(turn["content"]) for turn in found), default=None)
         if self._found[key] is None:
             raise Error(f"{self._directory}: no row of its data files gives the prompt of step {batch['step'][i]}, group "

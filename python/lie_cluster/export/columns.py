@@ -1,4 +1,4 @@
-"""What an export can say of a response, by column."""
+"""The columns of an export."""
 from typing import Callable, NamedTuple
 
 import numpy as np
@@ -11,13 +11,13 @@ _VERDICTS = ("equal", "unequal", "no_answer", "unparsable_answer", "unparsable_g
 
 class Column(NamedTuple):
     name: str
-    example: object  # of its kind
-    values: Callable  # of a Batch: a list of Python values
+    example: object  # a value of the column's type
+    values: Callable  # from a Batch to a list of Python values
     is_default: bool = True
 
 
 def _numbers(values):
-    """Returns finite numbers, None for others. A float32 becomes the number of fewest digits that reads back to it."""
+    """Returns finite numbers, and None for others. A float32 becomes the shortest decimal that reads back as itself."""
     values = np.asarray(values)
     exact = values.astype(str).astype(float) if values.dtype == np.float32 else values.astype(float)
     return [value if np.isfinite(value) else None for value in exact.tolist()]
@@ -45,7 +45,7 @@ def _masked(values, mask):
 
 
 def _is_result(batch):
-    """Evaluations have no learner's results."""
+    """Returns which responses have results of the learner. Those of evaluations have none."""
     return batch["purpose"] != EVALUATE
 
 
@@ -55,7 +55,7 @@ def _reference_lengths(batch):
 
 
 def _learner_log_probs(batch):
-    """None where the learner did not train on the response."""
+    """Returns the log-probs of each response, or None if the learner did not train on it."""
     found = batch.tokens("learner_log_probs")
     return [None if np.isnan(values).all() else _numbers(values) for values in found]
 
@@ -65,7 +65,7 @@ def _token_column(name, example, values):
 
 
 def response_columns(runs):
-    """Returns all columns, with those for the reward terms and further numbers of any of the runs."""
+    """Returns all columns, including those for every reward term and further number of the runs."""
     named = dict.fromkeys(name for logged in runs for name in logged.run.reward_terms)
     named.update(dict.fromkeys(name for logged in runs for name in logged.run.numbers))
     ids = [_token_column(name, 0, lambda batch, field=field: [part.tolist() for part in batch.tokens(field)])
@@ -91,7 +91,7 @@ def response_columns(runs):
 
 
 def chosen_columns(columns, names):
-    """Returns the columns of these names, in their order; without names, the default ones."""
+    """Returns the columns with these names, in the order of the names. Without names, returns the default columns."""
     if not names:
         return [column for column in columns if column.is_default]
     by_name = {column.name: column for column in columns}

@@ -1,4 +1,4 @@
-"""Rows into a JSONL or Parquet file that appears complete or not at all. Parquet is written by pyarrow."""
+"""Writes rows to a JSONL or Parquet file, which appears complete or not at all. pyarrow writes Parquet."""
 import itertools
 import json
 
@@ -40,8 +40,8 @@ def _write_json_lines(path, rows):
 
 
 def write_rows(path, rows, example):
-    """Writes rows that have the fields of `example`, and their kinds: texts, integers, numbers, booleans, lists of one
-    kind, and objects; None is of any. Parquet takes its schema from there, so a list of `example` has an element."""
+    """Writes rows that have the fields of `example`, with values of the same types: text, integer, number, boolean, list
+    of one type, or object. None fits every type. Parquet's schema comes from `example`, so its lists need an element."""
     if is_named_parquet(path):
         _write_parquet(path, rows, example)
     else:

@@ -1,6 +1,6 @@
-"""What a run's groups become in a data set.
+"""The shapes that a run's groups can take in a data set.
 
-    responses   a row a response: the chosen columns
+    responses   a row per response with the chosen columns
     sft         {"prompt", "completion"}: TRL's SFTTrainer
     messages    {"messages": [..., {"role": "assistant", ...}]}: TRL's and verl's SFT
     pairs       {"prompt", "chosen", "rejected"}: TRL's DPOTrainer
@@ -18,12 +18,12 @@ _MESSAGES = [{"role": "", "content": ""}]
 
 
 def best_right(right, reward):
-    """Returns the indices of the right responses, those of higher reward first, of equal reward the earlier first."""
+    """Returns the indices of the right responses by descending reward. Equal rewards keep the order of the responses."""
     return sorted((i for i in range(len(right)) if right[i]), key=lambda i: -reward[i])
 
 
 def worst_wrong(right, reward):
-    """Returns the index of the first of the wrong responses of the least reward; None if none is wrong."""
+    """Returns the index of the wrong response with the least reward, the first of several; None if none is wrong."""
     return min((i for i in range(len(right)) if not right[i]), key=lambda i: reward[i], default=None)
 
 
@@ -64,7 +64,7 @@ class Shape:
 
 
 class _Wording:
-    """Prompts and responses as texts, the prompt's with the template around it, or as lists of chat messages."""
+    """Prompts and responses as lists of chat messages, or as texts, in which the template surrounds the prompt."""
 
     def _example_wording(self):
         return _MESSAGES if self._options.messages else ""
@@ -127,12 +127,11 @@ class Preferences(_Wording, Shape):
 
 
 class Problems(Shape):
-    """Each problem once, in the order in which they were first asked, with the share of right responses over all of its
-    groups."""
+    """Each problem once, in the order of its first group, with the share of right responses over all of its groups."""
 
     def __init__(self, options, runs):
         super().__init__(options)
-        self._asked = {}  # by prompt and gold: a row without its counts, then the responses, then the right ones
+        self._asked = {}  # by (prompt, gold): [row without counts, number of responses, number of right ones]
         some = {"data_source": "", "prompt": _MESSAGES, "gold": "", "reference_length": 1.0, "index": 0}
         self.example = self._row(some, 1, 0)
 

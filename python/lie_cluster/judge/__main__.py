@@ -25,10 +25,10 @@ def _parser():
     parser = make_parser("judge", __doc__)
     add_arguments(parser, samples=200)
     request = parser.add_argument_group("request")
-    request.add_argument("--model", required=True, help="as the endpoint names it")
-    request.add_argument("--temperature", type=number(float, 0, 2), default=0.0, help="of the judge")
-    request.add_argument("--judge-seed", type=number(int, 0), default=1, help="sent as seed; pass 2 sends the next")
-    request.add_argument("--max-tokens", type=number(int, 1), default=4096, help="of an answer")
+    request.add_argument("--model", required=True, help="name of the model at the endpoint")
+    request.add_argument("--temperature", type=number(float, 0, 2), default=0.0, help="sampling temperature of the judge")
+    request.add_argument("--judge-seed", type=number(int, 0), default=1, help="seed of pass 1; pass 2 sends the next")
+    request.add_argument("--max-tokens", type=number(int, 1), default=4096, help="token limit of an answer")
     request.add_argument("--extra", default="{}", help="JSON object merged into each request; null removes a parameter: "
                          '\'{"max_tokens": null, "max_completion_tokens": 4096}\'')
     request.add_argument("--prompts", type=pathlib.Path, help="directory of your own prompts; default: the package's")
@@ -41,13 +41,13 @@ def _parser():
     transport.add_argument("--concurrency", type=number(int, 1, 1024), default=4, help="requests in flight")
     transport.add_argument("--requests-per-minute", type=number(float, 1e-3), help="upper limit; default: none")
     transport.add_argument("--retries", type=number(int, 0, 100), default=5,
-                           help="after status 408, 429, 5xx and lost connections")
+                           help="number of retries after status 408, 429, 5xx and lost connections")
     transport.add_argument("--retry-seconds", type=number(float, 0, 60), default=1.0,
                            help="wait before the first retry; twice as long before each next one")
     transport.add_argument("--timeout", type=number(int, 1, 86400), default=600,
                            help="seconds to wait for a reply, or for its next bytes")
-    transport.add_argument("--input-price", type=number(float, 0), default=0.0, help="of a million prompt tokens")
-    transport.add_argument("--output-price", type=number(float, 0), default=0.0, help="of a million answered tokens")
+    transport.add_argument("--input-price", type=number(float, 0), default=0.0, help="price of a million prompt tokens")
+    transport.add_argument("--output-price", type=number(float, 0), default=0.0, help="price of a million answer tokens")
     transport.add_argument("--cache", type=pathlib.Path,
                            help="directory of the answers; default: RUN_DIR/judge, or FILE.judge")
     return parser

@@ -1,9 +1,9 @@
-"""The judge's answers on disk, so that no question is asked twice, whenever a run was stopped.
+"""The judge's answers on disk, so that no question is asked twice, even if a run was stopped.
 
     DIRECTORY/answers.jsonl   a line per answer: key, model's text, topic, pass, code, detail, tokens
 
-A key is the SHA-256 of the whole request: model, prompt text and parameters, without the endpoint's address and without
-its key. Lines are only appended. A last line without a newline was left by a killed process and is cut off.
+A key is the SHA-256 of the whole request: model, prompt text and parameters, but not the endpoint's address or API key.
+Lines are only appended. A last line without a newline was left by a killed process and is cut off.
 """
 import enum
 import fcntl
@@ -24,7 +24,7 @@ class AnswerCode(str, enum.Enum):
     BAD_REPLY = "bad_reply"  # a reply that is no chat completion
     HTTP_ERROR = "http_error"  # a status other than 200, after all attempts
     UNREACHABLE = "unreachable"  # no reply, after all attempts
-    NOT_ASKED = "not_asked"  # too many failures before
+    NOT_ASKED = "not_asked"  # too many earlier requests failed
 
 
 _FINAL = (AnswerCode.OK, AnswerCode.REFUSED, AnswerCode.TRUNCATED)
@@ -32,13 +32,13 @@ _FINAL = (AnswerCode.OK, AnswerCode.REFUSED, AnswerCode.TRUNCATED)
 
 class Completion(NamedTuple):
     code: AnswerCode
-    text: str = ""  # the model's; only of OK and TRUNCATED
+    text: str = ""  # from the model; only with OK and TRUNCATED
     detail: str = ""  # what was wrong
     prompt_tokens: int = 0  # as the server counts them
     completion_tokens: int = 0
 
     def is_final(self):
-        """Whether asking again would be a new question, not another attempt."""
+        """Returns whether this is the answer, so that the question is not asked again."""
         return self.code in _FINAL
 
 
@@ -82,7 +82,7 @@ class AnswerCache:
         return self._answers.get(key)
 
     def add(self, key, about, completion):
-        """Keeps an answer; a final one also on disk, at once. `about` holds further fields of its line. Raises Error if
+        """Keeps an answer, and writes a final one to disk at once. `about` holds further fields of its line. Raises Error if
         it cannot be written."""
         self._answers[key] = completion
         if not completion.is_final():

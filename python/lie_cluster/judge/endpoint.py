@@ -8,7 +8,7 @@ from .answer_cache import AnswerCode, Completion
 
 _LONGEST_BACKOFF, _LONGEST_RETRY_AFTER = 60, 300  # seconds
 _MOST_BYTES, _SHOWN = 16 << 20, 300
-# How models that were asked for an object begin when they refuse.
+# How models begin a refusal when they were asked for a JSON object.
 _REFUSALS = ("I'm sorry", "I am sorry", "I can't", "I cannot", "I'm unable", "Sorry,")
 
 
@@ -25,7 +25,7 @@ def endpoint_url(url):
 
 
 def _text_at(value, field):
-    """Returns a field's text with every surrogate replaced; "" if it is no text."""
+    """Returns a field's text with every surrogate replaced, or "" if it is not a text."""
     found = value.get(field)
     return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(found, str) else ""
 
@@ -71,19 +71,19 @@ def _seconds_asked_for(headers):
 
 
 class Endpoint:
-    """A client of one endpoint, for several threads at once. Redirects are not followed; the environment chooses the
-    proxy."""
+    """A client of one endpoint. Several threads may use it at once. It does not follow redirects. The environment chooses
+    the proxy."""
 
     def __init__(self, url, key, retries, retry_seconds, timeout):
-        """`retries`: after status 408, 429, 5xx and lost connections. The first waits for `retry_seconds`, each next
-        one twice as long."""
+        """Status 408, 429 or 5xx and lost connections are retried up to `retries` times. The first wait takes
+        `retry_seconds`, and each next one twice as long."""
         try:
             import openai
         except ImportError as error:
             raise Error("the judge needs the package openai: pip install 'lie_cluster[judge]', or pip install "
                         "openai") from error
         self._errors = openai.APIStatusError, openai.APIConnectionError
-        unsent = ["OpenAI-Organization", "OpenAI-Project"] + ([] if key else ["Authorization"])  # of the environment
+        unsent = ["OpenAI-Organization", "OpenAI-Project"] + ([] if key else ["Authorization"])  # set by the environment
         self._headers = dict.fromkeys(unsent, openai.Omit())
         client = openai.DefaultHttpxClient(follow_redirects=False)
         client = openai.OpenAI(base_url=url, api_key=key or "none", max_retries=0, timeout=timeout,
@@ -92,8 +92,8 @@ class Endpoint:
         self._retries, self._retry_seconds = retries, retry_seconds
 
     def _post(self, body):
-        """Returns the status, 0 if no reply came; the body or the error's text; and the seconds that the server asks
-        to wait."""
+        """Returns the status (0 without a reply), the body or the error's text, and the seconds that the server asks to
+        wait."""
         failed, unreachable = self._errors
         others = {name: value for name, value in body.items() if name not in ("model", "messages")}
         try:
@@ -106,8 +106,8 @@ class Endpoint:
         return reply.status_code, reply.content, _seconds_asked_for(reply.headers)
 
     def ask(self, body):
-        """Posts a request, again where that may help: at most retries + 1 attempts, with waits of at most a minute, or
-        of what Retry-After says, up to five minutes."""
+        """Posts a request, and repeats it if that may help: at most retries + 1 attempts. A wait takes at most a minute,
+        or as long as Retry-After says, up to five minutes."""
         for attempt in range(self._retries + 1):
             status, data, asked_for = self._post(body)
             if status == 200:

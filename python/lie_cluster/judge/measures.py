@@ -1,7 +1,7 @@
 """What is measured of a response, and how a judge's answer is read.
 
-The behaviors are those of Gandhi et al. (arXiv:2503.01307). Depth and width are of the reasoning graph, whose definition
-is this program's own.
+The behaviors are those of Gandhi et al. (arXiv:2503.01307). Depth and width are those of the reasoning
+graph, which is a definition of this program.
 """
 import json
 import pathlib

@@ -1,6 +1,6 @@
 """Behaviors counted by their wording, without a judge.
 
-The counts are a proxy: they show what a text announces, not what it does, and in English only.
+The counts are a proxy: they show what a text announces, not what it does. The package's phrases are English.
 """
 import re
 
@@ -34,8 +34,8 @@ def _pattern(phrase, place):
 
 
 def parse_phrases(text, place):
-    """Returns a pattern for each behavior that the lines of prompts/phrases.txt, or of a list like it, name. That file
-    explains the format. `place` names the text in errors."""
+    """Returns a pattern for each behavior in a list of phrases. prompts/phrases.txt explains the format. `place` names
+    the text in errors."""
     patterns = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line or line.startswith("#"):

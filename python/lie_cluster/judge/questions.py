@@ -1,4 +1,4 @@
-"""The questions about a sample, and their way to the endpoint."""
+"""The questions about a sample, and the threads that send them to the endpoint."""
 import hashlib
 import json
 import sys
@@ -14,7 +14,7 @@ _FAILURES_IN_A_ROW = 8
 class Question(NamedTuple):
     response: int  # index in the sample
     topic: str
-    number: int  # of the pass, from 1; pass 2 shows the texts before the prompt, pass 1 after it
+    number: int  # of the pass, from 1; pass 1 shows the texts after the prompt, pass 2 before it
     body: dict
     key: str  # see answer_cache
 
@@ -58,7 +58,7 @@ def questions_about(sample, options):
 
 
 class _Progress:
-    """A line on standard error: rewritten after each answer on a terminal, elsewhere a line after each tenth."""
+    """Progress on standard error: one line, rewritten after each answer, or about ten lines if it is not a terminal."""
 
     def __init__(self, total):
         self._total, self._is_terminal = total, sys.stderr is not None and sys.stderr.isatty()
@@ -70,7 +70,7 @@ class _Progress:
             print(f"\r{text}\033[K" if self._is_terminal else text, end="" if self._is_terminal else "\n",
                   file=sys.stderr, flush=True)
         except OSError:
-            pass  # progress that cannot be shown stops nothing
+            pass  # the work continues if progress cannot be shown
 
     def finish(self):
         if self._is_terminal:
@@ -78,8 +78,8 @@ class _Progress:
 
 
 class Asking:
-    """Threads that share the questions which the cache lacks, and counts of what they asked. After 8 failed requests in
-    a row the rest is not asked."""
+    """Threads that ask the questions missing from the cache, and counts of their requests. After 8 failed requests in a
+    row, the remaining questions are not asked."""
 
     def __init__(self, questions, cache, endpoint, options):
         self._cache, self._endpoint, self._options = cache, endpoint, options
@@ -121,11 +121,11 @@ class Asking:
                 completion = self._endpoint.ask(question.body)
                 with self._lock:
                     self._record(question, completion)
-        except Exception as error:  # joined by run()
+        except Exception as error:  # run() raises it
             self._error, self._gives_up = error, True
 
     def _next_question(self):
-        """Returns the next question when its time has come; None if there is none."""
+        """Waits until the next question may be sent and returns it. Returns None if there is none."""
         with self._lock:
             if self._gives_up or self._next == len(self._questions):
                 return None

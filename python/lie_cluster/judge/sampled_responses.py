@@ -1,4 +1,4 @@
-"""The responses that are judged: a seeded sample of a run's, stratified over its steps, or of the rows of a file."""
+"""The responses that are judged: a seeded sample of a run's responses, stratified over its steps, or of a file's rows."""
 import argparse
 import pathlib
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class SampledResponse(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What was drawn from one run or file."""
+    """The responses that were drawn from one run or file."""
 
     source: str
     ranges: list  # first and last step of each column of the table
@@ -58,7 +58,7 @@ def add_arguments(parser, samples):
 
 
 def _default_ranges(steps):
-    """Returns the distinct steps as at most four ranges of as equal size as possible."""
+    """Returns the distinct steps as at most four ranges of nearly equal size."""
     distinct = np.unique(steps).tolist()
     count = min(len(distinct), _COLUMNS)
     return [(distinct[len(distinct) * i // count], distinct[len(distinct) * (i + 1) // count - 1])
@@ -66,8 +66,8 @@ def _default_ranges(steps):
 
 
 def draw(step, group, sample, ranges, count, seed):
-    """Returns the indices of the drawn responses, ascending. Each range gives `count` / ranges, or all it has; within a
-    range every step gives one before any gives two. A larger `count` draws the same and more; 0 draws all."""
+    """Returns the indices of the drawn responses, ascending. Each range contributes `count` / ranges, or all it has.
+    Within a range every step gives one before any gives two. A larger `count` draws the same and more. 0 draws all."""
     lots = random_bits(seed, JUDGE_STREAM, step, group, sample)
     drawn = []
     for r, (first, last) in enumerate(ranges):

@@ -1,4 +1,4 @@
-"""What came out of the rows and seeds of scripts/study.sh, as tables.
+"""Tables of the results of scripts/study.sh, by row and seed.
 
 Files in dependency order: rows, results, results_file, load, report, prompts, tokens, starts, page, __main__.
 """

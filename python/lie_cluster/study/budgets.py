@@ -12,7 +12,7 @@ from .report import aligned, interval_text
 
 
 def load_tables(directory):
-    """Returns (row, seed, rows of the table) for each ROW/SEED/table.json; Error if there is none."""
+    """Returns (row, seed, rows of the table) for each ROW/SEED/table.json. Raises Error if there is none."""
     paths = sorted(directory.glob("*/*/table.json"))
     if not paths:
         raise Error(f"{directory}: holds no ROW/SEED/table.json of lie_cluster eval")

@@ -23,7 +23,7 @@ def _load_run(directory):
 
 
 def _same_value(a, b):
-    """Whether both are the same text or the same number: a run's config has 0.25 for a row's 2.5e-1."""
+    """Returns whether both are the same text or number, because a run's config writes a row's 2.5e-1 as 0.25."""
     try:
         return a == b or float(a) == float(b)
     except ValueError:
@@ -50,7 +50,7 @@ def _require_settings(run, row):
 
 def _require_same_elsewhere(run, row, other_row, other):
     for key, value in run.settings.items():
-        found = other.settings.get(key, "")  # a key that only one of them has is another build's
+        found = other.settings.get(key, "")  # only one run has the key if their builds differ
         if key in KEYS_OF_A_RUN or key in row.settings or key in other_row.settings or not found:
             continue
         if not _same_value(found, value):

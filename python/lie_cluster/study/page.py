@@ -1,4 +1,4 @@
-"""A study as one HTML file that needs nothing else: tables, every seed as a dot, and curves over the steps."""
+"""A study as one self-contained HTML file: tables, every seed as a dot, and curves over the steps."""
 import html
 import math
 
@@ -7,7 +7,7 @@ from .results import ACCURACY
 
 _COLOURS = ("#4269d0", "#efb118", "#ff725c", "#3ca951", "#6cc5b0", "#a463f2", "#97bbf5", "#9c6b4e")
 _CURVES = {ACCURACY: "Accuracy", "eval_response_length_mean": "Response length, tokens", "eval_c_context_mean": "C_context"}
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 440, 236, 48, 208  # of a chart, and the corner of its axes
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 440, 236, 48, 208  # size of a chart, and the corner of its axes
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:1400px;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:3px 8px;border-bottom:1px solid #8884;text-align:left}
 figure{display:inline-block;margin:1em 1em 0 0}svg text{font-size:11px;fill:currentColor}i{display:inline-block;width:10px;
@@ -55,7 +55,7 @@ def _table(study, rows, span, colours):
 
 
 def _chart(title, curves):
-    """Shows curves by colour: [(colour, {step: estimate})]."""
+    """Shows curves by color: [(colour, {step: estimate})]."""
     curves = [(colour, curve) for colour, curve in curves if curve]
     if not curves:
         return ""

@@ -1,4 +1,4 @@
-"""Intervals over seeds and prompts: both are drawn again, so they also cover which prompts were held out."""
+"""Intervals over seeds and prompts. Both are resampled, so the intervals also cover the choice of held-out prompts."""
 import numpy as np
 
 from ..error import Error

@@ -13,7 +13,7 @@ HEADS = ["row", "paper", "seeds", "accuracy", "least to most", "difference", "pa
 
 
 def interval_text(estimate, number="{:.3f}"):
-    """Shows a value with its interval; one value has none."""
+    """Shows a value with its interval, which a single value does not have."""
     value, low, high = map(number.format, estimate)
     return value if estimate.low == estimate.high else f"{value} [{low}, {high}]"
 

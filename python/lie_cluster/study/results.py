@@ -14,8 +14,8 @@ _NEVER_NEGATIVE = ("response_length", "c_context", "c_global", "entropy", "grad_
 
 class StudyRun(NamedTuple):
     directory: pathlib.Path
-    settings: dict  # config.yaml, texts by full key
-    curves: dict  # metric to {step: value}; of a results file, only the value at the end
+    settings: dict  # config.yaml as texts by full key
+    curves: dict  # metric to {step: value}; a results file has only the value at the end
     last_step: int
     # Shares of correct responses for each held-out prompt at the end. None: in the trajectories; empty: unknown.
     shares: Optional[list] = None
@@ -35,8 +35,8 @@ class StudyRun(NamedTuple):
         return self.final(ACCURACY)
 
     def final(self, metric):
-        """Returns the value at the end: of an evaluation's metric the last one, of another the mean over the last tenth of
-        its steps. None if the run has no such metric."""
+        """Returns the value at the end: the last one of an evaluation's metric, or the mean over the last tenth of the
+        steps of any other metric. None if the run has no such metric."""
         values = list(self.curves.get(metric, {}).values())
         window = 1 if metric.startswith("eval_") else max(1, (len(values) + 5) // 10)
         return mean(values[-window:]) if values else None
@@ -108,7 +108,7 @@ class Study(NamedTuple):
         return [mine.accuracy() - theirs.accuracy() for mine, theirs in self.pairs(result)]
 
     def difference(self, result) -> Optional[Difference]:
-        """Returns None if the row is compared with none or they share no seed."""
+        """Returns None if the row is not compared with another one, or if the two share no seed."""
         values = self._differences(result)
         if not values:
             return None
@@ -121,7 +121,7 @@ class Study(NamedTuple):
         return dict(zip(tested, holm([paired_p(values) for values in tested.values()])))
 
     def tables(self):
-        """Returns the results with runs by table; before a row of another table's, that it is compared with."""
+        """Returns the results with runs by table. A row of another table that a row is compared with comes before it."""
         tables = {}
         for result in self.with_runs():
             rows = tables.setdefault(result.row.table, [])

@@ -26,7 +26,7 @@ def results_json(study, metrics, shares_of):
 
 
 def load_results(path):
-    """Reads a results file. Raises Error naming the file if it is none."""
+    """Reads a results file. Raises Error naming the file if it is not one."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         results = {name: RowResult(Row(**row), {}) for name, row in found["rows"].items()}

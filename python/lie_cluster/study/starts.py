@@ -36,7 +36,7 @@ def starts_text(studies):
 
 def main():
     parser = make_parser("study.starts", __doc__)
-    parser.add_argument("directories", nargs="+", type=pathlib.Path, help="of scripts/study.sh, one for each start")
+    parser.add_argument("directories", nargs="+", type=pathlib.Path, help="studies of scripts/study.sh, one for each start")
     print(starts_text([load_study(directory) for directory in parser.parse_args().directories]), end="")
     return 0
 

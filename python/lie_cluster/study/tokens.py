@@ -1,4 +1,4 @@
-"""The rows after the same number of generated tokens, because a step of one may have five times the tokens of another's."""
+"""Compares rows after the same number of generated tokens, since a step of one may have five times those of another."""
 from ..error import Error
 from ..estimates import mean_interval
 from .report import aligned, interval_text

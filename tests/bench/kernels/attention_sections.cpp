@@ -1,4 +1,4 @@
-// Attention of decoding, over pages, and of training, over packed sequences.
+// Measures attention over pages, for decoding, and over packed sequences, for training.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Measures each kernel and its counterpart in a library at the shapes of Qwen3, beside the figure
+// Measures each kernel and its counterpart in a library at the shapes of Qwen3, next to the figure
 // that the roofline of the card gives. kernel_bench.h describes the lines that it prints.
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ std::span<const Section> all_sections() {
       {"optimizer", "AdamW, norm, packing", measure_optimizer},
       {"decode-attention", "attention over pages", measure_decode_attention},
       {"training-attention", "attention over sequences", measure_training_attention},
-      {"prefill", "reading a prompt and a response, log-probs", measure_prefill},
+      {"prefill", "prefill of a prompt and of a response, log-probs", measure_prefill},
       {"decode", "a decode step, with and without CUDA graphs", measure_decode_steps},
       {"train", "a micro-batch", measure_training},
       {"exact", "decoding and training on cuda-exact", measure_exact}};
@@ -63,8 +63,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Speed of each kernel beside its roofline, a line each. Without a GPU, what is expected of "
-      "each card");
+      "Speed of each kernel next to its roofline, a line each. Without a GPU, the roofline of each "
+      "card");
   lie::bench::Arguments arguments;
   app.add_option("--device", arguments.device,
                  "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed "

@@ -1,5 +1,5 @@
-// The frame of kernel_bench: prints a line per figure at once, so that a program that is killed has
-// lost nothing. The fields are separated by "|":
+// Prints each figure of kernel_bench at once as a line, so that a killed program has lost nothing.
+// The fields are separated by "|":
 //   name|result|figure|unit|share|expected|us
 // result    MEASURED, EXPECTED (no GPU), SKIP or FAIL, with the reason as unit
 // share     of the measured ceiling of copies or matmuls, whichever is the kernel's limit
@@ -42,7 +42,7 @@ struct Device {
   std::unique_ptr<Operators> own, library, exact;  // library: ATen
 };
 
-/// What a measurement is made with.
+/// The operators and the memory of a measurement.
 struct Inputs {
   Operators& operators;
   DeviceMemory& memory;
@@ -50,7 +50,7 @@ struct Inputs {
 
 class KernelBench {
  public:
-  /// One execution of what is measured. The inputs exist as long as it does.
+  /// One execution of the measured work. Its inputs exist as long as the Work.
   using Work = std::function<void()>;
   using Make = std::function<Work(Inputs)>;
 
@@ -63,7 +63,7 @@ class KernelBench {
   /// Measures the program's own operators. `make` is called several times where the inputs would
   /// stay in the device's cache, and each execution then uses other inputs.
   void measure(const std::string& name, const Cost& cost, const Make& make);
-  /// Measures those of ATen, if there is a device.
+  /// Measures ATen's operators, if there is a device.
   void measure_library(const std::string& name, const Cost& cost, const Make& make);
   void measure_both(const std::string& name, const Cost& cost, const Make& make) {
     measure(name, cost, make);

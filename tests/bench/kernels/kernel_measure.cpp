@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kColdBytes = 256e6;  // several times the cache of a GPU
 constexpr double kRunSeconds = 2e-3;  // of one timed run, so that launching overlaps computing
-constexpr double kLongSeconds = 1;    // what takes longer is timed once
+constexpr double kLongSeconds = 1;    // longer executions are timed once
 constexpr double kHeldBytes = 4e9;    // of all copies of the inputs
 constexpr int kRuns = 7;
 constexpr std::size_t kMostCopies = 64;

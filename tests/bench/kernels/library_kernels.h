@@ -1,5 +1,6 @@
-// Kernels of LibTorch that do the work of one of the program's own, in the layout that LibTorch
-// wants. Each function allocates what it needs besides its arguments and returns one execution.
+// Kernels of LibTorch that do the same work as one of the program's own kernels, in the layout that
+// LibTorch requires. Each function allocates what it needs besides its arguments and returns one
+// execution.
 #pragma once
 
 #include <functional>
@@ -17,8 +18,7 @@ std::function<void()> multinomial(Operators& operators, Tensor logits);
 
 std::function<void()> fused_adamw(Operators& operators, const AdamWTensors& x);
 
-/// Attention of one query per sequence to `context` keys and values that lie one after another. It
-/// needs a GPU.
+/// Attention of one query per sequence to `context` contiguous keys and values. It needs a GPU.
 std::function<void()> flash_decode(Operators& operators, const AttentionShape& shape,
                                    std::int64_t batch, std::int64_t context);
 

@@ -167,8 +167,9 @@ Work log_probs_backward(const ModelConfig& model, std::int64_t rows, Inputs in) 
   };
 }
 
-/// Draws a token from each row. The probabilities fall with this power of their rank: with power 2
-/// about a dozen tokens hold 0.95, with power 1 most of the vocabulary.
+/// Draws a token from each row. The probabilities fall with this power of their rank. With power 2,
+/// about a dozen tokens hold 0.95 of the probability. With power 1, it takes most of the
+/// vocabulary.
 Work draw(const ModelConfig& model, std::int64_t rows, double power, const Draw& how, Inputs in) {
   const Tensor logits = in.memory.ranked_logits(rows, model.vocabulary, power);
   const DrawnTokens drawn{in.memory.output(1, rows, DType::kInt32), in.memory.floats(1, rows)};

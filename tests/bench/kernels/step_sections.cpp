@@ -1,4 +1,4 @@
-// Whole passes of the transformer: reading a prompt or a response, a decode step, a micro-batch.
+// Measures whole passes of the transformer: a prefill, a decode step and a micro-batch.
 #include <fmt/format.h>
 
 #include <memory>

@@ -47,12 +47,12 @@ class CheckpointParts : public testing::Test {
     }
   }
 
-  /// Memory for the weights that a learner holds.
+  /// Returns memory for the weights that a learner holds.
   Weights held_by(int learner, int learners) const {
     return {policy_.weights.config(), *policy_.operators,
             held_range(policy_.weights.parameters(), learner, learners)};
   }
-  /// The part of `learner` among `learners`.
+  /// Writes the part of `learner` among `learners`.
   std::string write(const fs::path& checkpoints, int learner, int learners) const {
     const FlatRange shard = shard_of(policy_.weights.flat().elements(), learner, learners);
     const AdamW own = shard_of_moments(optimizer_, policy_.weights, shard);

@@ -170,7 +170,7 @@ TEST_F(Saver, TheFirstCallAfterAFailureThrowsItsError) {
       save(saver, 5);
       const std::string error = error_of([&] { first(saver, contents(6)); });
       EXPECT_NE(error.find("vocab.json"), std::string::npos) << error;
-      EXPECT_FALSE(saver.wait());  // and no other learner
+      EXPECT_FALSE(saver.wait());  // the error is reported once
     }
   }
   EXPECT_TRUE(saved_.empty());

@@ -60,7 +60,7 @@ TEST(EarlyStop, ASignalStopsAStepDuringGenerationButNotAfterwards) {
   signal = SIGTERM;
   EXPECT_TRUE(stop.stops_generation());
   stop.has_groups();
-  EXPECT_FALSE(stop.stops_generation()) << "it is evaluated";
+  EXPECT_FALSE(stop.stops_generation()) << "the step is evaluated";
 }
 
 TEST(EarlyStop, AStopWithinAStepReportsThatGroupsAreKept) {
@@ -80,7 +80,7 @@ TEST(EarlyStop, WhenOnlySavingFitsTheTimeTheStepStopsOnceAGroupIsKept) {
   EXPECT_TRUE(stop.stops_generation());
   EarlyStop next_start(no_signal, 1);
   EXPECT_TRUE(next_start.may_begin(1));
-  EXPECT_FALSE(next_start.stops_generation()) << "it has kept nothing yet";
+  EXPECT_FALSE(next_start.stops_generation()) << "this start has kept nothing yet";
   next_start.group_is_kept();
   EXPECT_TRUE(next_start.stops_generation());
 }

@@ -54,7 +54,7 @@ using Numbers = std::vector<std::int64_t>;
 
 class JournalTest : public testing::Test {
  protected:
-  /// Does what a start does that ends after these groups.
+  /// Simulates a start that ends after these groups.
   void keep(std::int64_t step, const std::vector<Ticket>& tickets) {
     Journal journal(run_);
     std::deque<Ticket> none;

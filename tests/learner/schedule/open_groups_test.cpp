@@ -165,7 +165,8 @@ ScoredGroup group_of(std::int64_t version, std::vector<std::size_t> lengths) {
 }
 
 TEST(Staleness, IsAveragedOverTokens) {
-  // Step 5 begins with the weights after step 4. Of these are 3 tokens; 9 are two steps older.
+  // Step 5 begins with the weights after step 4. They sampled 3 tokens; the weights of 9 are two
+  // steps older.
   const std::vector<ScoredGroup> groups = {group_of(4, {1, 2}), group_of(2, {9})};
   const Staleness staleness = staleness_of(5, groups);
   EXPECT_DOUBLE_EQ(staleness.mean, 2.0 * 9 / 12);

@@ -121,10 +121,10 @@ TEST_F(RolloutScheduleTest, RecordsWhichGroupsAStepTookWhereStepsTakeTheFirstGro
   EXPECT_EQ(schedule.step_of({1, 0}), 2);
   EXPECT_EQ(schedule.step_of({1, 1}), std::nullopt);
   EXPECT_TRUE(schedule.taken_by(3).empty());
-  EXPECT_EQ(refusal(tickets_of_any_version(2, 1), 0), "no error") << "it is for step 1";
+  EXPECT_EQ(refusal(tickets_of_any_version(2, 1), 0), "no error") << "step 1 takes this group";
   EXPECT_NE(refusal(tickets_of_any_version(1, 1), 0).find("under the weights of step 0"),
             std::string::npos)
-      << "it is for step 2";
+      << "step 2 takes this group";
 }
 
 TEST_F(RolloutScheduleTest, KeepsTheLinesOfLaterStepsUntilAStepDiffers) {

@@ -54,9 +54,10 @@ TEST(DynamicSampling, SignalDependsOnAccuracyAndNotOnOtherRewards) {
 
 TEST(DynamicSampling, TheSizeOfARoundFollowsFromTheShareOfGroupsWithSignal) {
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 1}), 4), 0);
-  EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 0}), 4), 2) << "3 of 4: 1.3 for the last one";
+  EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 0}), 4), 2)
+      << "3 of 4 have signal, so the last group needs 1.3";
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 4, 0, 0}), 4), 4)
-      << "12, but at most the size of a step";
+      << "12 would be needed, but a round has at most the size of a step";
   EXPECT_EQ(prompts_of_next_round(groups_of({0, 4, 0, 0}), 4), 4);
 }
 

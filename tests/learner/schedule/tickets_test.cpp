@@ -1,4 +1,4 @@
-// Which actor gets which samples, and that this changes no token. Actors are threads here.
+// Tests which actor gets which samples, and that this changes no token. Actors are threads here.
 #include "learner/schedule/tickets.h"
 
 #include <gtest/gtest.h>

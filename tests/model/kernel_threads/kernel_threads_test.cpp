@@ -1,7 +1,7 @@
 // Runs the kernels with a thread per lane under the thread sanitizer (see launch.h in this folder),
 // compares them with the CPU operators bit for bit, and leaves out each barrier in turn. The first
-// race that the sanitizer reports ends the program. The row functions do without barriers on
-// emulated lanes, so only this test can miss one.
+// race that the sanitizer reports ends the program. On emulated lanes the row functions work
+// without barriers, so only this test can detect a missing one.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

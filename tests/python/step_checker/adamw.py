@@ -3,7 +3,7 @@ import torch
 
 
 def learning_rate(settings, number):
-    """Returns the rate of an update, or step, with this number from 1."""
+    """Returns the learning rate of the update or step with this number, counted from 1."""
     warmup = settings["warmup"]
     return settings["learning_rate"] * (min((number - 1) / warmup, 1.0) if warmup else 1.0)
 
@@ -17,13 +17,13 @@ def clipped(settings, gradients):
 
 
 def moments_with(settings, moments, gradient):
-    """Returns both moments after a gradient."""
+    """Returns both moments after an update with this gradient."""
     beta1, beta2 = settings["beta1"], settings["beta2"]
     return beta1 * moments[0] + (1 - beta1) * gradient, beta2 * moments[1] + (1 - beta2) * gradient.square()
 
 
 def updated(settings, weight, moments, count, rate):
-    """Returns a weight after the update number `count`, from 1, which has left these moments. Matrices decay."""
+    """Returns a weight after update number `count`, from 1, which produced these moments. Only matrices decay."""
     first, second = moments[0] / (1 - settings["beta1"] ** count), moments[1] / (1 - settings["beta2"] ** count)
     decay = settings["weight_decay"] * weight if weight.dim() > 1 else 0.0
     return weight - rate * (first / (second.sqrt() + settings["eps"]) + decay)

@@ -1,8 +1,8 @@
 """Compares a step that was computed here with what the run has stored.
 
-The run computes in float32. Its log-probs are off by some 1e-6 nats, after sums over 96 to 320 products; what follows from
-them is off by as much, relative to its size. New weights are rounded to float32, which is 6e-8 of a weight and up to 3e-4 of
-a small change of it.
+The run computes in float32. Its log-probs are off by some 1e-6 nats after sums over 96 to 320 products. Values computed
+from them have relative errors of the same size. New weights are rounded to float32. This error is 6e-8 of a weight, and up
+to 3e-4 of a small change of it.
 """
 import numpy as np
 import torch
@@ -60,5 +60,5 @@ def errors_of(step):
 
 
 def differences(step):
-    """Returns what the run has stored otherwise, by name, with the error in tolerances."""
+    """Returns by name the errors that exceed their tolerance, as multiples of it."""
     return {name: error for name, error in errors_of(step).items() if error > 1}

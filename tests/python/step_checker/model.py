@@ -8,7 +8,7 @@ from torch.nn.functional import linear, silu
 
 
 def read_safetensors(path):
-    """Returns the tensors of a file of float32 by name. It begins with the size of a JSON header and this header."""
+    """Returns the tensors of a float32 file by name. The file begins with the size of a JSON header and this header."""
     data = path.read_bytes()
     begin = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:begin])

@@ -8,7 +8,7 @@ EQUAL = 0  # the verdict of a correct answer
 
 
 def words(text):
-    """Returns the words of a text: what stands between white space, split again at underscores."""
+    """Returns the words of a text: the parts between white space, split again at underscores."""
     return [part for word in text.split() for part in re.split("_", word)]
 
 

@@ -106,7 +106,7 @@ class Step:
         return np.concatenate([np.atleast_1d(by_row[row]) for row in range(len(self.rows))])
 
     def _update(self, batch):
-        """Makes one update of the weights. Returns its metrics."""
+        """Updates the weights once. Returns the metrics of the update."""
         settings = self.config["optimizer"]
         metrics = batch.gradient(self.model)
         gradients = {name: weight.grad for name, weight in self.model.weights.items()}

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes estimators.json: what tests/tools/estimators_test.cpp expects of tools/eval/estimators.cpp and tools/statistics/intervals.cpp (it is in the repository).
+"""Writes estimators.json, the results that tests/tools/estimators_test.cpp expects (the file is in the repository).
 
     make_estimators.py      (needs numpy and scipy)
 
-pass@k by counting all subsets of the samples, with exact fractions; maj@k by Python's Counter; Wilson's interval by bisection
-of the score test it inverts; normal quantiles by Python's statistics; Student's by scipy; bootstrap intervals by numpy's generator: other draws than ours, so they agree to the bootstrap's own noise only.
+pass@k is computed by counting all subsets of the samples, with exact fractions, and maj@k by Python's Counter. Wilson's
+interval is found by bisection of the score test that it inverts. Normal quantiles come from Python's statistics, Student's
+from scipy. Bootstrap intervals use numpy's generator. Its draws differ from those of the programs, so these intervals agree
+only up to the bootstrap's own noise.
 """
 import itertools
 import json
@@ -37,7 +39,7 @@ def majority_at_k(classes, right, k):
 
 
 def wilson(share, n, confidence):
-    """The values p that the score test |share - p| <= z sqrt(p (1 - p) / n) does not reject."""
+    """Returns the bounds of the values p that the score test |share - p| <= z sqrt(p (1 - p) / n) does not reject."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
 
     def accepted(p):

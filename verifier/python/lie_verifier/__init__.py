@@ -6,7 +6,7 @@
     from lie_verifier import verdict
     verdict("1/2", response)                          # Verdict(correct=True, reason='equal', extracted='0.5')
 
-Nothing here runs out of time: budgets count steps, so timeouts are accepted and ignored. Thread-safe, no signals.
+Budgets count steps instead of time, so timeouts are accepted and ignored. The module is thread-safe and uses no signals.
 """
 import ctypes
 import pathlib

@@ -39,8 +39,8 @@ inline void wait_at(std::barrier<>& barrier, std::string_view file, unsigned lin
   if (line != left_out.line || !file.ends_with(left_out.file)) barrier.arrive_and_wait();
 }
 
-/// What sixteen threads share. Two slots a lane suffice: a lane that writes its next but one value
-/// has seen that all lanes have read this one.
+/// The state that sixteen threads share. Two slots per lane suffice: before a lane writes a slot
+/// again, all lanes have read its previous value.
 struct Group {
   std::array<std::array<std::atomic<std::uint64_t>, kLanes>, 2> slots{};
   std::barrier<> barrier{kLanes};
@@ -203,7 +203,7 @@ class SharedBlock {
   std::vector<Piece> memory_;
 };
 
-/// Blocks have their own barriers and none is between them, so that nothing orders two blocks.
+/// Each block has its own barrier, and there is none between blocks, so that nothing orders them.
 template <typename Body>
 void for_blocks(const Queue& /*queue*/, std::int64_t count, const Body& body) {
   std::deque<SharedBlock> blocks;
