@@ -135,7 +135,7 @@ class Checks {
     const Matrix &queries, &keys, &values;
     Matrix y, log_sum;
 
-    void poll_progress(std::int64_t row, std::int64_t first, std::int64_t seen) {
+    void attend(std::int64_t row, std::int64_t first, std::int64_t seen) {
       for (std::int64_t head = 0; head < shape.heads; ++head) attend_head(row, head, first, seen);
     }
     void attend_head(std::int64_t row, std::int64_t head, std::int64_t first, std::int64_t seen) {
@@ -193,7 +193,7 @@ class Checks {
     const Matrix q = held(queries), k = held(keys), v = held(qkv);
     Reference expected = reference(shape, q, k, v);
     for (std::int64_t r = 0; r < rows; ++r) {
-      expected.poll_progress(r, 0, positions[static_cast<std::size_t>(r)] + 1);
+      expected.attend(r, 0, positions[static_cast<std::size_t>(r)] + 1);
     }
     compare("attention over pages", y, expected.y, kTwice);
   }
@@ -210,7 +210,7 @@ class Checks {
     Reference expected = reference(shape, q, q, v);
     for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
       for (std::int64_t r = starts[s]; r < starts[s + 1]; ++r) {
-        expected.poll_progress(r, starts[s], r - starts[s] + 1);
+        expected.attend(r, starts[s], r - starts[s] + 1);
       }
     }
     compare("attention over sequences", y, expected.y, kTwice);

@@ -27,10 +27,10 @@ same() {
 
 # The settings change after step 3 is complete and its checkpoint is saved.
 run 1 changed --set run.steps=3
-refuses 'set run.resume=changed to go on' changed --set run.steps=6 --set optimizer.learning_rate=3e-4
+refuses 'set run.resume=changed to continue' changed --set run.steps=6 --set optimizer.learning_rate=3e-4
 refuses 'run.seed: there 3, here 4' changed --set run.seed=4 --set run.resume=changed
 refuses 'name another directory' changed --set run.seed=4 --set optimizer.learning_rate=3e-4
-! grep -qF 'run.resume=changed to go on' "$WORK/changed.log" || fail "run.resume=changed is suggested for a key that must not change"
+! grep -qF 'run.resume=changed to continue' "$WORK/changed.log" || fail "run.resume=changed is suggested for a key that must not change"
 run 1 changed --set run.steps=6 "${new[@]}"
 says 'the settings change after step 3: evaluation.every: there 3, here 2; reward.length.eta: there 0.01, here 0.02; optimizer.learning_rate: there 0.001, here 0.0003' changed
 

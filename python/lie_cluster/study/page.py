@@ -5,7 +5,7 @@ import math
 from .report import HEADS, row_cells
 from .results import ACCURACY
 
-_COLOURS = ("#4269d0", "#efb118", "#ff725c", "#3ca951", "#6cc5b0", "#a463f2", "#97bbf5", "#9c6b4e")
+_COLORS = ("#4269d0", "#efb118", "#ff725c", "#3ca951", "#6cc5b0", "#a463f2", "#97bbf5", "#9c6b4e")
 _CURVES = {ACCURACY: "Accuracy", "eval_response_length_mean": "Response length, tokens", "eval_c_context_mean": "C_context"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 440, 236, 48, 208  # size of a chart, and the corner of its axes
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:1400px;margin:2em auto;padding:0 1em}
@@ -24,7 +24,7 @@ def _span(study):
                                                                            default=1.0)
 
 
-def _picture(result, span, colour):
+def _picture(result, span, color):
     """Shows the seeds as dots, and their mean as a bar within its interval."""
     low, high = span
 
@@ -32,31 +32,31 @@ def _picture(result, span, colour):
         return f"{200 * (min(max(value, low), high) - low) / (high - low):.1f}"
     mean = result.final_mean(ACCURACY)
     band = float(place(mean.high)) - float(place(mean.low))
-    dots = "".join(f'<circle fill="{colour}" cx="{place(value)}" cy="11" r="2.5"><title>seed {seed}: {value:.3f}</title>'
+    dots = "".join(f'<circle fill="{color}" cx="{place(value)}" cy="11" r="2.5"><title>seed {seed}: {value:.3f}</title>'
                    "</circle>" for seed, value in result.accuracies().items())
-    return (f'<svg viewBox="-6 0 212 22" style="width:212px"><path class="axis" d="M0 11H200"/><rect fill="{colour}" '
+    return (f'<svg viewBox="-6 0 212 22" style="width:212px"><path class="axis" d="M0 11H200"/><rect fill="{color}" '
             f'opacity=".25" x="{place(mean.low)}" y="5" width="{band:.1f}" height="12"/>'
-            f'<path stroke="{colour}" stroke-width="2" d="M{place(mean.value)} 3V19"/>{dots}</svg>')
+            f'<path stroke="{color}" stroke-width="2" d="M{place(mean.value)} 3V19"/>{dots}</svg>')
 
 
-def _swatch(colour):
-    return f'<i style="background:{colour}"></i>'
+def _swatch(color):
+    return f'<i style="background:{color}"></i>'
 
 
-def _table(study, rows, span, colours):
+def _table(study, rows, span, colors):
     heads = HEADS + [f"each seed, {span[0]:.2f} to {span[1]:.2f}"]
     lines = "".join(f"<th>{html.escape(head)}</th>" for head in heads)
     for result in rows:
-        colour = colours[result.row.name]
+        color = colors[result.row.name]
         cells = [html.escape(cell) for cell in row_cells(study, result)]
-        cells = [_swatch(colour) + cells[0], *cells[1:], _picture(result, span, colour)]
+        cells = [_swatch(color) + cells[0], *cells[1:], _picture(result, span, color)]
         lines += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells)
     return f"<table>{lines}</table>"
 
 
 def _chart(title, curves):
-    """Shows curves by color: [(colour, {step: estimate})]."""
-    curves = [(colour, curve) for colour, curve in curves if curve]
+    """Shows curves by color: [(color, {step: estimate})]."""
+    curves = [(color, curve) for color, curve in curves if curve]
     if not curves:
         return ""
     steps = [step for _, curve in curves for step in curve]
@@ -68,11 +68,11 @@ def _chart(title, curves):
         x = _LEFT + (_WIDTH - _LEFT - 12) * (step - first) / (last - first)
         return f"{x:.1f},{_BOTTOM - (_BOTTOM - 10) * (value - low) / (high - low):.1f}"
     drawn = ""
-    for colour, curve in curves:
+    for color, curve in curves:
         band = [at(step, e.low) for step, e in curve.items()] + [at(step, e.high) for step, e in reversed(curve.items())]
         line = " ".join(at(step, e.value) for step, e in curve.items())
-        drawn += (f'<polygon fill="{colour}" opacity=".15" points="{" ".join(band)}"/>'
-                  f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{line}"/>')
+        drawn += (f'<polygon fill="{color}" opacity=".15" points="{" ".join(band)}"/>'
+                  f'<polyline fill="none" stroke="{color}" stroke-width="1.5" points="{line}"/>')
     return (f'<figure><figcaption><b>{title}</b> held-out, mean of the seeds, 95 % interval</figcaption>'
             f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" style="width:{_WIDTH}px"><path class="axis" d="M{_LEFT} 10V{_BOTTOM}'
             f'H{_WIDTH - 12}"/>{drawn}<text x="{_LEFT - 4}" y="{_BOTTOM}" text-anchor="end">{low:.3g}</text>'
@@ -82,11 +82,11 @@ def _chart(title, curves):
 
 def study_page(study):
     span = _span(study)
-    colours = {result.row.name: _COLOURS[i % len(_COLOURS)] for i, result in enumerate(study.with_runs())}
+    colors = {result.row.name: _COLORS[i % len(_COLORS)] for i, result in enumerate(study.with_runs())}
     body = ""
     for title, rows in study.tables().items():
-        charts = (_chart(name, [(colours[r.row.name], r.curve(metric)) for r in rows]) for metric, name in _CURVES.items())
-        body += f"<h2>{html.escape(title)}</h2>{_table(study, rows, span, colours)}{''.join(charts)}\n"
+        charts = (_chart(name, [(colors[r.row.name], r.curve(metric)) for r in rows]) for metric, name in _CURVES.items())
+        body += f"<h2>{html.escape(title)}</h2>{_table(study, rows, span, colors)}{''.join(charts)}\n"
     if study.notes:
         body += f"<h2>Left out</h2><ul>{''.join(f'<li>{html.escape(note)}</li>' for note in study.notes)}</ul>"
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>LIE Cluster study</title><style>{_STYLE}</style>'

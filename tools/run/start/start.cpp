@@ -58,8 +58,8 @@ bool holds_run(TrainConfig config) {
                           differences_text(directory, fields, changeable).empty();
   return holds_this_run(
       directory, fields, {},
-      can_change ? "set run.resume=changed to go on with the new ones from the first step that is "
-                   "not logged, "
+      can_change ? "set run.resume=changed to continue with the new ones from the first step not "
+                   "logged, "
                  : "");
 }
 
