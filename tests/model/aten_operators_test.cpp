@@ -416,10 +416,13 @@ TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
   const Tensor logits = actor.put_floats("logits", 8, 1000), ids = actor.float_output(1, 8);
   const DrawnTokens drawn{{ids.data, 1, 8, 8, DType::kInt32}, actor.float_output(1, 8)};
   const std::vector<Draw> draws(8, {.top_p = 0.9});
+  int samples = 0;
   while (goes_back.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    actor->sample(logits, draws, drawn);
+    EXPECT_NO_THROW(actor->sample(logits, draws, drawn)) << "after " << samples;
+    ++samples;
   }
-  goes_back.get();
+  EXPECT_NO_THROW(goes_back.get());
+  EXPECT_GT(samples, 0) << "nothing was sampled during the backward passes";
 }
 
 std::string error_of(const std::string& device) {
