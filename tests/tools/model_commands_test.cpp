@@ -171,7 +171,8 @@ TEST_F(ModelCommands, AnEmptyResponseHasNoLogProbs) {
 TEST_F(ModelCommands, NamesTheLineOfAnInvalidRow) {
   const std::string good = "{\"prompt_ids\": [1], \"response_ids\": [2]}\n";
   const auto error = [&](const std::string& row) { return error_scoring(good + "\n" + row); };
-  EXPECT_THAT(error("{\"prompt_ids\": [1]}"), HasSubstr("rows.jsonl:3: neither \"response_ids\""));
+  EXPECT_THAT(error("{\"prompt_ids\": [1]}"),
+              HasSubstr("rows.jsonl:3: the row has neither \"response_ids\""));
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response\": 7}"), HasSubstr("field response"));
   EXPECT_THAT(error("{\"prompt_ids\": [], \"response_ids\": [1]}"), HasSubstr("no token"));
   EXPECT_THAT(error("{\"prompt_ids\": 1, \"response_ids\": [1]}"),
