@@ -20,10 +20,8 @@ _TRY = re.compile(r"^(\d+)\+(\d+)=(.*) (?:yes|no)", re.MULTILINE)
 
 def last_evaluation(run):
     """Returns the texts of the last evaluation's responses, with whether each is correct."""
-    columns = run.samples(["purpose", "step", "reward_accuracy"])
-    evaluated = columns["purpose"] == 1
-    rows = (evaluated & (columns["step"] == columns["step"][evaluated].max())).nonzero()[0]
-    return run.texts(rows), columns["reward_accuracy"][rows] > 0.5
+    rows = run.last_evaluation()
+    return run.texts(rows), run.samples(["reward_accuracy"])["reward_accuracy"][rows] > 0.5
 
 
 def read_response(prompt, response):

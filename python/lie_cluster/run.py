@@ -136,6 +136,14 @@ class Run:
             found.update((name, np.array(values, object)) for name, values in self.texts().items())
         return as_frame(found, frame)
 
+    def last_evaluation(self):
+        """Returns the rows of samples() that belong to the last evaluation, ascending. Raises Error if there is none."""
+        columns = self._log.columns(["purpose", "step"])
+        evaluated = columns["purpose"] == 1
+        if not evaluated.any():
+            raise Error(f"{self.directory}: its trajectory files hold no evaluation; evaluation.every switches it on")
+        return np.flatnonzero(evaluated & (columns["step"] == columns["step"][evaluated].max()))
+
     def about(self):
         """Returns what each column of samples() holds: name to sentence and unit."""
         return {name: self._log.about(name) for name in self._log.sample_columns()}

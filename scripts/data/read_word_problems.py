@@ -17,9 +17,8 @@ _LINE = re.compile(r"^(\S+) ([-+*/]) (\S+) = (\S+)$", re.MULTILINE)
 
 def report(directory):
     run = Run(directory)
-    columns = run.samples(["purpose", "step", "reward_accuracy"])
-    evaluated = columns["purpose"] == 1
-    rows = (evaluated & (columns["step"] == columns["step"][evaluated].max())).nonzero()[0]
+    rows = run.last_evaluation()
+    correct = run.samples(["reward_accuracy"])["reward_accuracy"][rows] > 0.5
     texts = run.texts(rows, special_tokens=False)
     lines = [_LINE.findall(response) for response in texts["response"]]
     boxed = sum("\\boxed" in response for response in texts["response"])
@@ -27,7 +26,7 @@ def report(directory):
     early = sum(gold in [result for *_, result in found[:2]] for gold, found in zip(texts["gold"], lines))
     n = len(rows)
     print(f"{directory}: {n} responses, {sum(map(len, lines)) / n:.1f} lines, of which {doubled / n:.1f} double a number, "
-          f"boxed {boxed / n:.3f}, correct {(columns['reward_accuracy'][rows] > 0.5).mean():.3f}, "
+          f"boxed {boxed / n:.3f}, correct {correct.mean():.3f}, "
           f"gold in the first two lines {early / n:.3f}")
 
 

@@ -245,6 +245,19 @@ class Reader(unittest.TestCase):
         files(missing)[0].unlink()
         self.assertRegex(repr(lie_cluster.Run(missing)), r"last metrics: none, 1 notes$")
 
+    def test_the_last_evaluation_has_the_accuracy_of_the_metrics(self):
+        run = lie_cluster.Run(WORK / "whole")
+        rows = run.last_evaluation()
+        self.assertEqual(set(run.samples()["purpose"][rows].tolist()), {1})
+        accuracy = run.samples()["reward_accuracy"][rows].mean()
+        expected = run.metrics()["eval_accuracy"]
+        self.assertAlmostEqual(accuracy, expected[~np.isnan(expected)][-1], places=6)
+
+    def test_a_run_without_evaluation_has_no_last_one(self):
+        self.assertTrue(train("unevaluated", "run.steps=1", "evaluation.every=0"), (WORK / "unevaluated.log").read_text())
+        with self.assertRaisesRegex(lie_cluster.Error, f"{WORK}/unevaluated: .* hold no evaluation"):
+            lie_cluster.Run(WORK / "unevaluated").last_evaluation()
+
     def test_samples_can_include_their_texts(self):
         run = lie_cluster.Run(WORK / "whole")
         samples, texts = run.samples(["reward"], texts=True), run.texts()
