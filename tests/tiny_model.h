@@ -90,12 +90,20 @@ inline Weights tiny_weights(const ModelConfig& config, Operators& operators) {
   return weights;
 }
 
+/// A flat gradient of a model, and the sink that adds to it.
+struct Gradient {
+  Buffer memory;
+  FlatGradient sink;
+  const Tensor& view() const { return memory.view(); }
+};
+
 /// Returns a gradient with `value` in each element, in the memory of the weights' device.
-inline Buffer gradient_for(const Weights& weights, float value = 0) {
-  Buffer gradient = weights.operators().allocate(1, weights.flat().elements(), DType::kFloat32);
-  const std::vector<float> values(static_cast<std::size_t>(gradient.view().elements()), value);
-  weights.operators().copy_from_host(values, gradient.view());
-  return gradient;
+inline Gradient gradient_for(const Weights& weights, float value = 0) {
+  Buffer memory = weights.operators().allocate(1, weights.flat().elements(), DType::kFloat32);
+  const std::vector<float> values(static_cast<std::size_t>(memory.view().elements()), value);
+  weights.operators().copy_from_host(values, memory.view());
+  FlatGradient sink(weights.parameters(), memory.view());
+  return {std::move(memory), std::move(sink)};
 }
 
 inline std::vector<float> to_host(Operators& operators, Tensor x) {

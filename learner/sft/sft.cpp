@@ -177,7 +177,8 @@ class Tuner {
     const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
     const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
     const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-    model.backward(micro.packed, d_log_probs, d_entropies, shard.gradient);
+    FlatGradient gradient(parts_.weights.parameters(), shard.gradient);
+    model.backward(micro.packed, d_log_probs, d_entropies, gradient);
     return negative_sum(rows.log_probs);
   }
 

@@ -295,8 +295,10 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
-  timed(shard.seconds.backward,
-        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, shard.gradient); });
+  timed(shard.seconds.backward, [&] {
+    FlatGradient gradient(parts_.weights.parameters(), shard.gradient);
+    policy.backward(micro.packed, d_log_probs, d_entropies, gradient);
+  });
 }
 
 }  // namespace lie

@@ -1,6 +1,8 @@
-// The flat order of all parameters of a model: the position of each tensor.
+// The parameters of a model: the name, role and shape of each tensor, and its position in the flat
+// order. No other source of model/ lists a layer's parameters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,6 +12,34 @@
 
 namespace lie {
 
+/// What a parameter is to its layer or, for the first three, to the model.
+enum class ParameterRole : std::uint8_t {
+  kEmbedding,
+  kFinalNorm,
+  kHead,
+  kInputNorm,
+  kQuery,
+  kQueryBias,
+  kKey,
+  kKeyBias,
+  kValue,
+  kValueBias,
+  kOutput,
+  kOutputBias,
+  kQueryNorm,
+  kKeyNorm,
+  kPostNorm,
+  kGate,
+  kUp,
+  kDown,
+};
+inline constexpr std::size_t kParameterRoles = 18;
+/// Parameter::layer of the parameters outside of all layers.
+inline constexpr std::int64_t kNoLayer = -1;
+
+/// The head's name, which files of tied models may contain, too.
+inline constexpr const char* kHeadName = "lm_head.weight";
+
 /// One tensor of the model and its position in the flat order.
 struct Parameter {
   std::string name;         // in Hugging Face's form: "model.layers.0.self_attn.q_proj.weight"
@@ -17,11 +47,16 @@ struct Parameter {
   std::int64_t rows = 0;    // out features, or 1 for a vector
   std::int64_t cols = 0;    // in features
   bool decay = true;        // weight decay applies: true for matrices, not for norms and biases
+  std::int64_t layer = kNoLayer;
+  ParameterRole role = ParameterRole::kEmbedding;
   bool operator==(const Parameter&) const = default;
 };
 
 /// Returns the parameters of `config` in flat order. Each offset is a multiple of 16 elements.
 std::vector<Parameter> parameter_layout(const ModelConfig& config);
+/// Returns the parameter of a layer, or of kNoLayer. Throws Error if the model has none.
+const Parameter& parameter_of(std::span<const Parameter> layout, std::int64_t layer,
+                              ParameterRole role);
 /// Returns the number of elements of all parameters, without the gaps between them.
 std::int64_t parameter_count(std::span<const Parameter> layout);
 /// Returns the number of elements of a flat buffer with this layout, gaps included.

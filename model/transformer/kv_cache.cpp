@@ -42,20 +42,49 @@ void KvCache::release_page(std::int32_t page) {
   if (--users_[index(page)] == 0) free_pages_.push_back(page);
 }
 
-std::int32_t KvCache::append(Sequence& sequence) {
-  const auto place = static_cast<std::int32_t>(sequence.length % kPageTokens);
-  if (place == 0) sequence.pages.push_back(allocate_page());
-  ++sequence.length;
-  return sequence.pages.back() * static_cast<std::int32_t>(kPageTokens) + place;
+/// Copies a page for a sequence that will write to it. The sequence no longer uses `page`.
+std::int32_t KvCache::own_copy(std::int32_t page) {
+  const std::int32_t own = allocate_page();
+  release_page(page);
+  const Tensor& pool = pool_.view();
+  operators_.copy(pool.rows_at(page, 1), pool.rows_at(own, 1));
+  return own;
 }
 
-KvCache::KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
-    : operators_(operators) {
+void KvCache::append(Sequence& sequence) {
+  if (sequence.length % kPageTokens == 0) {
+    for (auto& pages : sequence.pages) pages.push_back(allocate_page());
+  }
+  ++sequence.length;
+}
+
+std::int32_t KvCache::last_slot(const Sequence& sequence, std::int64_t group) {
+  const auto place = static_cast<std::int32_t>((sequence.length - 1) % kPageTokens);
+  return sequence.pages[static_cast<std::size_t>(group)].back() *
+             static_cast<std::int32_t>(kPageTokens) +
+         place;
+}
+
+KvLayout kv_layout(const ModelConfig& config) {
+  KvLayout layout;
+  for (std::int64_t l = 0; l < config.layers; ++l) layout.places.push_back({0, l});
+  return layout;
+}
+
+KvCache::KvCache(const ModelConfig& config, KvLayout layout, Operators& operators,
+                 std::int64_t pages)
+    : operators_(operators), layout_(std::move(layout)) {
+  if (std::ssize(layout_.places) != config.layers ||
+      layout_.layers_per_group() * layout_.groups != config.layers) {
+    fail("KV cache: {} layers in {} groups for a model of {} layers", layout_.places.size(),
+         layout_.groups, config.layers);
+  }
   const std::int64_t scratch_pages = operators.place().is_host() ? 0 : 1;
-  pool_ =
-      operators.allocate(pages + scratch_pages, page_elements(config), operators.packed_dtype());
-  users_.assign(static_cast<std::size_t>(pages), 0);
-  for (std::int64_t page = pages - 1; page >= 0; --page) {
+  const std::int64_t all_pages = pages * layout_.groups;
+  pool_ = operators.allocate(all_pages + scratch_pages, page_elements(config) / layout_.groups,
+                             operators.packed_dtype());
+  users_.assign(static_cast<std::size_t>(all_pages), 0);
+  for (std::int64_t page = all_pages - 1; page >= 0; --page) {
     free_pages_.push_back(static_cast<std::int32_t>(page));
   }
 }
@@ -63,7 +92,7 @@ KvCache::KvCache(const ModelConfig& config, Operators& operators, std::int64_t p
 std::int32_t KvCache::open() {
   if (free_sequences_.empty()) {
     free_sequences_.push_back(static_cast<std::int32_t>(sequences_.size()));
-    sequences_.emplace_back();
+    sequences_.emplace_back().pages.resize(static_cast<std::size_t>(layout_.groups));
   }
   const std::int32_t handle = free_sequences_.back();
   free_sequences_.pop_back();
@@ -78,14 +107,11 @@ std::int32_t KvCache::fork(std::int32_t parent) {
   Sequence& to = at(handle);
   to.pages = from.pages;
   to.length = from.length;
-  for (const std::int32_t page : to.pages) ++users_[index(page)];
+  for (const auto& pages : to.pages) {
+    for (const std::int32_t page : pages) ++users_[index(page)];
+  }
   if (to.length % kPageTokens == 0) return handle;
-  // The child will write into its last page, so it needs a copy.
-  const std::int32_t own = allocate_page();
-  release_page(to.pages.back());
-  const Tensor& pool = pool_.view();
-  operators_.copy(pool.rows_at(to.pages.back(), 1), pool.rows_at(own, 1));
-  to.pages.back() = own;
+  for (auto& pages : to.pages) pages.back() = own_copy(pages.back());
   return handle;
 }
 
@@ -94,19 +120,22 @@ void KvCache::truncate(std::int32_t sequence, std::int64_t length) {
   if (length > kept.length) {
     fail("KV cache: cannot truncate a sequence of {} positions to {}", kept.length, length);
   }
-  for (; std::ssize(kept.pages) > pages_for(length); kept.pages.pop_back()) {
-    release_page(kept.pages.back());
-  }
-  if (length % kPageTokens != 0 && users_[index(kept.pages.back())] > 1) {
-    fail("KV cache: cannot truncate a sequence of {} positions within a shared page", kept.length);
+  for (auto& pages : kept.pages) {
+    for (; std::ssize(pages) > pages_for(length); pages.pop_back()) release_page(pages.back());
+    if (length % kPageTokens != 0 && users_[index(pages.back())] > 1) {
+      fail("KV cache: cannot truncate a sequence of {} positions within a shared page",
+           kept.length);
+    }
   }
   kept.length = length;
 }
 
 void KvCache::close(std::int32_t sequence) {
   Sequence& closed = at(sequence);
-  for (const std::int32_t page : closed.pages) release_page(page);
-  closed.pages.clear();
+  for (auto& pages : closed.pages) {
+    for (const std::int32_t page : pages) release_page(page);
+    pages.clear();
+  }
   closed.length = 0;
   closed.open = false;
   free_sequences_.push_back(sequence);

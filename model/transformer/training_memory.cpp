@@ -1,5 +1,7 @@
 #include "model/transformer/training_memory.h"
 
+#include "model/layers/attention.h"
+
 namespace lie {
 namespace {
 
@@ -8,10 +10,6 @@ std::int64_t max_logits(bool kept, std::int64_t bytes) {
   constexpr std::int64_t kMax = std::int64_t{64} << 20, kMaxNotKept = std::int64_t{8} << 20;
   constexpr std::int64_t kShare = 8;  // a chunk has at most 1/8 of the memory
   return kept ? std::min(kMax, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMaxNotKept;
-}
-
-AttentionShape shape_of(const ModelConfig& config) {
-  return {config.heads, config.kv_heads, config.head_width};
 }
 
 /// Places tensors one after the other in a block of memory. With a null `memory` it only adds up
@@ -60,7 +58,7 @@ void PassLayout::Places::grow(std::int64_t& left) {
 
 PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassSize& size,
                        std::int64_t bytes)
-    : shape_(shape_of(config)),
+    : shape_(attention_shape(config)),
       activations_(activations),
       tokens_(size.tokens),
       width_(config.width),
@@ -121,7 +119,7 @@ Tensor PassLayout::rotated(void* memory, std::int64_t layer) const {
 }
 
 std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations) {
-  const AttentionShape shape = shape_of(config);
+  const AttentionShape shape = attention_shape(config);
   const std::int64_t rotated = shape.q_cols() + shape.kv_cols();
   const std::int64_t forward = 3 * config.width + config.ffn_width;
   const std::int64_t backward =

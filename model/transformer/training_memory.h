@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "model/config/model_config.h"
+#include "model/layers/activations.h"
 #include "model/operators/operators.h"
 #include "model/operators/tensor.h"
 
@@ -19,17 +20,6 @@ struct PassSize {
   std::int64_t tokens = 0;
   std::int64_t rows = 0;  // scored rows
   bool kept = true;       // activations are kept, since backward() follows
-};
-
-/// The tensors of one layer that backward() needs, besides the incoming residual stream.
-struct KeptTensors {
-  Tensor inverse_rms_1;  // [1, T], empty if not kept
-  Tensor qkv;            // [T, (H + 2K) E]
-  Tensor attended;       // [T, H E]
-  Tensor log_sum;        // [T, H], empty if not kept
-  Tensor middle;         // [T, D] residual stream after attention
-  Tensor inverse_rms_2;  // [1, T]
-  Tensor gate_up;        // [T, 2F]
 };
 
 /// The layout of one block of memory. It holds the residual streams of a pass, the head's logits in
@@ -51,7 +41,8 @@ class PassLayout {
   /// shared place still holds it.
   std::int64_t recomputed_layers() const;
   bool recomputes_layer(std::int64_t layer) const;
-  /// Returns whether backward() has to recompute the rotated queries and keys of a layer.
+  /// Returns whether backward() has to recompute the rotated queries and keys of a layer that it
+  /// does not recompute.
   bool recomputes_rotation(std::int64_t layer) const { return rotations_.shares(layer); }
   /// Returns whether backward() has to recompute the logits of a chunk.
   bool recomputes_logits(std::int64_t chunk) const { return chunks_.shares(chunk); }

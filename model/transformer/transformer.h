@@ -13,7 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "model/layers/gradient_sink.h"
+#include "model/layers/resident_weights.h"
 #include "model/operators/operators.h"
+#include "model/transformer/decode_placement.h"
 #include "model/transformer/kv_cache.h"
 #include "model/weights/weights.h"
 
@@ -35,26 +38,6 @@ struct RowLogProbs {
   std::vector<float> entropies;  // [R], nats
 };
 
-/// One token to append to a sequence of the KV cache.
-struct DecodeRow {
-  std::int32_t token = 0;     // or -1 - i for element i of `drawn`, which only the device knows yet
-  std::int32_t sequence = 0;  // handle from KvCache::open
-  bool wants_logits = false;  // false for prompt tokens before the last
-};
-
-/// A matrix or vector of a policy, in a form that can be sent to another process as plain bytes.
-struct SharedTensor {
-  std::int64_t rows = 0, cols = 0;
-  std::int64_t dtype = 0;  // DType
-  MemoryHandle memory;
-};
-
-struct PackedSize {
-  std::int64_t elements = 0;
-  std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
-  std::int64_t bytes = 0;
-};
-
 class Transformer {
  public:
   /// Computes with the operators that own the memory of the weights. Keeps references to both,
@@ -62,6 +45,9 @@ class Transformer {
   /// is a shard, call set_weights() before the first use and after each change instead. The
   /// transformer then stores all weights in its own memory.
   explicit Transformer(const Weights& weights);
+  /// Computes with the weights of `source`, in the memory of `operators`, which must outlive it.
+  Transformer(const ModelConfig& config, Operators& operators,
+              std::shared_ptr<WeightSource> source);
   /// Returns a policy whose weights never change. They are packed while they are read from a model
   /// directory. The CPU operators store a matrix as bf16 if that represents it exactly, so results
   /// are bit-identical. Throws Error as load_weights does.
@@ -116,16 +102,17 @@ class Transformer {
   /// operators do not report free memory.
   void limit_training_bytes(std::int64_t bytes);
 
-  /// Adds d(loss)/d(weights) to `gradient` [1, N], which is fp32 in the operators' memory, in the
-  /// flat order of the weights. The arguments are d(loss)/d(log_probs) and d(loss)/d(entropies) [R]
-  /// of the last forward(). Gradients are summed over tokens in order, so the division of a batch
-  /// into micro-batches does not change a bit. Throws Error for a fixed policy.
+  /// Adds d(loss)/d(weights) to the tensors of `gradient`. The arguments are d(loss)/d(log_probs)
+  /// and d(loss)/d(entropies) [R] of the last forward(). Gradients are summed over tokens in order,
+  /// so with exact operators (CPU, cuda-exact) the division of a batch into micro-batches does not
+  /// change a bit. Throws Error if the weights have no gradient.
   void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
-                std::span<const float> d_entropies, Tensor gradient);
+                std::span<const float> d_entropies, GradientSink& gradient);
 
  private:
   struct State;
-  explicit Transformer(std::unique_ptr<State> state);
+  Transformer(std::shared_ptr<ResidentWeights> weights, Operators& operators);
+  ResidentWeights& resident() const;
   std::unique_ptr<State> state_;
 };
 

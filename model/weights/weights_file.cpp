@@ -17,7 +17,6 @@ namespace lie {
 namespace {
 
 constexpr const char* kWeightsFile = "model.safetensors";
-constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
 /// Releases the memory pages of a mapped file that `bytes` contains completely. The system reads
@@ -164,7 +163,7 @@ class CheckedFiles {
 
   /// Throws Error if the files of a tied model contain a head that is not a copy of the embedding.
   void check_tied_head() const {
-    const auto head = tensors_.find(kHead);
+    const auto head = tensors_.find(kHeadName);
     if (!config_.tied_embeddings || head == tensors_.end()) return;
     const SafetensorsEntry &entry = *head->second.entry, &embedding = of(layout_.front());
     const std::int64_t elements = layout_.front().rows * layout_.front().cols;
@@ -179,7 +178,7 @@ class CheckedFiles {
       fail(
           "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
           "\"{}\"; set it to false to use both",
-          head->second.file, kHead, embedding.name);
+          head->second.file, kHeadName, embedding.name);
     }
     release_pages(entry.data);
   }
@@ -224,13 +223,13 @@ class CheckedFiles {
     for (const Parameter& parameter : layout_) known.insert(parameter.name);
     for (const auto& [name, found] : tensors_) {
       if (known.contains(name) || is_ignored(name)) continue;
-      if (name != kHead) {
+      if (name != kHeadName) {
         fail(
             "{}: tensor \"{}\" has no place in a {} of {} layers{}; does config.json belong to it?",
             found.file, name, config_.architecture, config_.layers,
             name.ends_with("_proj.bias") && !config_.qkv_bias ? " (attention_bias false)" : "");
       }
-      check_tensor(found, {.name = kHead, .rows = config_.vocabulary, .cols = config_.width});
+      check_tensor(found, {.name = kHeadName, .rows = config_.vocabulary, .cols = config_.width});
     }
   }
 

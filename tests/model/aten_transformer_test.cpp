@@ -26,9 +26,9 @@ Trained train(const test::Golden& golden, Operators& operators) {
   Transformer transformer(weights);
   Trained result;
   result.scored = transformer.forward(golden.batch, golden.temperature, true);
-  const Buffer gradient = test::gradient_for(weights);
+  test::Gradient gradient = test::gradient_for(weights);
   transformer.backward(golden.batch, golden.tensors.at("d_log_probs"),
-                       golden.tensors.at("d_entropies"), gradient.view());
+                       golden.tensors.at("d_entropies"), gradient.sink);
   result.gradient = test::to_host(operators, gradient.view());
   return result;
 }
@@ -72,12 +72,12 @@ TEST_P(AtenTransformer, GradientsAccumulateOverMicroBatches) {
   Transformer transformer(weights);
   const PackedBatch full = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
   const auto gradient_of = [&](const std::vector<std::size_t>& cuts) {
-    const Buffer gradient = test::gradient_for(weights, 0.25f);
+    test::Gradient gradient = test::gradient_for(weights, 0.25f);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       const PackedBatch part = test::part_of(full, cuts[c], cuts[c + 1]);
       transformer.forward(part, 1, true);
       const std::vector<float> ones(part.rows.size(), 1);
-      transformer.backward(part, ones, ones, gradient.view());
+      transformer.backward(part, ones, ones, gradient.sink);
     }
     return test::to_host(*aten, gradient.view());
   };
@@ -95,10 +95,10 @@ TEST_P(AtenTransformer, RecomputationDoesNotChangeTheGradient) {
       const Weights weights = test::tiny_weights(config, *aten);
       Transformer transformer(weights);
       transformer.limit_training_bytes(bytes);
-      const Buffer gradient = test::gradient_for(weights);
+      test::Gradient gradient = test::gradient_for(weights);
       transformer.forward(batch, 1, true);
       const std::vector<float> ones(batch.rows.size(), 1);
-      transformer.backward(batch, ones, ones, gradient.view());
+      transformer.backward(batch, ones, ones, gradient.sink);
       return test::to_host(*aten, gradient.view());
     };
     const std::int64_t bytes = training_pass_bytes(config, size.tokens, dtype) / 5 * 4;

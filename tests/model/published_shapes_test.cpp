@@ -7,7 +7,7 @@
 
 #include "common/io/file.h"
 #include "common/io/json.h"
-#include "model/transformer/rope.h"
+#include "model/layers/rope.h"
 #include "model/weights/weights.h"
 #include "tests/bench/bench_model.h"
 #include "tests/directories.h"

@@ -107,7 +107,7 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
 /// Returns the gradient accumulated over `parts`. `transformer` must use the policy's operators.
 std::vector<float> gradient_of(Policy& policy, Transformer& transformer,
                                const std::vector<PackedBatch>& parts) {
-  const Buffer gradient = test::gradient_for(policy.weights);
+  test::Gradient gradient = test::gradient_for(policy.weights);
   std::size_t done = 0, total = 0;
   for (const PackedBatch& part : parts) total += part.rows.size();
   const std::vector<float> d_log_probs = test::float_values("a", total),
@@ -115,7 +115,7 @@ std::vector<float> gradient_of(Policy& policy, Transformer& transformer,
   for (const PackedBatch& part : parts) {
     transformer.forward(part, kTemperature, true);
     transformer.backward(part, std::span(d_log_probs).subspan(done, part.rows.size()),
-                         std::span(d_entropies).subspan(done, part.rows.size()), gradient.view());
+                         std::span(d_entropies).subspan(done, part.rows.size()), gradient.sink);
     done += part.rows.size();
   }
   return test::to_host(*policy.operators, gradient.view());
@@ -328,8 +328,8 @@ TEST(Transformer, FixedPolicyRejectsNewWeightsAndGradients) {
   EXPECT_THROW(fixed.weights_changed(), Error);
   const PackedBatch batch = test::tiny_batch("tokens", {3}, policy.weights.config().vocabulary);
   fixed.forward(batch, kTemperature, true);
-  const Buffer gradient = test::gradient_for(policy.weights);
-  EXPECT_THROW(fixed.backward(batch, std::vector<float>(2), std::vector<float>(2), gradient.view()),
+  test::Gradient gradient = test::gradient_for(policy.weights);
+  EXPECT_THROW(fixed.backward(batch, std::vector<float>(2), std::vector<float>(2), gradient.sink),
                Error);
 }
 
@@ -428,10 +428,10 @@ TEST(Transformer, RejectsInvalidCalls) {
   Policy policy(config_with(true));
   PackedBatch batch = test::tiny_batch("tokens", {4}, 45);
   const std::vector<float> d(3);
-  const Buffer gradient = test::gradient_for(policy.weights);
-  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient.view()), std::runtime_error);
+  test::Gradient gradient = test::gradient_for(policy.weights);
+  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient.sink), std::runtime_error);
   policy.transformer.forward(batch, 1.0f, true);
-  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient.view().cols_at(0, 16)),
+  EXPECT_THROW(FlatGradient(policy.weights.parameters(), gradient.view().cols_at(0, 16)),
                std::runtime_error);
   batch.tokens[0] = 45;
   EXPECT_THROW(policy.transformer.forward(batch, 1.0f, false), std::runtime_error);

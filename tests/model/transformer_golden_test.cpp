@@ -21,9 +21,9 @@ TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsMatchPyTorch) {
   EXPECT_LT(relative_error(scored.log_probs, golden.tensors.at("log_probs")), 1e-5);
   EXPECT_LT(relative_error(scored.entropies, golden.tensors.at("entropies")), 1e-5);
 
-  const Buffer gradient = test::gradient_for(weights);
+  test::Gradient gradient = test::gradient_for(weights);
   transformer.backward(golden.batch, golden.tensors.at("d_log_probs"),
-                       golden.tensors.at("d_entropies"), gradient.view());
+                       golden.tensors.at("d_entropies"), gradient.sink);
   for (const Parameter& p : weights.parameters()) {
     const auto got =
         test::to_host(*operators, gradient.view().elements_at(p.offset, p.rows * p.cols));

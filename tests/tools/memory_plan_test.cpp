@@ -46,11 +46,11 @@ std::int64_t allocated_by_a_pass(std::int64_t most, std::optional<std::int64_t> 
   policy.transformer.limit_training_bytes(most);
   const PackedBatch batch =
       test::tiny_batch("pass", std::vector<int>(20, 100), kPassShape.vocabulary);
-  const Buffer gradient = test::gradient_for(policy.weights);
+  test::Gradient gradient = test::gradient_for(policy.weights);
   const std::vector<float> ones(batch.rows.size(), 1.0f);
   const std::int64_t before = traffic.allocated_bytes;
   policy.transformer.forward(batch, 1, /*keep_for_backward=*/true);
-  policy.transformer.backward(batch, ones, ones, gradient.view());
+  policy.transformer.backward(batch, ones, ones, gradient.sink);
   return traffic.allocated_bytes - before;
 }
 
@@ -97,7 +97,7 @@ TEST(MemoryPlan, MomentsAndGradientHaveTheSizeOfTheWeights) {
   const AdamW optimizer({}, policy.weights);
   EXPECT_EQ(part(plan, "moments"), traffic.allocated_bytes - before);
   before = traffic.allocated_bytes;
-  const Buffer gradient = test::gradient_for(policy.weights);
+  test::Gradient gradient = test::gradient_for(policy.weights);
   EXPECT_EQ(part(plan, "gradients"), traffic.allocated_bytes - before);
   EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradients"));
   EXPECT_EQ(part(plan, "reference policy"), 0);

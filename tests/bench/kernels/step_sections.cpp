@@ -85,7 +85,8 @@ class Steps {
       const Tensor gradient = in.memory.floats(1, transformer_elements());
       return [this, batch, d, gradient] {
         transformer().forward(batch, 1.0f, true);
-        transformer().backward(batch, d, d, gradient);
+        FlatGradient sink(parameter_layout(model_), gradient);
+        transformer().backward(batch, d, d, sink);
       };
     });
   }

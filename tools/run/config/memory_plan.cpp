@@ -30,7 +30,7 @@ Elements elements_of(const ModelConfig& model) {
   Elements elements{.flat = flat_elements(layout)};
   for (const Parameter& parameter : layout) {
     if (parameter.rows == 1) continue;
-    const bool is_looked_up = parameter.name == "model.embed_tokens.weight";
+    const bool is_looked_up = parameter.role == ParameterRole::kEmbedding;
     const std::int64_t count = parameter.rows * parameter.cols;
     elements.matrices += count;
     if (!is_looked_up || model.tied_embeddings) elements.packed += count;

@@ -1,8 +1,11 @@
-#include "model/transformer/rope.h"
+#include "model/layers/rope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+
+#include "common/base/error.h"
 
 namespace lie {
 namespace {
@@ -45,6 +48,18 @@ std::vector<float> rope_table(const ModelConfig& config, std::int64_t positions)
     for (const float f : frequencies) table.push_back(static_cast<float>(std::sin(angle(f))));
   }
   return table;
+}
+
+void RopeTable::grow(const ModelConfig& config, Operators& operators, std::int64_t end) {
+  if (end > config.max_positions) {
+    fail("a sequence of {} tokens is longer than the model's max_position_embeddings {}", end,
+         config.max_positions);
+  }
+  if (!memory_.empty() && end <= memory_.view().rows) return;
+  const std::int64_t positions =
+      std::min(config.max_positions, std::max<std::int64_t>(2 * end, 1024));
+  memory_ = operators.allocate(positions, config.head_width, DType::kFloat32);
+  operators.copy_from_host(rope_table(config, positions), memory_.view());
 }
 
 }  // namespace lie

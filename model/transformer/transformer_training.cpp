@@ -1,5 +1,7 @@
-// The forward pass of training: packed sequences through all layers, then log-probs of the scored
-// rows in chunks.
+// The passes of training: packed sequences forward through all layers, then backward. Each weight's
+// gradient is a sum over tokens in order that starts from the value in the caller's memory.
+// Therefore micro-batches of complete sequences give a gradient that is bit-identical to that of
+// the whole batch, if the operators are exact.
 #include <algorithm>
 #include <cstddef>
 
@@ -89,11 +91,6 @@ TrainingLists Transformer::State::upload(const PackedBatch& batch) {
   return {sequences, lists[1], lists[2], lists[3], lists[4]};
 }
 
-Transformer::State::Scores Transformer::State::scores(GrowingTensor& of_rows) {
-  const Tensor both = row_statistics(of_rows, 2 * training.rows);
-  return {both, both.cols_at(0, training.rows), both.cols_at(training.rows, training.rows)};
-}
-
 /// Prepares a pass: checks the batch, decides which activations are kept, and divides the scored
 /// rows into chunks.
 void Transformer::State::begin_training(const PackedBatch& batch, float temperature, bool keep) {
@@ -143,60 +140,21 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   return b;
 }
 
-/// Computes one block. With `recompute`, it computes only the tensors that backward() needs.
-void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
-                                                bool recompute) {
-  const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
-  const BlockTensors tensors = training_tensors(layer);
-  const auto attention = [&](const BlockTensors& t) {
-    operators.qk_norm_rope(t.qkv, rotation(weight, lists.positions), t.rotated);
-    operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
-  };
-  if (recompute) return forward_to_gate_up(operators, weight, tensors, attention);
-  forward_block(operators, weight, tensors, attention);
-}
-
-Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
-  const auto end = std::ranges::upper_bound(training.chunks, row);
-  const std::int64_t first = *std::prev(end);
-  return {std::prev(end) - training.chunks.begin(), first, *end - first};
-}
-
-Tensor Transformer::State::logits_of(const Chunk& chunk) const {
-  return training.layout.logits(training.memory.view().data, chunk.number).rows_at(0, chunk.rows);
-}
-
-Tensor Transformer::State::form_logits(const Chunk& chunk) {
-  const Tensor normed = rows_of(training.final_normed, training.rows, config.width);
-  const Tensor logits = logits_of(chunk);
-  operators.linear(normed.rows_at(chunk.first, chunk.rows), *head, logits);
-  return logits;
-}
-
-/// Normalizes the scored rows of the last layer's output, the head's input.
-void Transformer::State::final_rows(Tensor x, Indices rows) {
-  const Tensor last = rows_of(training.final_x, training.rows, config.width);
-  operators.gather_rows(x, rows, last);
-  operators.rms_norm(last, final_norm, eps,
-                     rows_of(training.final_normed, training.rows, config.width),
-                     row_statistics(training.final_inverse_rms, training.rows));
-}
-
-RowLogProbs Transformer::State::score_rows(Indices targets) {
+BlockGradients Transformer::State::gradient_tensors() {
   auto& t = training;
-  const Scores own = scores(t.scores);
-  const Tensor log_sum = row_statistics(t.log_sum, t.rows);
-  for (std::int64_t r = 0; r < t.rows;) {
-    const Chunk chunk = chunk_of(r);
-    const auto part = [&](Tensor of_rows) { return of_rows.cols_at(chunk.first, chunk.rows); };
-    operators.log_probs(form_logits(chunk), targets.from(chunk.first, chunk.rows), t.temperature,
-                        part(own.log_probs), part(own.entropies), part(log_sum));
-    r += chunk.rows;
-  }
-  std::vector<float> host(static_cast<std::size_t>(2 * t.rows));
-  operators.copy_to_host(own.both, host);
-  const auto middle = host.begin() + t.rows;
-  return {{host.begin(), middle}, {middle, host.end()}};
+  BlockGradients d;
+  d.x = rows_of(t.dx, t.tokens, config.width);
+  d.normed = rows_of(t.d_normed, t.tokens, config.width);
+  d.qkv = rows_of(t.d_qkv, t.tokens, shape.qkv_cols());
+  d.rotated = rows_of(t.d_rotated, t.tokens, shape.q_cols() + shape.kv_cols());
+  d.attended = rows_of(t.d_attended, t.tokens, shape.q_cols());
+  d.gate_up = rows_of(t.d_gate_up, t.tokens, 2 * config.ffn_width);
+  d.activated = rows_of(t.d_activated, t.tokens, config.ffn_width);
+  return d;
+}
+
+PackedRows Transformer::State::packed_rows(const TrainingLists& lists) const {
+  return {lists.sequences, lists.positions, rope.view()};
 }
 
 RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
@@ -205,12 +163,51 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   s.begin_training(batch, temperature, keep_for_backward);
   s.operators.begin_pass();
   const TrainingLists lists = s.upload(batch);
-  s.grow_rope(lists.sequences.longest);
-  s.embed(s.operators, lists.tokens, s.training_tensors(0).x);
-  for (std::int64_t l = 0; l < s.config.layers; ++l)
-    s.forward_training_block(l, lists, /*recompute=*/false);
-  s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
-  return s.score_rows(lists.targets);
+  s.rope.grow(s.config, s.operators, lists.sequences.longest);
+  const PackedRows rows = s.packed_rows(lists);
+  s.source->outer().embed(s.operators, lists.tokens, s.training_tensors(0).x);
+  for (std::int64_t l = 0; l < s.config.layers; ++l) {
+    s.source->acquire(l).forward(s.operators, s.training_tensors(l), rows);
+    s.source->release(l);
+  }
+  return s.score_rows(s.training_tensors(s.config.layers - 1).out, lists);
+}
+
+void Transformer::State::backward_block(std::int64_t layer, const TrainingLists& lists,
+                                        GradientSink& gradient) {
+  const BlockTensors tensors = training_tensors(layer);
+  const PackedRows rows = packed_rows(lists);
+  const Block& block = source->acquire(layer);
+  if (training.layout.recomputes_layer(layer)) {
+    block.recompute(operators, tensors, rows);
+  } else if (training.layout.recomputes_rotation(layer)) {
+    block.attention.rotate(operators, tensors, rows);
+  }
+  block.backward(operators, tensors, rows, gradient_tensors(), gradient.layer(layer));
+  source->release(layer);
+  gradient.done(layer);
+}
+
+void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
+                           std::span<const float> d_entropies, GradientSink& gradient) {
+  State& s = *state_;
+  if (!s.source->is_trained()) fail("a fixed policy has no gradient");
+  if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||
+      s.training.rows != std::ssize(batch.rows)) {
+    fail("backward() must follow forward() of the same batch with keep_for_backward");
+  }
+  if (d_log_probs.size() != batch.rows.size() || d_entropies.size() != batch.rows.size()) {
+    fail("backward(): {} and {} row gradients for {} rows", d_log_probs.size(), d_entropies.size(),
+         batch.rows.size());
+  }
+  s.operators.begin_pass();
+  const TrainingLists lists = s.upload(batch);
+  const RoleTensors& outer = gradient.layer(kNoLayer);
+  s.backward_head(d_log_probs, d_entropies, lists, outer);
+  for (std::int64_t l = s.config.layers - 1; l >= 0; --l) s.backward_block(l, lists, gradient);
+  s.backward_embedding(batch, lists, outer[ParameterRole::kEmbedding]);
+  gradient.done(kNoLayer);
+  s.training.kept = false;
 }
 
 }  // namespace lie

@@ -1,0 +1,134 @@
+#include "model/layers/resident_weights.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace lie {
+
+ResidentWeights::ResidentWeights(const ModelConfig& config, Operators& operators)
+    : config_(config), operators_(operators), layout_(parameter_layout(config)) {
+  for (std::int64_t l = 0; l < config_.layers; ++l) {
+    blocks_.push_back(make_block(config_, layout_, l));
+  }
+}
+
+ResidentWeights::ResidentWeights(const Weights& weights)
+    : ResidentWeights(weights.config(), weights.operators()) {
+  weights_ = &weights;
+  if (views_weights()) flat_ = FlatTensors(layout_, weights.flat());
+  make_matrices(views_weights());
+}
+
+ResidentWeights::ResidentWeights(std::unique_ptr<StoredWeights> stored, Operators& operators)
+    : ResidentWeights(stored->config(), operators) {
+  stored_ = std::move(stored);
+  make_matrices(true);
+  stored_.reset();
+}
+
+/// Makes all matrices, and `packs` each layer as soon as it is made.
+void ResidentWeights::make_matrices(bool packs) {
+  for (std::int64_t l = 0; l < config_.layers; ++l) {
+    const auto make = [&](Linear& linear) { linear.matrix = make_weight(linear.out(), linear.in); };
+    for_each_weight(blocks_[static_cast<std::size_t>(l)], make, [](Tensor&, ParameterRole) {});
+    if (packs) pack_layer(l);
+  }
+  outer_.head = make_weight(config_.vocabulary, config_.width);
+  if (!views_weights() && !config_.tied_embeddings) {
+    outer_.own_embedding = make_weight(config_.vocabulary, config_.width);
+  }
+  if (packs) pack_outer();
+}
+
+std::unique_ptr<PackedWeight> ResidentWeights::make_weight(std::int64_t rows,
+                                                           std::int64_t cols) const {
+  return operators_.make_weight(rows, cols, stored_ ? WeightUse::kFixed : WeightUse::kTrained);
+}
+
+void ResidentWeights::weights_changed() {
+  if (!weights_) fail("the weights of a fixed policy cannot be changed");
+  pack(weights_->flat());
+}
+
+void ResidentWeights::pack(Tensor flat) {
+  if (!weights_) fail("the weights of a fixed policy cannot be changed");
+  flat_ = FlatTensors(layout_, flat);
+  for (std::int64_t l = 0; l < config_.layers; ++l) pack_layer(l);
+  pack_outer();
+  if (is_shared_) wait();
+}
+
+void ResidentWeights::pack_layer(std::int64_t layer) {
+  const auto matrix = [&](Linear& linear) {
+    std::int64_t first_out = 0;
+    for (const Projection& p : linear.projections) {
+      pack_matrix(*linear.matrix, first_out, parameter(layer, p.weight));
+      first_out += p.rows;
+    }
+  };
+  for_each_weight(
+      blocks_[static_cast<std::size_t>(layer)], matrix,
+      [&](Tensor& tensor, ParameterRole role) { tensor = vector(parameter(layer, role)); });
+}
+
+void ResidentWeights::pack_outer() {
+  using enum ParameterRole;
+  outer_.final_norm = vector(parameter(kNoLayer, kFinalNorm));
+  const Parameter& embedding = parameter(kNoLayer, kEmbedding);
+  pack_matrix(*outer_.head, 0, config_.tied_embeddings ? embedding : parameter(kNoLayer, kHead));
+  if (outer_.own_embedding) pack_matrix(*outer_.own_embedding, 0, embedding);
+  if (views_weights() && !config_.tied_embeddings) {
+    outer_.embedding = flat_.layer(kNoLayer)[kEmbedding];
+  }
+}
+
+void ResidentWeights::pack_matrix(PackedWeight& weight, std::int64_t first_out,
+                                  const Parameter& parameter) const {
+  constexpr std::int64_t kBlockElements = 1 << 20;
+  if (!stored_) {
+    return operators_.pack(weight, first_out, flat_.layer(parameter.layer)[parameter.role]);
+  }
+  const std::int64_t block_rows =
+      std::clamp<std::int64_t>(kBlockElements / parameter.cols, 1, parameter.rows);
+  const Buffer memory = operators_.allocate(block_rows, parameter.cols, DType::kFloat32);
+  for (std::int64_t first = 0; first < parameter.rows; first += block_rows) {
+    const Tensor block = memory.view().rows_at(0, std::min(block_rows, parameter.rows - first));
+    stored_->read(parameter, first * parameter.cols, operators_, block);
+    operators_.pack(weight, first_out + first, block);
+  }
+}
+
+Tensor ResidentWeights::vector(const Parameter& parameter) {
+  if (views_weights()) return flat_.layer(parameter.layer)[parameter.role];
+  Buffer& own = own_vectors_[parameter.name];
+  if (own.empty()) own = operators_.allocate(1, parameter.cols, DType::kFloat32);
+  stored_ ? stored_->read(parameter, 0, operators_, own.view())
+          : operators_.copy(flat_.layer(parameter.layer)[parameter.role], own.view());
+  return own.view();
+}
+
+std::vector<const PackedWeight*> ResidentWeights::packed_weights() const {
+  std::vector<const PackedWeight*> all = {outer_.head.get()};
+  if (outer_.own_embedding) all.push_back(outer_.own_embedding.get());
+  for (const Block& block : blocks_) {
+    for_each_weight(
+        block, [&](const Linear& linear) { all.push_back(linear.matrix.get()); },
+        [](const Tensor&, ParameterRole) {});
+  }
+  return all;
+}
+
+PackedSize ResidentWeights::packed_size() const {
+  PackedSize size;
+  for (const PackedWeight* weight : packed_weights()) {
+    const std::int64_t elements = weight->out() * weight->in(), bytes = weight->bytes();
+    size.elements += elements;
+    if (bytes >= elements * dtype_bytes(DType::kFloat32)) size.fp32_elements += elements;
+    size.bytes += bytes;
+  }
+  return size;
+}
+
+}  // namespace lie
