@@ -19,9 +19,10 @@ Attention make_attention(const ModelConfig& config, std::span<const Parameter> l
   made.shape = attention_shape(config);
   made.eps = static_cast<float>(config.rms_norm_eps);
   made.has_qk_norm = config.qk_norm;
-  made.qkv = make_linear(
-      layout, layer,
-      {{kQuery, bias(qkv, kQueryBias)}, {kKey, bias(qkv, kKeyBias)}, {kValue, bias(qkv, kValueBias)}});
+  made.qkv = make_linear(layout, layer,
+                         {{kQuery, bias(qkv, kQueryBias)},
+                          {kKey, bias(qkv, kKeyBias)},
+                          {kValue, bias(qkv, kValueBias)}});
   made.o = make_linear(layout, layer, {{kOutput, bias(config.output_bias, kOutputBias)}});
   return made;
 }
@@ -53,11 +54,10 @@ void Attention::backward_heads(Operators& ops, const BlockTensors& t, const Pack
                                const BlockGradients& d, const RoleTensors& gradient) const {
   o.backward_weight(ops, d.x, t.attended, rows.sequences.starts, gradient);
   o.backward_input(ops, d.x, d.attended);
-  ops.attention_backward(d.attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
-                         rows.sequences, d.rotated, d.qkv);
+  ops.attention_backward(d.attended, t.rotated, t.qkv, t.attended, t.log_sum, shape, rows.sequences,
+                         d.rotated, d.qkv);
   ops.qk_norm_rope_backward(d.rotated, t.qkv, rotation(rows.rope, rows.positions), d.qkv,
-                            gradient[ParameterRole::kQueryNorm],
-                            gradient[ParameterRole::kKeyNorm]);
+                            gradient[ParameterRole::kQueryNorm], gradient[ParameterRole::kKeyNorm]);
 }
 
 void Attention::backward_qkv(Operators& ops, const BlockTensors& t, const PackedRows& rows,

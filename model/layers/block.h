@@ -41,8 +41,7 @@ template <typename AnyBlock, typename OnLinear, typename OnVector>
 void for_each_weight(AnyBlock& block, const OnLinear& linear, const OnVector& vector) {
   auto& attention = block.attention;
   auto& feed_forward = block.feed_forward;
-  const std::array all = {&attention.qkv, &attention.o, &feed_forward.gate_up,
-                          &feed_forward.down};
+  const std::array all = {&attention.qkv, &attention.o, &feed_forward.gate_up, &feed_forward.down};
   for (auto* layer : all) linear(*layer);
   for (auto* layer : all) {
     for (auto& p : layer->projections) {

@@ -22,9 +22,8 @@ struct FeedForward {
   void backward_down(Operators& ops, const BlockTensors& t, std::span<const std::int32_t> starts,
                      const BlockGradients& d, const RoleTensors& gradient) const;
   /// Computes d.normed from d.gate_up, and adds the gradient of `gate_up`. t.normed is the input.
-  void backward_gate_up(Operators& ops, const BlockTensors& t,
-                        std::span<const std::int32_t> starts, const BlockGradients& d,
-                        const RoleTensors& gradient) const;
+  void backward_gate_up(Operators& ops, const BlockTensors& t, std::span<const std::int32_t> starts,
+                        const BlockGradients& d, const RoleTensors& gradient) const;
 };
 
 FeedForward make_feed_forward(std::span<const Parameter> layout, std::int64_t layer);

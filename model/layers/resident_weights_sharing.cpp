@@ -50,8 +50,8 @@ Tensor ResidentWeights::memory_of(const Entry& entry) const {
 
 namespace {
 
-/// Throws Error unless the handle is that of a tensor with this name and shape. `dtype` is its type,
-/// or empty if it may have either.
+/// Throws Error unless the handle is that of a tensor with this name and shape. `dtype` is its
+/// type, or empty if it may have either.
 void check_handle(const std::string& name, std::int64_t rows, std::int64_t cols,
                   std::optional<DType> dtype, const SharedTensor& handle) {
   const auto number = static_cast<std::int64_t>(dtype.value_or(DType::kFloat32));

@@ -101,7 +101,8 @@ void DecodePlacement::upload_lists() {
   lists.emplace_back(&tokens_, &device_tokens_);
   lists.emplace_back(&wanted_, &device_wanted_);
   joined_.clear();
-  for (const auto& [host, device] : lists) joined_.insert(joined_.end(), host->begin(), host->end());
+  for (const auto& [host, device] : lists)
+    joined_.insert(joined_.end(), host->begin(), host->end());
   Indices all = operators_.upload(joined_);
   if (is_padded_) all = at_fixed_address(all);
   for (const auto& [host, device] : lists) {

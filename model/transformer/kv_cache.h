@@ -35,8 +35,8 @@ class KvCache {
   /// scratch page of padding rows. Throws Error with the bytes requested if the allocation fails.
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
       : KvCache(config, kv_layout(config), operators, pages) {}
-  /// As above with layers grouped by `layout`. Throws Error unless it places all layers of the model
-  /// in groups of one size.
+  /// As above with layers grouped by `layout`. Throws Error unless it places all layers of the
+  /// model in groups of one size.
   KvCache(const ModelConfig& config, KvLayout layout, Operators& operators, std::int64_t pages);
 
   std::int32_t open();

@@ -51,8 +51,8 @@ void Transformer::State::decode_rows(Operators& ops, const DecodeTensors& all, c
   outer.embed(ops, placement.device_tokens().from(first, end - first), t.x);
   for (std::int64_t l = 0; l < config.layers; ++l) {
     const KvLayout::Place& place = cache.layout().places[static_cast<std::size_t>(l)];
-    const PagedRows rows{placement.batch(place.group, first, end - first),
-                         {cache.pool(), place.layer}, rope.view()};
+    const PagedRows rows{
+        placement.batch(place.group, first, end - first), {cache.pool(), place.layer}, rope.view()};
     source->acquire(l).forward(ops, t, rows);
     source->release(l);
   }

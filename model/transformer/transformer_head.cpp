@@ -64,8 +64,8 @@ Tensor Transformer::State::form_d_logits(const Chunk& chunk, Indices targets) {
   const Scores d = scores(t.d_scores);
   operators.log_probs_backward(logits, targets.from(chunk.first, chunk.rows), t.temperature,
                                in_chunk(scores(t.scores).entropies),
-                               in_chunk(row_statistics(t.log_sum, t.rows)),
-                               in_chunk(d.log_probs), in_chunk(d.entropies));
+                               in_chunk(row_statistics(t.log_sum, t.rows)), in_chunk(d.log_probs),
+                               in_chunk(d.entropies));
   return logits;
 }
 

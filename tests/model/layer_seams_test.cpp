@@ -43,9 +43,7 @@ class OneLayer final : public WeightSource {
         block_(make_block(config_, layout_, 0)) {
     for_each_weight(
         block_,
-        [&](Linear& linear) {
-          linear.matrix = operators_.make_weight(linear.out(), linear.in);
-        },
+        [&](Linear& linear) { linear.matrix = operators_.make_weight(linear.out(), linear.in); },
         [](Tensor&, ParameterRole) {});
   }
 
@@ -129,8 +127,8 @@ class LayerSeams : public testing::TestWithParam<bool> {
  protected:
   std::vector<float> gradient_of(Transformer& policy, GradientSink& sink, Tensor flat) {
     for (const auto& [first, end] : {std::pair{0, 2}, std::pair{2, 4}}) {
-      const PackedBatch part = test::part_of(batch, static_cast<std::size_t>(first),
-                                             static_cast<std::size_t>(end));
+      const PackedBatch part =
+          test::part_of(batch, static_cast<std::size_t>(first), static_cast<std::size_t>(end));
       scored.push_back(policy.forward(part, kTemperature, true).log_probs);
       const std::vector<float> d = test::float_values("d", part.rows.size());
       policy.backward(part, d, d, sink);
@@ -229,7 +227,8 @@ TEST(KvLayout, OfOtherSizeThanTheModelIsRefused) {
   const auto operators = make_cpu_operators(1);
   const ModelConfig config = config_with(true);
   EXPECT_THROW(KvCache(config, KvLayout{{{0, 0}, {0, 1}}, 1}, *operators, 4), Error);
-  EXPECT_THROW(KvCache(config, KvLayout{{{0, 0}, {1, 0}, {2, 0}, {0, 1}}, 3}, *operators, 4), Error);
+  EXPECT_THROW(KvCache(config, KvLayout{{{0, 0}, {1, 0}, {2, 0}, {0, 1}}, 3}, *operators, 4),
+               Error);
 }
 
 }  // namespace
