@@ -9,7 +9,7 @@
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/tickets.h"
 #include "learner/step.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 #include "learner/update/update.h"
 
 namespace lie {

@@ -8,7 +8,7 @@
 
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 #include "learner/update/update.h"
 
 namespace lie {

@@ -20,7 +20,7 @@
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 
 namespace lie {
 

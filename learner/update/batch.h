@@ -10,7 +10,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "learner/update/policy_loss.h"
+#include "learner/loss/policy_loss.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {

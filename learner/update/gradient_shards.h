@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/comm/collective/collective.h"
-#include "learner/update/policy_loss.h"
+#include "learner/loss/policy_loss.h"
 #include "model/operators/operators.h"
 #include "model/transformer/training_memory.h"
 #include "model/transformer/transformer.h"

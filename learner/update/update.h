@@ -13,11 +13,11 @@
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
-#include "learner/update/policy_loss.h"
+#include "learner/loss/policy_loss.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {

@@ -15,7 +15,7 @@
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 
 namespace lie::analyze {
 

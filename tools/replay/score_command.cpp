@@ -16,7 +16,7 @@
 #include "common/io/json.h"
 #include "common/text/counted.h"
 #include "learner/schedule/logged_steps.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 #include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"

@@ -1,4 +1,4 @@
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "learner/update/policy_loss.h"
+#include "learner/loss/policy_loss.h"
 
 #include <algorithm>
 #include <bit>
