@@ -118,7 +118,7 @@ class Step {
     UpdateOptions options;
     options.batch.mini_batch_prompts = kPrompts;
     options.batch.max_micro_batch_tokens = micro_batch_tokens;
-    options.loss.algorithm = Algorithm::kGrpo;
+    options.loss.algorithm = "grpo";
     return options;
   }
 

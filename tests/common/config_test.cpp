@@ -457,6 +457,17 @@ TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   EXPECT_THROW(set("none"), Error);
 }
 
+TEST_F(Config, ATextWithChoicesTakesNoOther) {
+  std::string color = "red";
+  fields.add_one_of("color", color, {"red", "green"}, {"Color."});
+  EXPECT_NE(dump_config(fields).find("color: red\n"), std::string::npos);
+  set_config(fields, std::vector<std::string>{"color=green"});
+  EXPECT_EQ(color, "green");
+  EXPECT_EQ(error_of([&] { set_config(fields, std::vector<std::string>{"color=blue"}); }),
+            "--set color=blue: color: expected one of red, green, found \"blue\"; correct it, or "
+            "leave the key out for the default red");
+}
+
 TEST_F(Config, NegativeNumbersOfEarlierVersionsAreUnsetOptionalNumbers) {
   std::optional<double> clip_high = 0.5;
   fields.add("clip_high", clip_high, {.help = "Upper clip.", .min = 0});

@@ -185,9 +185,10 @@ double by_size(double parameters, double small, double large) {
 void fit_to_size(double parameters, TrainConfig& config) {
   config.tickets.samples_per_prompt = 16;
   config.update.mini_batch_prompts = kPromptsPerStep / 4;
-  config.policy_loss.algorithm = Algorithm::kGspo;
-  config.policy_loss.clip_low = by_size(parameters, 0.01, 3e-4);
-  config.policy_loss.clip_high = by_size(parameters, 0.013, 4e-4);
+  config.policy_loss.algorithm = "gspo";
+  ClipOptions& clip = config.policy_loss.of<ClipOptions>();
+  clip.clip_low = by_size(parameters, 0.01, 3e-4);
+  clip.clip_high = by_size(parameters, 0.013, 4e-4);
   config.policy_loss.kl_coefficient = parameters < 1e8 ? 0.01 : 0;
   OptimizerOptions& optimizer = config.optimizer;
   optimizer.learning_rate = by_size(parameters, 4e-4, 1e-6);

@@ -82,19 +82,47 @@ void expect_golden(const PolicyLossOptions& options, double loss, std::span<cons
   }
 }
 
-constexpr auto kGrpo = Algorithm::kGrpo;
+PolicyLossOptions grpo(const ClipOptions& clip = {}) {
+  PolicyLossOptions options;
+  options.algorithm = "grpo";
+  options.of<ClipOptions>() = clip;
+  return options;
+}
+
+PolicyLossOptions gspo(const ClipOptions& clip = {}) {
+  PolicyLossOptions options = grpo(clip);
+  options.algorithm = "gspo";
+  return options;
+}
+
+constexpr ClipOptions kWide = {.clip_low = 0.5, .clip_high = 0.5};
+
+PolicyLossOptions with(PolicyLossOptions options, Aggregation aggregation, double divisor = 10) {
+  options.aggregation = aggregation;
+  options.constant_divisor = divisor;
+  return options;
+}
+
+PolicyLossOptions with(PolicyLossOptions options, const TisOptions& tis) {
+  options.recompute_old_log_probs = true;
+  static_cast<TisOptions&>(options) = tis;
+  return options;
+}
+
+PolicyLossOptions with(PolicyLossOptions options, const KlTermOptions& kl) {
+  static_cast<KlTermOptions&>(options) = kl;
+  return options;
+}
 
 TEST(PolicyLoss, AgreesWithPyTorch) {
   using namespace golden;
-  expect_golden({.algorithm = kGrpo}, kGrpoLoss, kGrpoLogProbSlope);
-  expect_golden({.algorithm = kGrpo, .clip_high = 0.28}, kClipHigherLoss, kClipHigherLogProbSlope);
-  expect_golden({.algorithm = kGrpo, .dual_clip = 3}, kDualClipLoss, kDualClipLogProbSlope);
-  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}, kTokenMeanLoss,
-                kTokenMeanLogProbSlope);
-  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kConstant, .constant_divisor = 10},
-                kConstantLoss, kConstantLogProbSlope);
-  expect_golden({}, kGspoLoss, kGspoLogProbSlope);
-  expect_golden({.clip_low = 0.5, .clip_high = 0.5}, kGspoWideLoss, kGspoWideLogProbSlope);
+  expect_golden(grpo(), kGrpoLoss, kGrpoLogProbSlope);
+  expect_golden(grpo({.clip_high = 0.28}), kClipHigherLoss, kClipHigherLogProbSlope);
+  expect_golden(grpo({.dual_clip = 3}), kDualClipLoss, kDualClipLogProbSlope);
+  expect_golden(with(grpo(), Aggregation::kTokenMean), kTokenMeanLoss, kTokenMeanLogProbSlope);
+  expect_golden(with(grpo(), Aggregation::kConstant, 10), kConstantLoss, kConstantLogProbSlope);
+  expect_golden(gspo(), kGspoLoss, kGspoLogProbSlope);
+  expect_golden(gspo(kWide), kGspoWideLoss, kGspoWideLogProbSlope);
 }
 
 void expect_weights(const PolicyLossOptions& options, std::span<const double> weights) {
@@ -108,7 +136,7 @@ void expect_weights(const PolicyLossOptions& options, std::span<const double> we
 
 TEST(PolicyLoss, TruncatedImportanceSamplingAgreesWithPyTorch) {
   using namespace golden;
-  PolicyLossOptions options{.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2};
+  PolicyLossOptions options = with(grpo(), TisOptions{.tis_cap = 1.2});
   expect_golden(options, kTisLoss, kTisLogProbSlope);
   expect_weights(options, kTisWeight);
   options.tis_level = TisLevel::kSequence;
@@ -117,56 +145,44 @@ TEST(PolicyLoss, TruncatedImportanceSamplingAgreesWithPyTorch) {
 }
 
 TEST(PolicyLoss, SequenceTisOfGspoAgreesWithPyTorch) {
-  const PolicyLossOptions options{.clip_low = 0.5,
-                                  .clip_high = 0.5,
-                                  .recompute_old_log_probs = true,
-                                  .tis_cap = 1.4,
-                                  .tis_level = TisLevel::kSequence};
+  const PolicyLossOptions options =
+      with(gspo(kWide), TisOptions{.tis_cap = 1.4, .tis_level = TisLevel::kSequence});
   expect_golden(options, golden::kGspoTisSequenceLoss, golden::kGspoTisSequenceLogProbSlope);
   expect_weights(options, golden::kGspoTisSequenceWeight);
 }
 
 TEST(PolicyLoss, MaskingBeyondTheTisCapAgreesWithPyTorch) {
   using namespace golden;
-  PolicyLossOptions options{.algorithm = kGrpo,
-                            .recompute_old_log_probs = true,
-                            .tis_cap = 1.2,
-                            .tis_beyond = BeyondCap::kMask};
+  PolicyLossOptions options =
+      with(grpo(), TisOptions{.tis_cap = 1.2, .tis_beyond = BeyondCap::kMask});
   expect_golden(options, kTisMaskLoss, kTisMaskLogProbSlope);
   expect_weights(options, kTisMaskWeight);
-  options = {.clip_low = 0.5,
-             .clip_high = 0.5,
-             .recompute_old_log_probs = true,
-             .tis_cap = 1.4,
-             .tis_level = TisLevel::kSequence,
-             .tis_beyond = BeyondCap::kMask};
+  options = with(gspo(kWide), TisOptions{.tis_cap = 1.4,
+                                         .tis_level = TisLevel::kSequence,
+                                         .tis_beyond = BeyondCap::kMask});
   expect_golden(options, kGspoTisMaskLoss, kGspoTisMaskLogProbSlope);
   expect_weights(options, kGspoTisMaskWeight);
 }
 
 TEST(PolicyLoss, MaskingTruncatedResponsesAgreesWithPyTorchWithoutThem) {
   using namespace golden;
-  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .mask_truncated = true}, kMaskedLoss,
-                kMaskedLogProbSlope);
-  expect_golden(
-      {.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .mask_truncated = true},
-      kMaskedTokenMeanLoss, kMaskedTokenMeanLogProbSlope);
-  expect_golden({.algorithm = kGrpo,
-                 .aggregation = Aggregation::kConstant,
-                 .constant_divisor = 10,
-                 .mask_truncated = true},
-                kMaskedConstantLoss, kMaskedConstantLogProbSlope);
+  const auto masked = [](PolicyLossOptions options) {
+    options.mask_truncated = true;
+    return options;
+  };
+  expect_golden(masked(gspo(kWide)), kMaskedLoss, kMaskedLogProbSlope);
+  expect_golden(masked(with(grpo(), Aggregation::kTokenMean)), kMaskedTokenMeanLoss,
+                kMaskedTokenMeanLogProbSlope);
+  expect_golden(masked(with(grpo(), Aggregation::kConstant, 10)), kMaskedConstantLoss,
+                kMaskedConstantLogProbSlope);
 }
 
 TEST(PolicyLoss, KlEstimatorsAgreeWithPyTorch) {
   using namespace golden;
-  expect_golden(
-      {.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kWeightedK3},
-      kKlWeightedK3Loss, kKlWeightedK3LogProbSlope);
-  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK2},
-                kKlK2Loss, kKlK2LogProbSlope);
-  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .kl_coefficient = 0.1}, kKlK3Loss,
-                kKlK3LogProbSlope);
+  expect_golden(with(grpo(), KlTermOptions{0.1, KlEstimator::kWeightedK3}), kKlWeightedK3Loss,
+                kKlWeightedK3LogProbSlope);
+  expect_golden(with(grpo(), KlTermOptions{0.1, KlEstimator::kK2}), kKlK2Loss, kKlK2LogProbSlope);
+  expect_golden(with(gspo(kWide), KlTermOptions{0.1}), kKlK3Loss, kKlK3LogProbSlope);
 }
 
 // The expected slope over the tokens of a softmax policy, by enumeration: sum_a p(a) slope(a)
@@ -196,7 +212,7 @@ struct ThreeTokens {
       const float entropy[] = {0};
       float slope[] = {0}, unused[] = {0};
       PolicyLossStats stats;
-      policy_loss({.algorithm = kGrpo, .kl_coefficient = 1, .kl_estimator = estimator},
+      policy_loss(with(grpo(), KlTermOptions{1, estimator}),
                   {.log_probs = log_prob,
                    .old_log_probs = log_prob,
                    .behavior_log_probs = {},
@@ -228,10 +244,12 @@ TEST(PolicyLoss, ExpectedKlSlopesAreThoseOfTheDivergences) {
 }
 
 TEST(PolicyLoss, RefusesK1BecauseItsExpectedGradientIsZero) {
-  const PolicyLossOptions options{.kl_coefficient = 0.01, .kl_estimator = KlEstimator::kK1};
-  EXPECT_NE(error_of([&] { check_options(options); }).find("kl_estimator is k1"),
-            std::string::npos);
-  EXPECT_EQ(error_of([] { check_options({.kl_estimator = KlEstimator::kK1}); }), "no error");
+  const auto error_with = [](double coefficient) {
+    return error_of(
+        [&] { check_options(with(gspo(), KlTermOptions{coefficient, KlEstimator::kK1})); });
+  };
+  EXPECT_NE(error_with(0.01).find("kl_estimator is k1"), std::string::npos);
+  EXPECT_EQ(error_with(0), "no error");
 }
 
 TEST(PolicyLoss, ANotFiniteLogProbShowsInTheExtremes) {
@@ -239,7 +257,7 @@ TEST(PolicyLoss, ANotFiniteLogProbShowsInTheExtremes) {
   const float entropies[] = {0, 0};
   float slopes[2], d_entropies[2];
   PolicyLossStats stats, all;
-  policy_loss({.algorithm = kGrpo},
+  policy_loss(grpo(),
               {.log_probs = nan,
                .old_log_probs = old,
                .behavior_log_probs = {},
@@ -254,8 +272,8 @@ TEST(PolicyLoss, ANotFiniteLogProbShowsInTheExtremes) {
 }
 
 TEST(PolicyLoss, EntropyBonusAgreesWithPyTorch) {
-  const PolicyLossOptions options{
-      .algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .entropy_coefficient = 0.01};
+  PolicyLossOptions options = with(grpo(), Aggregation::kTokenMean);
+  options.entropy_coefficient = 0.01;
   expect_golden(options, golden::kEntropyLoss, golden::kEntropyLogProbSlope);
   const MiniBatchLoss result = golden_loss(options);
   for (std::size_t t = 0; t < kTokens; ++t) {
@@ -282,7 +300,7 @@ One one_sequence(const PolicyLossOptions& options, const std::vector<float>& log
 }
 
 TEST(PolicyLoss, SequenceRatioIsLengthNormalized) {
-  const One one = one_sequence({.clip_low = 0.5, .clip_high = 0.5}, {0.2F, 0.0F, 0.1F, 0.1F}, 1.0);
+  const One one = one_sequence(gspo(kWide), {0.2F, 0.0F, 0.1F, 0.1F}, 1.0);
   EXPECT_NEAR(one.outcome.log_ratio, 0.1, 1e-7);
   EXPECT_NEAR(one.outcome.loss, -std::exp(0.1), 1e-7);
   for (const float slope : one.slope) EXPECT_NEAR(slope, -std::exp(0.1) / 4, 1e-7);
@@ -291,8 +309,8 @@ TEST(PolicyLoss, SequenceRatioIsLengthNormalized) {
 TEST(PolicyLoss, SequenceClippingAppliesToAllTokens) {
   const One one = one_sequence({}, {0.01F, -0.002F, 0.001F}, 1.0);
   EXPECT_TRUE(one.outcome.clipped);
-  EXPECT_EQ(one.stats.clipped_high, 3);
-  EXPECT_EQ(one.stats.clipped_sequences, 1);
+  EXPECT_EQ(one.stats.no_gradient_high, 3);
+  EXPECT_EQ(one.stats.no_gradient_sequences, 1);
   for (const float slope : one.slope) EXPECT_EQ(slope, 0.0F);
 }
 
@@ -306,27 +324,27 @@ TEST(PolicyLoss, SequenceLogRatioIsLimitedToTenFromAboveOnly) {
 }
 
 TEST(PolicyLoss, TokenLogRatioIsLimitedToTwentyOnBothSides) {
-  const One one = one_sequence({.algorithm = kGrpo}, {25.0F, -25.0F}, -1.0);
+  const One one = one_sequence(grpo(), {25.0F, -25.0F}, -1.0);
   EXPECT_NEAR(one.outcome.loss / ((std::exp(20.0) + 0.8) / 2), 1.0, 1e-12);
   EXPECT_EQ(one.slope[0], 0.0F);
   EXPECT_EQ(one.slope[1], 0.0F);
 }
 
-TEST(PolicyLoss, ClippedTokensAreCountedPerBound) {
-  const One up = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, 1.0);
-  EXPECT_EQ(up.stats.clipped_high, 1);  // A > 0 and r > 1.2; r < 0.8 keeps its gradient
-  EXPECT_EQ(up.stats.clipped_low, 0);
-  const One down = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, -1.0);
-  EXPECT_EQ(down.stats.clipped_high, 0);
-  EXPECT_EQ(down.stats.clipped_low, 1);
-  const One dual = one_sequence({.algorithm = kGrpo, .dual_clip = 10}, {3.0F}, -1.0);
-  EXPECT_EQ(dual.stats.dual_clipped, 1);
+TEST(PolicyLoss, TokensWithoutGradientAreCountedPerBound) {
+  const One up = one_sequence(grpo(), {0.3F, -0.3F, 0.1F}, 1.0);
+  EXPECT_EQ(up.stats.no_gradient_high, 1);  // A > 0 and r > 1.2; r < 0.8 keeps its gradient
+  EXPECT_EQ(up.stats.no_gradient_low, 0);
+  const One down = one_sequence(grpo(), {0.3F, -0.3F, 0.1F}, -1.0);
+  EXPECT_EQ(down.stats.no_gradient_high, 0);
+  EXPECT_EQ(down.stats.no_gradient_low, 1);
+  const One dual = one_sequence(grpo({.dual_clip = 10}), {3.0F}, -1.0);
+  EXPECT_EQ(dual.stats.no_gradient_dual, 1);
   EXPECT_EQ(dual.outcome.loss, 10.0);
 }
 
 TEST(PolicyLoss, EqualLogProbsHaveRatioExactlyOne) {
-  for (const Algorithm algorithm : {Algorithm::kGrpo, Algorithm::kGspo}) {
-    const One one = one_sequence({.algorithm = algorithm}, {0.0F, 0.0F}, 1.0);
+  for (const PolicyLossOptions& options : {grpo(), gspo()}) {
+    const One one = one_sequence(options, {0.0F, 0.0F}, 1.0);
     EXPECT_EQ(one.stats.ratio_min, 1.0);
     EXPECT_EQ(one.stats.ratio_max, 1.0);
     EXPECT_EQ(one.stats.max_deviation, 0.0);
@@ -340,17 +358,31 @@ TEST(PolicyLoss, MaxDeviationIncludesTokensThatCancelInTheSequence) {
 }
 
 TEST(PolicyLoss, ApproximateKlMatchesHandComputedValues) {
-  const One one = one_sequence({.algorithm = kGrpo}, {0.5F, -0.25F}, 1.0);
+  const One one = one_sequence(grpo(), {0.5F, -0.25F}, 1.0);
   EXPECT_NEAR(one.stats.kl_k1_sum, -0.25, 1e-12);
   EXPECT_NEAR(one.stats.kl_k3_sum, std::exp(0.5) - 1.5 + std::exp(-0.25) - 0.75, 1e-12);
 }
 
 TEST(PolicyLoss, ContradictoryOptionsAreRejected) {
-  EXPECT_THROW(check_options({.aggregation = Aggregation::kTokenMean}), Error);
-  EXPECT_THROW(check_options({.tis_cap = 2}), Error);
-  EXPECT_THROW(check_options({.dual_clip = 1}), Error);
-  EXPECT_NO_THROW(check_options({.dual_clip = 1.5}));
-  EXPECT_NO_THROW(check_options({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}));
+  PolicyLossOptions tis = with(gspo(), TisOptions{.tis_cap = 2});
+  EXPECT_NO_THROW(check_options(tis));
+  tis.recompute_old_log_probs = false;
+  EXPECT_THROW(check_options(tis), Error);
+  EXPECT_THROW(check_options(gspo({.dual_clip = 1})), Error);
+  EXPECT_NO_THROW(check_options(gspo({.dual_clip = 1.5})));
+}
+
+TEST(PolicyLoss, TheSurrogateDecidesWhichAggregationsItAccepts) {
+  const auto error_with = [](const PolicyLossOptions& options) {
+    return error_of([&] { check_options(options); });
+  };
+  EXPECT_EQ(error_with(with(grpo(), Aggregation::kTokenMean)), "no error");
+  EXPECT_EQ(error_with(with(gspo(), Aggregation::kSequenceMean)), "no error");
+  EXPECT_EQ(error_with(with(gspo(), Aggregation::kTokenMean)),
+            "policy_loss.aggregation is token-mean, but gspo is defined with "
+            "sequence-mean-token-mean only; set that, or another policy_loss.algorithm");
+  EXPECT_EQ(aggregation(gspo()), Aggregation::kSequenceMean);
+  EXPECT_EQ(aggregation(with(grpo(), Aggregation::kConstant)), Aggregation::kConstant);
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ MiniBatchUpdate mini_batch(double deviation, double norm, bool skipped) {
   MiniBatchUpdate update;
   update.stats.tokens = 18;
   update.stats.sequences = 3;
-  update.stats.clipped_low = 2;
-  update.stats.clipped_high = 1;
+  update.stats.no_gradient_low = 2;
+  update.stats.no_gradient_high = 1;
   update.stats.ratio_sum = 18;
   update.stats.ratio_min = 0.5;
   update.stats.ratio_max = 1.5;

@@ -118,6 +118,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);
+  config.policy_loss.aggregation = aggregation(config.policy_loss);
   return config;
 }
 
