@@ -1,42 +1,16 @@
-// Group-relative advantages (arXiv:2602.11748 §2; GRPO arXiv:2402.03300): each response's reward,
-// normalized by the rewards of its group.
+// The result of an advantage estimator. advantages.h lists the estimators.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "common/config/options.h"
-#include "common/rollout/rollout.h"
-
 namespace lie {
-
-/// Options of the normalization. The default is A_i = (R_i - mean) / (std + 1e-6), std with ddof 1.
-struct AdvantageOptions {
-  bool normalise_by_std = true;  // false: Dr. GRPO (arXiv:2503.20783)
-  bool per_term = false;         // true: GDPO, each reward term is normalized on its own
-  bool leave_one_out = false;    // true: the baseline is the mean of the other members
-};
-void describe(FieldList& fields, AdvantageOptions& options);
 
 /// The advantages of one group, and how much each reward term contributes to them.
 struct GroupAdvantages {
   std::vector<double> values;  // [G]
-  /// [terms] Sum over the group of |A_ik|, where A_ik is the contribution of term k to A_i. For
-  /// fixed mean and std the advantage is linear in the terms: A_i = sum_k (r_ik - mean_k) / (std +
-  /// 1e-6). The metric advantage_mass_<k> is this sum over a step, divided by the sum over all
-  /// terms.
+  /// [terms] Sum over the group of |A_ik|, where A_ik is the contribution of term k to A_i. The
+  /// metric advantage_mass_<k> is this sum over a step, divided by the sum over all terms.
   std::vector<double> mass;
 };
-
-/// Returns the advantages of one group, the responses to one prompt occurrence. A group of one has
-/// A = R. A group of equal rewards has exactly 0. Rewards count as equal if they differ by at most
-/// 1e-6 * max(1, magnitude), so that rounding never becomes an advantage; with per_term this
-/// applies to each term. Throws Error if the group is empty or its members differ in their number
-/// of terms.
-GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options);
-
-/// Returns the advantages of plain rewards [G], normalized once.
-std::vector<double> normalise_rewards(std::span<const double> rewards,
-                                      const AdvantageOptions& options);
 
 }  // namespace lie

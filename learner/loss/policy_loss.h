@@ -20,7 +20,7 @@ namespace lie {
 /// Options of the loss, whose keys are all in one section.
 struct PolicyLossOptions : SurrogateOptions, KlTermOptions, EntropyTermOptions, TisOptions {
   std::optional<Aggregation> aggregation = {};  // unset: the default of the surrogate
-  double constant_divisor = 1000;        // tokens, at least 1; with Aggregation::kConstant
+  double constant_divisor = 1000;               // tokens, at least 1; with Aggregation::kConstant
   bool recompute_old_log_probs = false;  // old log-probs: the learner's in place of the sampler's
   bool mask_truncated = false;           // responses cut at the response limit have no loss
 };

@@ -140,9 +140,7 @@ std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::i
   for (const std::int64_t step : steps) {
     if (!log.holds(step)) continue;
     StepOutcome logged{read_logged_step(log, step, {})};
-    for (const ScoredGroup& group : logged.groups) {
-      logged.advantages.push_back(group_advantages(group.scores, advantage));
-    }
+    logged.advantages = step_advantages(logged.groups, advantage);
     rows.push_back({.step = step,
                     .wall_time = 0,
                     .values = step_metrics(logged, {log.info_of(step).rewards})});

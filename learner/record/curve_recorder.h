@@ -15,12 +15,12 @@
 #include "common/process/progress.h"
 #include "common/rollout/rollout.h"
 #include "common/trajectory/step_log.h"
+#include "learner/advantage/advantages.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
-#include "learner/advantage/advantage.h"
 
 namespace lie {
 

@@ -10,6 +10,7 @@
 
 #include "actors/generator.h"
 #include "common/base/error.h"
+#include "learner/advantage/group_relative.h"
 #include "learner/update/update.h"
 #include "model/operators/operators.h"
 #include "model/transformer/transformer.h"

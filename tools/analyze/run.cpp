@@ -12,10 +12,10 @@
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
+#include "learner/advantage/advantages.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
-#include "learner/advantage/advantage.h"
 
 namespace lie::analyze {
 

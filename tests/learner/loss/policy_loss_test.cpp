@@ -157,9 +157,9 @@ TEST(PolicyLoss, MaskingBeyondTheTisCapAgreesWithPyTorch) {
       with(grpo(), TisOptions{.tis_cap = 1.2, .tis_beyond = BeyondCap::kMask});
   expect_golden(options, kTisMaskLoss, kTisMaskLogProbSlope);
   expect_weights(options, kTisMaskWeight);
-  options = with(gspo(kWide), TisOptions{.tis_cap = 1.4,
-                                         .tis_level = TisLevel::kSequence,
-                                         .tis_beyond = BeyondCap::kMask});
+  options = with(
+      gspo(kWide),
+      TisOptions{.tis_cap = 1.4, .tis_level = TisLevel::kSequence, .tis_beyond = BeyondCap::kMask});
   expect_golden(options, kGspoTisMaskLoss, kGspoTisMaskLogProbSlope);
   expect_weights(options, kGspoTisMaskWeight);
 }
@@ -245,8 +245,9 @@ TEST(PolicyLoss, ExpectedKlSlopesAreThoseOfTheDivergences) {
 
 TEST(PolicyLoss, RefusesK1BecauseItsExpectedGradientIsZero) {
   const auto error_with = [](double coefficient) {
-    return error_of(
-        [&] { check_options(with(gspo(), KlTermOptions{coefficient, KlEstimator::kK1})); });
+    return error_of([&] {
+      check_options(with(gspo(), KlTermOptions{coefficient, KlEstimator::kK1}));
+    });
   };
   EXPECT_NE(error_with(0.01).find("kl_estimator is k1"), std::string::npos);
   EXPECT_EQ(error_with(0), "no error");

@@ -45,9 +45,9 @@ TEST(Surrogates, CustomChoosesLevelAndSurrogateApart) {
   const std::vector<double> d = {0.3, -0.1, 0.1};
   for (const auto& [level, algorithm] : {std::pair{"token", "grpo"}, {"sequence", "gspo"}}) {
     const auto named = losses(options_with({std::string("algorithm=") + algorithm}), d, 1);
-    const auto custom = losses(options_with({"algorithm=custom", "surrogate=clip",
-                                             std::string("ratio_level=") + level}),
-                               d, 1);
+    const auto custom = losses(
+        options_with({"algorithm=custom", "surrogate=clip", std::string("ratio_level=") + level}),
+        d, 1);
     for (std::size_t t = 0; t < d.size(); ++t) {
       EXPECT_EQ(custom[t].loss, named[t].loss);
       EXPECT_EQ(custom[t].slope, named[t].slope);

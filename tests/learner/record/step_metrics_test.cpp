@@ -1,10 +1,12 @@
 #include "learner/record/step_metrics.h"
-#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
+
+#include "common/base/error.h"
+#include "learner/advantage/group_relative.h"
 
 namespace lie {
 namespace {

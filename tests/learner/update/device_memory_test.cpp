@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "learner/advantage/group_relative.h"
 #include "learner/update/update.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"

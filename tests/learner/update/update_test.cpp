@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "common/base/error.h"
+#include "learner/advantage/group_relative.h"
 #include "learner/update/optimizer.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"

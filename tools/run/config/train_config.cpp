@@ -75,6 +75,7 @@ void check(const TrainConfig& config) {
   check_sampling(config);
   check_in_flight_weights(config);
   check_schedule(config);
+  check_options(config.advantage);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

@@ -1,4 +1,4 @@
-#include "learner/advantage/advantage.h"
+#include "learner/advantage/group_relative.h"
 
 #include <fmt/ranges.h>
 
@@ -32,7 +32,7 @@ bool all_equal(std::span<const double> rewards) {
 
 /// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
 /// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
-double divisor_of(std::span<const double> rewards, const AdvantageOptions& options) {
+double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread =
       options.normalise_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
@@ -82,7 +82,7 @@ void check_finite(std::span<const Score> scores) {
 
 /// GDPO: A_i is the sum of the terms' normalized values.
 GroupAdvantages per_term_advantages(std::span<const Score> scores,
-                                    const AdvantageOptions& options) {
+                                    const GroupRelativeOptions& options) {
   GroupAdvantages result;
   result.values.assign(scores.size(), 0.0);
   result.mass.assign(terms_of(scores), 0.0);
@@ -96,7 +96,7 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
 
 }  // namespace
 
-void describe(FieldList& fields, AdvantageOptions& options) {
+void describe(FieldList& fields, GroupRelativeOptions& options) {
   fields.add("normalise_by_std", options.normalise_by_std,
              {"Divide by the group's standard deviation (false: Dr. GRPO, arXiv:2503.20783)."});
   fields.add("per_term", options.per_term,
@@ -105,14 +105,22 @@ void describe(FieldList& fields, AdvantageOptions& options) {
              {"Subtract the mean of the other members instead of the mean of the group."});
 }
 
+std::vector<GroupAdvantages> estimated_advantages(const GroupRelativeOptions& options,
+                                                  std::span<const ScoredGroup> groups) {
+  std::vector<GroupAdvantages> all;
+  for (const ScoredGroup& group : groups) all.push_back(group_advantages(group.scores, options));
+  return all;
+}
+
 std::vector<double> normalise_rewards(std::span<const double> rewards,
-                                      const AdvantageOptions& options) {
+                                      const GroupRelativeOptions& options) {
   if (rewards.size() == 1) return {rewards[0]};
   if (rewards.empty() || all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
   return centred(rewards, divisor_of(rewards, options));
 }
 
-GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options) {
+GroupAdvantages group_advantages(std::span<const Score> scores,
+                                 const GroupRelativeOptions& options) {
   if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
   check_finite(scores);
   if (options.per_term) return per_term_advantages(scores, options);

@@ -1,4 +1,4 @@
-#include "learner/advantage/advantage.h"
+#include "learner/advantage/group_relative.h"
 
 #include <gtest/gtest.h>
 
