@@ -35,11 +35,11 @@ bool all_equal(std::span<const double> rewards) {
 double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread =
-      options.normalise_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
+      options.normalize_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }
 
-std::vector<double> centred(std::span<const double> rewards, double divisor) {
+std::vector<double> centered(std::span<const double> rewards, double divisor) {
   const double mean = mean_of(rewards);
   std::vector<double> result(rewards.size());
   for (std::size_t i = 0; i < rewards.size(); ++i) result[i] = (rewards[i] - mean) / divisor;
@@ -87,9 +87,9 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
   result.values.assign(scores.size(), 0.0);
   result.mass.assign(terms_of(scores), 0.0);
   for (std::size_t term = 0; term < result.mass.size(); ++term) {
-    const auto normalised = normalise_rewards(term_column(scores, term), options);
-    result.mass[term] = magnitude(normalised);
-    for (std::size_t i = 0; i < normalised.size(); ++i) result.values[i] += normalised[i];
+    const auto normalized = normalize_rewards(term_column(scores, term), options);
+    result.mass[term] = magnitude(normalized);
+    for (std::size_t i = 0; i < normalized.size(); ++i) result.values[i] += normalized[i];
   }
   return result;
 }
@@ -97,8 +97,9 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
 }  // namespace
 
 void describe(FieldList& fields, GroupRelativeOptions& options) {
-  fields.add("normalise_by_std", options.normalise_by_std,
+  fields.add("normalize_by_std", options.normalize_by_std,
              {"Divide by the group's standard deviation (false: Dr. GRPO, arXiv:2503.20783)."});
+  fields.rename("normalise_by_std", "normalize_by_std");
   fields.add("per_term", options.per_term,
              {"Normalize each reward term over the group, then add the terms (GDPO)."});
   fields.add("leave_one_out", options.leave_one_out,
@@ -112,11 +113,11 @@ std::vector<GroupAdvantages> estimated_advantages(const GroupRelativeOptions& op
   return all;
 }
 
-std::vector<double> normalise_rewards(std::span<const double> rewards,
+std::vector<double> normalize_rewards(std::span<const double> rewards,
                                       const GroupRelativeOptions& options) {
   if (rewards.size() == 1) return {rewards[0]};
   if (rewards.empty() || all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
-  return centred(rewards, divisor_of(rewards, options));
+  return centered(rewards, divisor_of(rewards, options));
 }
 
 GroupAdvantages group_advantages(std::span<const Score> scores,
@@ -127,7 +128,7 @@ GroupAdvantages group_advantages(std::span<const Score> scores,
   std::vector<double> rewards;
   for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
   GroupAdvantages result;
-  result.values = normalise_rewards(rewards, options);
+  result.values = normalize_rewards(rewards, options);
   result.mass.assign(terms_of(scores), 0.0);
   const bool alone = rewards.size() == 1;
   if (!alone && all_equal(rewards)) return result;
@@ -137,7 +138,7 @@ GroupAdvantages group_advantages(std::span<const Score> scores,
     if (alone) {
       result.mass[term] = magnitude(column);
     } else if (!all_equal(column)) {
-      result.mass[term] = magnitude(centred(column, divisor));
+      result.mass[term] = magnitude(centered(column, divisor));
     }
   }
   return result;

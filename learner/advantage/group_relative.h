@@ -15,8 +15,8 @@ namespace lie {
 struct GroupRelativeOptions {
   static constexpr const char* kName = "group-relative";
   static constexpr const char* kAbout = "reward, normalized by the rewards of its group";
-  static constexpr bool kHasSection = false;  // the keys are advantage.normalise_by_std, ...
-  bool normalise_by_std = true;               // false: Dr. GRPO (arXiv:2503.20783)
+  static constexpr bool kHasSection = false;  // the keys are advantage.normalize_by_std, ...
+  bool normalize_by_std = true;               // false: Dr. GRPO (arXiv:2503.20783)
   bool per_term = false;       // true: GDPO, each reward term is normalized on its own
   bool leave_one_out = false;  // true: the baseline is the mean of the other members
 };
@@ -38,7 +38,7 @@ GroupAdvantages group_advantages(std::span<const Score> scores,
                                  const GroupRelativeOptions& options);
 
 /// Returns the advantages of plain rewards [G], normalized once.
-std::vector<double> normalise_rewards(std::span<const double> rewards,
+std::vector<double> normalize_rewards(std::span<const double> rewards,
                                       const GroupRelativeOptions& options);
 
 }  // namespace lie

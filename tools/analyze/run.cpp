@@ -73,8 +73,9 @@ AdvantageOptions advantage_options(const Run& run) {
   AdvantageOptions options;
   FieldList fields;
   fields.section("advantage", options);
-  for (const Field& field : fields.fields()) {
-    if (const std::string value = setting_of(run, field.key); !value.empty()) field.set({value});
+  for (const auto& [key, value] : run.settings) {  // also by former names
+    const Field* field = fields.find(key);
+    if (field != nullptr && !value.empty()) field->set({value});
   }
   return options;
 }

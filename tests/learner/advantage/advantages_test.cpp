@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-std::vector<ScoredGroup> groups_of(const std::vector<std::vector<float>>& rewards) {
+std::vector<ScoredGroup> groups_with_rewards(const std::vector<std::vector<float>>& rewards) {
   std::vector<ScoredGroup> groups;
   for (const std::vector<float>& of_group : rewards) {
     ScoredGroup& group = groups.emplace_back();
@@ -20,7 +20,7 @@ std::vector<ScoredGroup> groups_of(const std::vector<std::vector<float>>& reward
   return groups;
 }
 
-AdvantageOptions options_with(const std::vector<std::string>& settings) {
+AdvantageOptions advantage_options(const std::vector<std::string>& settings) {
   AdvantageOptions options;
   FieldList fields;
   describe(fields, options);
@@ -29,8 +29,8 @@ AdvantageOptions options_with(const std::vector<std::string>& settings) {
 }
 
 TEST(Advantages, TheDefaultEstimatorNormalizesEachGroupByItself) {
-  const auto groups = groups_of({{0, 2}, {5, 5, 5}, {1, 0, 0, 0}});
-  const auto found = step_advantages(groups, options_with({"normalise_by_std=false"}));
+  const auto groups = groups_with_rewards({{0, 2}, {5, 5, 5}, {1, 0, 0, 0}});
+  const auto found = step_advantages(groups, advantage_options({"normalize_by_std=false"}));
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].values, (std::vector<double>{-1, 1}));
   EXPECT_EQ(found[1].values, (std::vector<double>{0, 0, 0}));
@@ -38,8 +38,13 @@ TEST(Advantages, TheDefaultEstimatorNormalizesEachGroupByItself) {
   EXPECT_EQ(found[2].mass, std::vector<double>{1.5});
 }
 
+TEST(Advantages, TheFormerSpellingOfAKeyIsRead) {
+  AdvantageOptions options = advantage_options({"normalise_by_std=false"});
+  EXPECT_FALSE(options.of<GroupRelativeOptions>().normalize_by_std);
+}
+
 TEST(Advantages, AnUnknownEstimatorIsRefusedWithTheKnownOnes) {
-  const std::string error = error_of([] { options_with({"estimator=gae"}); });
+  const std::string error = error_of([] { advantage_options({"estimator=gae"}); });
   EXPECT_NE(error.find("estimator: expected one of group-relative, found \"gae\""),
             std::string::npos)
       << error;

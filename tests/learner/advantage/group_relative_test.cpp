@@ -22,10 +22,10 @@ void expect_near(std::span<const double> actual, std::span<const double> expecte
 }
 
 TEST(Advantage, AgreesWithPyTorch) {
-  expect_near(normalise_rewards(golden::kRewards, {}), golden::kStandard);
-  expect_near(normalise_rewards(golden::kRewards, {.normalise_by_std = false}), golden::kDrGrpo);
+  expect_near(normalize_rewards(golden::kRewards, {}), golden::kStandard);
+  expect_near(normalize_rewards(golden::kRewards, {.normalize_by_std = false}), golden::kDrGrpo);
   expect_near(
-      normalise_rewards(golden::kRewards, {.normalise_by_std = false, .leave_one_out = true}),
+      normalize_rewards(golden::kRewards, {.normalize_by_std = false, .leave_one_out = true}),
       golden::kLeaveOneOut);
 }
 
@@ -49,24 +49,24 @@ TEST(Advantage, OfAGroupOfOneIsItsReward) {
 
 TEST(Advantage, EqualRewardsGiveExactlyZero) {
   const std::vector<double> rewards(7, static_cast<double>(0.1F));
-  for (const double a : normalise_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
+  for (const double a : normalize_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
 }
 
 TEST(Advantage, RoundingErrorsDoNotBecomeAdvantages) {
   const std::vector<double> rewards = {0.4, 0.4 + 1e-8, 1.0F - 0.6F, 0.4};
-  for (const double a : normalise_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
+  for (const double a : normalize_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
 }
 
 TEST(Advantage, OneTokenOfLengthMakesAFullAdvantage) {
   // A known property of the method: division by std amplifies a length difference of one token.
   const double eta = 0.3 / 9000;
-  const auto a = normalise_rewards(std::vector<double>{-eta, 0.0}, {});
+  const auto a = normalize_rewards(std::vector<double>{-eta, 0.0}, {});
   EXPECT_NEAR(a[1], 0.7, 0.04);
 }
 
 TEST(Advantage, MassOfATermIsItsContributionToTheAdvantages) {
   const std::vector<Score> scores = {score_of(1, 0), score_of(0, -0.5)};
-  const auto result = group_advantages(scores, {.normalise_by_std = false});
+  const auto result = group_advantages(scores, {.normalize_by_std = false});
   EXPECT_NEAR(result.values[0], 0.75, 1e-7);
   EXPECT_NEAR(result.mass[0], 1.0, 1e-12);
   EXPECT_NEAR(result.mass[1], 0.5, 1e-12);
