@@ -14,10 +14,10 @@
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
 #include "learner/advantage/advantage.h"
+#include "learner/loss/policy_loss.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
-#include "learner/loss/policy_loss.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {

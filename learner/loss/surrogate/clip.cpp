@@ -56,7 +56,7 @@ Surrogate surrogate(const ClipOptions& options, RatioLevel level) {
     result.aggregations.insert(result.aggregations.end(),
                                {Aggregation::kTokenMean, Aggregation::kConstant});
   }
-  result.clip_high = high;
+  result.range_above = high;
   return result;
 }
 

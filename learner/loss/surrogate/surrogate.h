@@ -47,8 +47,8 @@ struct Surrogate {
   SurrogateFunction losses;
   /// The aggregations that it is defined with. The first is the default.
   std::vector<Aggregation> aggregations;
-  /// A token with A > 0 has no gradient if its ratio is above 1 + clip_high. Infinity: no bound.
-  double clip_high = std::numeric_limits<double>::infinity();
+  /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
+  double range_above = std::numeric_limits<double>::infinity();
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.

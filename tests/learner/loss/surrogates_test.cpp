@@ -12,7 +12,7 @@
 namespace lie {
 namespace {
 
-SurrogateOptions options_with(const std::vector<std::string>& settings) {
+SurrogateOptions surrogate_options(const std::vector<std::string>& settings) {
   SurrogateOptions options;
   FieldList fields;
   describe(fields, options);
@@ -20,8 +20,8 @@ SurrogateOptions options_with(const std::vector<std::string>& settings) {
   return options;
 }
 
-std::string error_with(const std::vector<std::string>& settings) {
-  return error_of([&] { check_options(options_with(settings)); });
+std::string surrogate_error(const std::vector<std::string>& settings) {
+  return error_of([&] { check_options(surrogate_options(settings)); });
 }
 
 /// Returns the losses of a response with these log-ratios at the chosen level.
@@ -36,18 +36,18 @@ std::vector<TokenLoss> losses(const SurrogateOptions& options, const std::vector
 }
 
 TEST(Surrogates, AnAlgorithmIsAShortFormForSurrogateAndLevel) {
-  EXPECT_EQ(ratio_level(options_with({"algorithm=grpo"})), RatioLevel::kToken);
-  EXPECT_EQ(ratio_level(options_with({"algorithm=gspo"})), RatioLevel::kSequence);
-  EXPECT_EQ(ratio_level(options_with({})), RatioLevel::kSequence) << "the default is gspo";
+  EXPECT_EQ(ratio_level(surrogate_options({"algorithm=grpo"})), RatioLevel::kToken);
+  EXPECT_EQ(ratio_level(surrogate_options({"algorithm=gspo"})), RatioLevel::kSequence);
+  EXPECT_EQ(ratio_level(surrogate_options({})), RatioLevel::kSequence) << "the default is gspo";
 }
 
 TEST(Surrogates, CustomChoosesLevelAndSurrogateApart) {
   const std::vector<double> d = {0.3, -0.1, 0.1};
   for (const auto& [level, algorithm] : {std::pair{"token", "grpo"}, {"sequence", "gspo"}}) {
-    const auto named = losses(options_with({std::string("algorithm=") + algorithm}), d, 1);
-    const auto custom = losses(
-        options_with({"algorithm=custom", "surrogate=clip", std::string("ratio_level=") + level}),
-        d, 1);
+    const auto named = losses(surrogate_options({std::string("algorithm=") + algorithm}), d, 1);
+    const auto custom = losses(surrogate_options({"algorithm=custom", "surrogate=clip",
+                                                  std::string("ratio_level=") + level}),
+                               d, 1);
     for (std::size_t t = 0; t < d.size(); ++t) {
       EXPECT_EQ(custom[t].loss, named[t].loss);
       EXPECT_EQ(custom[t].slope, named[t].slope);
@@ -57,22 +57,22 @@ TEST(Surrogates, CustomChoosesLevelAndSurrogateApart) {
 }
 
 TEST(Surrogates, ContradictionsAreRefusedWithTheKey) {
-  EXPECT_EQ(error_with({"algorithm=grpo", "ratio_level=token", "surrogate=clip"}), "no error");
-  EXPECT_EQ(error_with({"ratio_level=token"}),
+  EXPECT_EQ(surrogate_error({"algorithm=grpo", "ratio_level=token", "surrogate=clip"}), "no error");
+  EXPECT_EQ(surrogate_error({"ratio_level=token"}),
             "policy_loss.ratio_level is token, but policy_loss.algorithm gspo means sequence; set "
             "policy_loss.ratio_level to auto or sequence, or policy_loss.algorithm to custom");
-  EXPECT_EQ(error_with({"algorithm=custom", "surrogate=clip"}),
+  EXPECT_EQ(surrogate_error({"algorithm=custom", "surrogate=clip"}),
             "policy_loss.algorithm is custom: set both policy_loss.ratio_level and "
             "policy_loss.surrogate, which it leaves open; they are auto and clip");
-  EXPECT_NE(error_with({"algorithm=custom", "ratio_level=token"}), "no error");
-  EXPECT_NE(error_with({"algorithm=ppo"}).find("expected one of grpo, gspo, custom"),
+  EXPECT_NE(surrogate_error({"algorithm=custom", "ratio_level=token"}), "no error");
+  EXPECT_NE(surrogate_error({"algorithm=ppo"}).find("expected one of grpo, gspo, custom"),
             std::string::npos);
 }
 
 TEST(Surrogates, ClipRangesDependOnTheLevel) {
-  EXPECT_EQ(chosen_surrogate(options_with({"algorithm=grpo"})).clip_high, 0.2);
-  EXPECT_EQ(chosen_surrogate(options_with({"algorithm=gspo"})).clip_high, 4e-4);
-  EXPECT_EQ(chosen_surrogate(options_with({"clip_high=0.3"})).clip_high, 0.3);
+  EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=grpo"})).range_above, 0.2);
+  EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=gspo"})).range_above, 4e-4);
+  EXPECT_EQ(chosen_surrogate(surrogate_options({"clip_high=0.3"})).range_above, 0.3);
 }
 
 TEST(Surrogates, ClippedLossMatchesHandComputedValues) {

@@ -89,7 +89,7 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
   const std::string& device = config.model.device;
   const PolicyLossOptions& loss = config.policy_loss;
   if (device != "cuda" && !device.starts_with("cuda:")) return;
-  const double range = chosen_surrogate(loss).clip_high;
+  const double range = chosen_surrogate(loss).range_above;
   if (loss.recompute_old_log_probs || range >= kNarrowRange) return;
   warnings.push_back(fmt::format(
       "model.device is {}, where sampler and learner round differently: by about 0.02 nats per "
@@ -102,7 +102,7 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
 void check_staleness(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
-  const double range = chosen_surrogate(loss).clip_high;
+  const double range = chosen_surrogate(loss).range_above;
   if (range >= kNarrowRange) return;
   warnings.push_back(fmt::format(
       "rollout.max_staleness is {}: stale responses are outside a clip range as narrow as {} and "
