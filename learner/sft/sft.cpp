@@ -10,6 +10,7 @@
 #include "learner/checkpoint/checkpoint_recorder.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"
+#include "learner/update/optimizer_shards.h"
 
 namespace lie {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/comm/roles.h"
-#include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
 
 namespace lie {
 

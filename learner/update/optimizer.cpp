@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "common/base/error.h"
 
@@ -135,78 +134,6 @@ UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient
 void AdamW::restore_counts(std::int64_t updates, std::int64_t skipped) {
   updates_ = updates;
   skipped_ = skipped;
-}
-
-FlatRange shard_of(std::int64_t elements, int learner, int learners) {
-  const std::int64_t blocks = (elements + kShardBlock - 1) / kShardBlock;
-  const auto cut = [&](std::int64_t i) {
-    return std::min(elements, blocks * i / learners * kShardBlock);
-  };
-  return {cut(learner), cut(learner + 1) - cut(learner)};
-}
-
-std::int64_t longest_shard(std::int64_t elements, int learners) {
-  std::int64_t longest = 0;
-  for (int learner = 0; learner < learners; ++learner) {
-    longest = std::max(longest, shard_of(elements, learner, learners).count);
-  }
-  return longest;
-}
-
-FlatRange chunk_of_shard(FlatRange shard, std::int64_t done) {
-  const std::int64_t begin = std::min(done, shard.count);
-  return {shard.first + begin, std::min(kChunkElements, shard.count - begin)};
-}
-
-FlatRange own_shard(const Weights& weights, const Collective& learners) {
-  return shard_of(flat_elements(weights.parameters()), learners.rank(), learners.size());
-}
-
-double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
-                     std::int64_t elements) {
-  const auto blocks = [](std::int64_t count) {
-    return static_cast<std::size_t>((count + kShardBlock - 1) / kShardBlock);
-  };
-  std::vector<double> sums(blocks(elements));
-  const FlatRange own = shard_of(elements, learners.rank(), learners.size());
-  operators.sums_of_squares(shard, kShardBlock,
-                            std::span(sums).subspan(blocks(own.first), blocks(own.count)));
-  learners.all_reduce_sum(std::span(sums));  // blocks of other learners are 0 here
-  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
-}
-
-UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
-                           Tensor gradient, Weights& weights) {
-  const double norm =
-      gradient_norm(learners, weights.operators(), gradient, flat_elements(weights.parameters()));
-  return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
-}
-
-Tensor gathered_weights(const Weights& weights, Tensor scratch) {
-  return weights.is_complete() ? weights.flat() : scratch;
-}
-
-void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
-  const int size = learners.size();
-  if (size == 1) return;
-  Operators& operators = weights.operators();
-  const auto part = [&](int learner, std::int64_t done) {
-    return chunk_of_shard(shard_of(all.elements(), learner, size), done);
-  };
-  const std::int64_t longest = longest_shard(all.elements(), size);
-  std::vector<DeviceSpan> in(static_cast<std::size_t>(size));
-  for (std::int64_t done = 0; done < longest; done += kChunkElements) {
-    for (int learner = 0; learner < size; ++learner) {
-      const FlatRange range = part(learner, done);
-      in[static_cast<std::size_t>(learner)] =
-          operators.span(all.elements_at(range.first, range.count));
-    }
-    const Tensor own = weights.elements(part(learners.rank(), done));
-    learners.exchange(std::vector<DeviceSpan>(in.size(), operators.span(own)), in);
-  }
-  if (weights.is_complete()) return;
-  const FlatRange held = weights.shard();  // exceeds the shard: it ends where a parameter ends
-  operators.copy(all.elements_at(held.first, held.count), weights.flat());
 }
 
 }  // namespace lie

@@ -17,6 +17,7 @@
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
 #include "learner/update/policy_loss.h"
 #include "model/transformer/transformer.h"
 

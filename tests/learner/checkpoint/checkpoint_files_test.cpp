@@ -12,6 +12,7 @@
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
 #include "model/weights/safetensors.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"

@@ -13,6 +13,7 @@
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/record/run_coverage.h"
 #include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

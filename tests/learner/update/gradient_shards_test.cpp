@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
-#include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
@@ -188,22 +188,6 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
                 std::string::npos);
     }
   });
-}
-
-TEST(OptimizerShards, ConsistOfWholeBlocksAndCoverAllElements) {
-  for (const std::int64_t elements : {std::int64_t{16}, kElements, 50 * kShardBlock}) {
-    for (int learners = 1; learners <= 8; ++learners) {
-      std::int64_t next = 0;
-      for (int learner = 0; learner < learners; ++learner) {
-        const FlatRange shard = shard_of(elements, learner, learners);
-        EXPECT_EQ(shard.first, next);
-        next += shard.count;
-        EXPECT_TRUE(next % kShardBlock == 0 || next == elements);
-        EXPECT_LE(shard.count, longest_shard(elements, learners));
-      }
-      EXPECT_EQ(next, elements);
-    }
-  }
 }
 
 PolicyLossStats stats_of(int rank) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/learner/update/golden/golden.h"
@@ -147,28 +148,6 @@ TEST(AdamW, ShardedUpdatesAreBitIdenticalToUnsharded) {
           whole.second_moment().elements_at(shard.shard().first, shard.shard().count);
       EXPECT_TRUE(std::ranges::equal(host(shard.second_moment()), host(part))) << shards;
     }
-  }
-}
-
-TEST(GradientNorm, IncludesEveryElement) {
-  for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U, 40'000U}) {
-    EXPECT_NEAR(norm_of(std::vector<float>(n, 2.0F)), 2 * std::sqrt(double(n)), 1e-12) << n;
-  }
-}
-
-TEST(GradientNorm, IsBitIdenticalForAnyNumberOfShards) {
-  std::vector<float> gradient(100'000);
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    gradient[i] = random_normal({.seed = 4, .index = static_cast<std::uint32_t>(i)});
-  }
-  const double expected = norm_of(gradient);
-  for (const int count : {2, 3, 8}) {
-    test::on_learners(count, [&](Collective& learners) {
-      const FlatRange own = shard_of(std::ssize(gradient), learners.rank(), learners.size());
-      const Tensor shard = row_of(gradient).elements_at(own.first, own.count);
-      EXPECT_EQ(gradient_norm(learners, *make_cpu_operators(2), shard, std::ssize(gradient)),
-                expected);
-    });
   }
 }
 

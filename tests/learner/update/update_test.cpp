@@ -1,3 +1,4 @@
+#include "learner/update/optimizer_shards.h"
 #include "learner/update/update.h"
 
 #include <gtest/gtest.h>
