@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "learner/update/shared_values.h"
 
 namespace lie {
 

@@ -15,10 +15,11 @@
 #include "common/trajectory/record.h"
 #include "learner/update/advantage.h"
 #include "learner/update/batch.h"
-#include "learner/update/gradient_shards.h"
+#include "learner/update/gradient_shard_sum.h"
 #include "learner/update/optimizer.h"
 #include "learner/update/optimizer_shards.h"
 #include "learner/update/policy_loss.h"
+#include "learner/update/worker_policies.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {

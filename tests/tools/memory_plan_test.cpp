@@ -1,4 +1,5 @@
 // The memory that a start logs equals what its roles allocate.
+#include "learner/update/gradient_shard_sum.h"
 #include "learner/update/optimizer.h"
 #include "learner/update/optimizer_shards.h"
 #include "tools/run/config/memory_plan.h"
@@ -13,7 +14,6 @@
 
 #include "common/base/dtype.h"
 #include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/gradient_shards.h"
 #include "model/transformer/training_memory.h"
 #include "tests/directories.h"
 #include "tests/guarded_operators.h"
