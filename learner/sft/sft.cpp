@@ -8,9 +8,9 @@
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
-#include "learner/update/batch.h"
 #include "learner/update/gradient_shard_sum.h"
 #include "learner/update/optimizer_shards.h"
+#include "learner/update/packing.h"
 #include "learner/update/shared_values.h"
 #include "learner/update/worker_policies.h"
 

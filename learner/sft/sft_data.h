@@ -15,8 +15,8 @@
 #include "common/dataset/dataset.h"
 #include "common/rollout/chat.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/update/batch.h"
 #include "learner/update/optimizer.h"
+#include "learner/update/packing.h"
 
 namespace lie {
 

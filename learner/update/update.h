@@ -18,6 +18,7 @@
 #include "learner/update/gradient_shard_sum.h"
 #include "learner/update/optimizer.h"
 #include "learner/update/optimizer_shards.h"
+#include "learner/update/packing.h"
 #include "learner/update/policy_loss.h"
 #include "learner/update/worker_policies.h"
 #include "model/transformer/transformer.h"

@@ -1,3 +1,4 @@
+#include "learner/update/packing.h"
 #include "tools/cluster/commands.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "common/comm/environment.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
-#include "learner/update/batch.h"
 #include "model/transformer/transformer.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"

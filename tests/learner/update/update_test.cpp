@@ -1,5 +1,5 @@
-#include "learner/update/optimizer_shards.h"
 #include "learner/update/update.h"
+#include "learner/update/optimizer_shards.h"
 
 #include <gtest/gtest.h>
 
