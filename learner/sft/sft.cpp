@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -184,6 +183,12 @@ class Tuner {
     return negative_sum(rows.log_probs);
   }
 
+  /// Returns the sum of the gradient shards' losses over all learners, added in ascending order.
+  double sum_of(std::vector<double> by_shard) const {
+    share_gradient_shards(parts_.learners, std::span(by_shard));
+    return std::accumulate(by_shard.begin(), by_shard.end(), 0.0);
+  }
+
   /// Runs forward and backward over this learner's shards. Returns the loss summed over all
   /// learners.
   double run_shards(std::span<const SequenceTokens> sequences, double weight) {
@@ -194,7 +199,7 @@ class Tuner {
         loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
       }
     });
-    return sum_shards(parts_.learners, std::move(loss));
+    return sum_of(loss);
   }
 
   /// Returns the mean loss of all response tokens.
@@ -208,8 +213,7 @@ class Tuner {
       }
       ++own_loss;
     }
-    return sum_shards(parts_.learners, std::move(loss)) /
-           static_cast<double>(response_tokens(sequences));
+    return sum_of(loss) / static_cast<double>(response_tokens(sequences));
   }
 
   void begin_save(std::int64_t step) {

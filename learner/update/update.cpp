@@ -4,7 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "learner/update/shared_values.h"
+#include "learner/update/shared_results.h"
 
 namespace lie {
 
@@ -86,33 +86,6 @@ void check_groups(std::span<const ScoredGroup> groups,
   }
 }
 
-/// Makes the results of all responses known to every learner. Each learner has filled in those of
-/// its own share.
-void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
-                     StepUpdate& update) {
-  std::vector<float> values;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
-      LearnerResult& response = update.responses[g][i];
-      response.log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
-      values.insert(values.end(), response.log_probs.begin(), response.log_probs.end());
-      values.push_back(response.sequence_log_ratio);
-      values.push_back(response.clipped ? 1.0F : 0.0F);
-    }
-  }
-  share_values(learners, values);
-  auto next = values.begin();
-  for (auto& group : update.responses) {
-    for (LearnerResult& response : group) {
-      const auto count = static_cast<std::ptrdiff_t>(response.log_probs.size());
-      response.log_probs.assign(next, next + count);
-      next += count;
-      response.sequence_log_ratio = *next++;
-      response.clipped = *next++ != 0.0F;
-    }
-  }
-}
-
 }  // namespace
 
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
@@ -156,7 +129,7 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
       update.mini_batches.push_back(update_once(pass, batches[b], update));
     }
   }
-  share_responses(parts_.learners, groups, update);
+  share_responses(parts_.learners, groups, update.responses);
   return update;
 }
 
