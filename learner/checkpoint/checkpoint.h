@@ -26,7 +26,7 @@
 
 #include "common/config/options.h"
 #include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "model/weights/weights.h"
 
 namespace lie {

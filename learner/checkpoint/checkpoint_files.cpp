@@ -13,7 +13,7 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/io/sha256.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 
 namespace lie {
 namespace {

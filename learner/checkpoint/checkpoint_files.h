@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/rollout/prompt_stream.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 

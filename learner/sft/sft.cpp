@@ -7,11 +7,11 @@
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
-#include "learner/update/gradient_shard_sum.h"
-#include "learner/update/optimizer_shards.h"
-#include "learner/update/packing.h"
-#include "learner/update/shared_values.h"
-#include "learner/update/worker_policies.h"
+#include "learner/trainer/gradient_shard_sum.h"
+#include "learner/trainer/optimizer_shards.h"
+#include "learner/trainer/packing.h"
+#include "learner/trainer/shared_values.h"
+#include "learner/trainer/worker_policies.h"
 
 namespace lie {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "common/comm/collective/collective.h"
 #include "learner/sft/sft_data.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {

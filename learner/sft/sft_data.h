@@ -15,8 +15,8 @@
 #include "common/dataset/dataset.h"
 #include "common/rollout/chat.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/packing.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/packing.h"
 
 namespace lie {
 

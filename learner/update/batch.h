@@ -1,5 +1,5 @@
 // Divides a step's scored groups into mini-batches of complete groups, with one weight update each.
-// learner/update/packing.h divides the sequences of a mini-batch further.
+// learner/trainer/packing.h divides the sequences of a mini-batch further.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "learner/update/packing.h"
+#include "learner/trainer/packing.h"
 #include "learner/update/policy_loss.h"
 
 namespace lie {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "learner/update/shared_values.h"
+#include "learner/trainer/shared_values.h"
 
 namespace lie {
 

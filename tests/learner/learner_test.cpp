@@ -10,8 +10,8 @@
 
 #include "learner/schedule/step_source.h"
 #include "learner/step.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 

@@ -13,7 +13,7 @@
 #include "common/comm/collective/thread_collective.h"
 #include "common/rollout/rollout.h"
 #include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/packing.h"
+#include "learner/trainer/packing.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 

@@ -1,8 +1,8 @@
 // The memory that a start logs equals what its roles allocate.
-#include "learner/update/gradient_shard_sum.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/optimizer_shards.h"
 #include "tools/run/config/memory_plan.h"
+#include "learner/trainer/gradient_shard_sum.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/optimizer_shards.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // The agreement by which actors compute with the learner's weights, between threads. Operators
 // whose handles are addresses stand in for CUDA's, so no handle of GPU memory is opened here.
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "model/weight_sync/weight_transports.h"
 
 #include <gtest/gtest.h>

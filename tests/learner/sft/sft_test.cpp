@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {

@@ -1,5 +1,5 @@
 #include "learner/update/update.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 

@@ -8,8 +8,8 @@
 
 #include "actors/generator.h"
 #include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/gradient_shards.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/gradient_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
 #include "model/transformer/kv_cache.h"
 #include "model/transformer/training_memory.h"

@@ -13,7 +13,7 @@
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {

@@ -18,7 +18,7 @@
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "learner/update/update.h"
 #include "model/transformer/transformer.h"
 #include "model/weights/weights.h"

@@ -1,4 +1,4 @@
-#include "learner/update/packing.h"
+#include "learner/trainer/packing.h"
 
 #include <gtest/gtest.h>
 

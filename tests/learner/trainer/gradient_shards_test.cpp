@@ -1,4 +1,4 @@
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "learner/update/shared_values.h"
+#include "learner/trainer/shared_values.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {

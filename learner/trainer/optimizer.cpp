@@ -1,4 +1,4 @@
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "learner/update/shared_values.h"
+#include "learner/trainer/shared_values.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/learner/update/golden/golden.h"

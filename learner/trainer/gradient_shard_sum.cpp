@@ -1,10 +1,10 @@
-#include "learner/update/gradient_shard_sum.h"
+#include "learner/trainer/gradient_shard_sum.h"
 
 #include <span>
 #include <utility>
 
 #include "common/comm/roles.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 
 namespace lie {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/comm/collective/collective.h"
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 #include "model/operators/operators.h"
 
 namespace lie {
@@ -51,8 +51,8 @@ class GradientShardSum {
   /// Returns the first partial gradient, [1, elements], as scratch memory. It is free from the last
   /// use of sum()'s result until the next run().
   Tensor scratch() { return value(stacks_.front(), 0); }
-  /// Returns this learner's optimizer shard (learner/update/optimizer_shards.h), [1, count], of the
-  /// sum over all gradient shards of all learners. Valid until run(). Collective; blocks.
+  /// Returns this learner's optimizer shard (learner/trainer/optimizer_shards.h), [1, count], of
+  /// the sum over all gradient shards of all learners. Valid until run(). Collective; blocks.
   Tensor sum();
 
  private:

@@ -1,10 +1,10 @@
-#include "learner/update/packing.h"
+#include "learner/trainer/packing.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "common/base/error.h"
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "learner/update/gradient_shard_sum.h"
+#include "learner/trainer/gradient_shard_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/base/random.h"
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/comm/collective/collective.h"
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/gradient_shards.h"
 
 namespace lie {
 

@@ -1,6 +1,6 @@
 // The fixed tree in which a mini-batch's gradient is summed (invariant E4: results do not depend on
 // the number of learners). A mini-batch's sequences are dealt to gradient shards
-// (learner/update/packing.h), which are the leaves of a binary tree. The number of shards alone
+// (learner/trainer/packing.h), which are the leaves of a binary tree. The number of shards alone
 // determines the tree: the left child of a node with c shards has the largest power of two below c.
 // A learner owns a contiguous range of shards and adds every node that its range contains. The
 // remaining nodes are added across learners in the same tree.

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "common/comm/collective/collective.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
 #include "model/operators/operators.h"
 #include "model/weights/weights.h"
 

@@ -1,4 +1,4 @@
-#include "learner/update/optimizer_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 
 #include <algorithm>
 #include <cmath>
