@@ -51,7 +51,7 @@ std::vector<RangeFile> named(std::string_view stem, const std::vector<FlatRange>
 std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, int learners) {
   std::vector<FlatRange> parameters, shards;
   for (int learner = 0; learner < learners; ++learner) {
-    shards.push_back(shard_of(flat_elements(layout), learner, learners));
+    shards.push_back(optimizer_shard_of(flat_elements(layout), learner, learners));
     parameters.push_back(parameters_of(layout, shards.back()));
   }
   const std::vector<RangeFile> weights = named("model", parameters);

@@ -37,10 +37,10 @@ double negative_sum(std::span<const float> log_probs) {
   return sum;
 }
 
-PackedShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
-                        const SftOptions& options) {
-  return pack_shards(sequences, options.gradient_shards, options.max_micro_batch_tokens,
-                     learners.rank(), learners.size());
+PackedGradientShards own_shards(std::span<const SequenceTokens> sequences,
+                                const Collective& learners, const SftOptions& options) {
+  return pack_gradient_shards(sequences, options.gradient_shards, options.max_micro_batch_tokens,
+                              learners.rank(), learners.size());
 }
 
 /// The state of one run. Its methods are the steps of the loop in run_sft().
@@ -49,7 +49,8 @@ class Tuner {
   Tuner(const SftOptions& options, const SftParts& parts)
       : options_(with_schedule(options, parts)),
         parts_(parts),
-        optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
+        optimizer_(options_.optimizer, parts.weights,
+                   own_optimizer_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
                   flat_elements(parts.weights.parameters()), options_.gradient_shards,
                   "update.gradient_shards"),
@@ -87,7 +88,7 @@ class Tuner {
         options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
     progress.loss = run_shards(sequences, 1.0 / divisor) / tokens;
     progress.optimizer =
-        update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
+        update_optimizer_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
     share();
     progress.seconds = watch.seconds();
     return progress;
@@ -192,7 +193,7 @@ class Tuner {
   /// Runs forward and backward over this learner's shards. Returns the loss summed over all
   /// learners.
   double run_shards(std::span<const SequenceTokens> sequences, double weight) {
-    const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+    const PackedGradientShards shards = own_shards(sequences, parts_.learners, options_);
     std::vector<double> loss(static_cast<std::size_t>(shards.count));
     gradient_.run(shards.count, [&](const GradientShardWork& shard) {
       for (const MicroBatch& micro : shards.own[static_cast<std::size_t>(shard.number)]) {
@@ -204,7 +205,7 @@ class Tuner {
 
   /// Returns the mean loss of all response tokens.
   double mean_loss(std::span<const SequenceTokens> sequences) {
-    const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+    const PackedGradientShards shards = own_shards(sequences, parts_.learners, options_);
     std::vector<double> loss(static_cast<std::size_t>(shards.count));
     auto own_loss = loss.begin() + shards.first;
     for (const std::vector<MicroBatch>& micro_batches : shards.own) {
@@ -229,7 +230,7 @@ class Tuner {
   /// Gathers the weights of all learners into the model.
   void share() {
     const Tensor all = gathered_weights(parts_.weights, gradient_.scratch());
-    gather_shards(parts_.learners, parts_.weights, all);
+    gather_optimizer_shards(parts_.learners, parts_.weights, all);
     parts_.model.set_weights(all);
   }
 

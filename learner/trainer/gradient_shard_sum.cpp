@@ -97,16 +97,17 @@ void GradientShardSum::join_workers() {
 
 Tensor GradientShardSum::sum() {
   if (learners_.size() > 1) {
-    const std::int64_t longest = longest_shard(elements_, learners_.size());
+    const std::int64_t longest = longest_optimizer_shard(elements_, learners_.size());
     for (std::int64_t done = 0; done < longest; done += kChunkElements) add_chunk(done);
   }
-  const FlatRange own = shard_of(elements_, learners_.rank(), learners_.size());
+  const FlatRange own = optimizer_shard_of(elements_, learners_.rank(), learners_.size());
   return scratch().elements_at(own.first, own.count);
 }
 
 /// Returns the chunk of `learner`'s optimizer shard that starts at element `done` of the shard.
 Tensor GradientShardSum::chunk_of(Tensor whole, int learner, std::int64_t done) const {
-  const FlatRange part = chunk_of_shard(shard_of(elements_, learner, learners_.size()), done);
+  const FlatRange part =
+      chunk_of_optimizer_shard(optimizer_shard_of(elements_, learner, learners_.size()), done);
   return whole.elements_at(part.first, part.count);
 }
 

@@ -7,46 +7,46 @@
 
 namespace lie {
 
-FlatRange shard_of(std::int64_t elements, int learner, int learners) {
-  const std::int64_t blocks = (elements + kShardBlock - 1) / kShardBlock;
+FlatRange optimizer_shard_of(std::int64_t elements, int learner, int learners) {
+  const std::int64_t blocks = (elements + kOptimizerShardBlock - 1) / kOptimizerShardBlock;
   const auto cut = [&](std::int64_t i) {
-    return std::min(elements, blocks * i / learners * kShardBlock);
+    return std::min(elements, blocks * i / learners * kOptimizerShardBlock);
   };
   return {cut(learner), cut(learner + 1) - cut(learner)};
 }
 
-std::int64_t longest_shard(std::int64_t elements, int learners) {
+std::int64_t longest_optimizer_shard(std::int64_t elements, int learners) {
   std::int64_t longest = 0;
   for (int learner = 0; learner < learners; ++learner) {
-    longest = std::max(longest, shard_of(elements, learner, learners).count);
+    longest = std::max(longest, optimizer_shard_of(elements, learner, learners).count);
   }
   return longest;
 }
 
-FlatRange chunk_of_shard(FlatRange shard, std::int64_t done) {
+FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done) {
   const std::int64_t begin = std::min(done, shard.count);
   return {shard.first + begin, std::min(kChunkElements, shard.count - begin)};
 }
 
-FlatRange own_shard(const Weights& weights, const Collective& learners) {
-  return shard_of(flat_elements(weights.parameters()), learners.rank(), learners.size());
+FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners) {
+  return optimizer_shard_of(flat_elements(weights.parameters()), learners.rank(), learners.size());
 }
 
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements) {
   const auto blocks = [](std::int64_t count) {
-    return static_cast<std::size_t>((count + kShardBlock - 1) / kShardBlock);
+    return static_cast<std::size_t>((count + kOptimizerShardBlock - 1) / kOptimizerShardBlock);
   };
   std::vector<double> sums(blocks(elements));
-  const FlatRange own = shard_of(elements, learners.rank(), learners.size());
-  operators.sums_of_squares(shard, kShardBlock,
+  const FlatRange own = optimizer_shard_of(elements, learners.rank(), learners.size());
+  operators.sums_of_squares(shard, kOptimizerShardBlock,
                             std::span(sums).subspan(blocks(own.first), blocks(own.count)));
   learners.all_reduce_sum(std::span(sums));  // blocks of other learners are 0 here
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
-UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
-                           Tensor gradient, Weights& weights) {
+UpdateOutcome update_optimizer_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
+                                     Tensor gradient, Weights& weights) {
   const double norm =
       gradient_norm(learners, weights.operators(), gradient, flat_elements(weights.parameters()));
   return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
@@ -56,14 +56,14 @@ Tensor gathered_weights(const Weights& weights, Tensor scratch) {
   return weights.is_complete() ? weights.flat() : scratch;
 }
 
-void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
+void gather_optimizer_shards(Collective& learners, const Weights& weights, Tensor all) {
   const int size = learners.size();
   if (size == 1) return;
   Operators& operators = weights.operators();
   const auto part = [&](int learner, std::int64_t done) {
-    return chunk_of_shard(shard_of(all.elements(), learner, size), done);
+    return chunk_of_optimizer_shard(optimizer_shard_of(all.elements(), learner, size), done);
   };
-  const std::int64_t longest = longest_shard(all.elements(), size);
+  const std::int64_t longest = longest_optimizer_shard(all.elements(), size);
   std::vector<DeviceSpan> in(static_cast<std::size_t>(size));
   for (std::int64_t done = 0; done < longest; done += kChunkElements) {
     for (int learner = 0; learner < size; ++learner) {

@@ -15,22 +15,22 @@ namespace lie {
 
 /// Elements per block. A shard consists of whole blocks, and the gradient's norm first sums the
 /// squares of each block. The norm therefore does not depend on the sharding, bit for bit.
-constexpr std::int64_t kShardBlock = std::int64_t{1} << 14;
+constexpr std::int64_t kOptimizerShardBlock = std::int64_t{1} << 14;
 
 /// Elements that one learner sends to another at a time. It bounds the receive buffers.
 constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
 
 /// Returns the shard of `learner` in a flat order of `elements`. Shards ascend with the learner;
 /// some are empty if there are fewer blocks than learners.
-FlatRange shard_of(std::int64_t elements, int learner, int learners);
+FlatRange optimizer_shard_of(std::int64_t elements, int learner, int learners);
 
-std::int64_t longest_shard(std::int64_t elements, int learners);
+std::int64_t longest_optimizer_shard(std::int64_t elements, int learners);
 
 /// Returns the chunk of `shard` that starts `done` elements into it: kChunkElements, or fewer or
 /// none at its end.
-FlatRange chunk_of_shard(FlatRange shard, std::int64_t done);
+FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done);
 
-FlatRange own_shard(const Weights& weights, const Collective& learners);
+FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners);
 
 /// Returns the Euclidean norm of a gradient of `elements`, of which each learner holds its `shard`.
 /// It is the root of the blocks' sums of squares, added in ascending order. Collective; blocks.
@@ -38,16 +38,16 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
 /// Applies AdamW to this learner's shard of the weights, clipped by the norm of the full gradient.
-/// The caller must call gather_shards() next. Collective; blocks.
-UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
-                           Tensor gradient, Weights& weights);
+/// The caller must call gather_optimizer_shards() next. Collective; blocks.
+UpdateOutcome update_optimizer_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
+                                     Tensor gradient, Weights& weights);
 
-/// Returns the memory in which gather_shards() collects the weights of all learners, [1, N]. It is
-/// the weights themselves if they are complete, otherwise `scratch`, which has that size.
+/// Returns the memory in which gather_optimizer_shards() collects the weights of all learners, [1,
+/// N]. It is the weights themselves if they are complete, otherwise `scratch`, which has that size.
 Tensor gathered_weights(const Weights& weights, Tensor scratch);
 
 /// Copies the shards of all learners into `all`, which must be gathered_weights() on each learner.
 /// Also refreshes the weights that this learner holds beyond its shard. Collective; blocks.
-void gather_shards(Collective& learners, const Weights& weights, Tensor all);
+void gather_optimizer_shards(Collective& learners, const Weights& weights, Tensor all);
 
 }  // namespace lie

@@ -96,11 +96,12 @@ std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
   return batches;
 }
 
-PackedShards pack_shards(std::span<const SequenceTokens> sequences, std::int64_t max_shards,
-                         std::int64_t max_tokens, int learner, int learners) {
+PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequences,
+                                          std::int64_t max_shards, std::int64_t max_tokens,
+                                          int learner, int learners) {
   const auto shards = assign_to_gradient_shards(sequences, max_shards);
   const GradientShardRange own = gradient_shards_of_learner(std::ssize(shards), learner, learners);
-  PackedShards packed{std::ssize(shards), own.first, {}};
+  PackedGradientShards packed{std::ssize(shards), own.first, {}};
   for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
     packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(i)], max_tokens));
   }

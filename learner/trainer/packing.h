@@ -51,14 +51,15 @@ std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
                              std::span<const std::size_t> chosen, std::int64_t max_tokens);
 
 /// The gradient shards of one learner, packed into micro-batches.
-struct PackedShards {
+struct PackedGradientShards {
   std::int64_t count = 0;                    // gradient shards over all learners
   std::int64_t first = 0;                    // index of this learner's first shard
   std::vector<std::vector<MicroBatch>> own;  // one element per shard of this learner
 };
 
 /// Assigns `sequences` to at most `max_shards` gradient shards, and packs those of `learner`.
-PackedShards pack_shards(std::span<const SequenceTokens> sequences, std::int64_t max_shards,
-                         std::int64_t max_tokens, int learner, int learners);
+PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequences,
+                                          std::int64_t max_shards, std::int64_t max_tokens,
+                                          int learner, int learners);
 
 }  // namespace lie

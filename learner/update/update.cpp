@@ -12,7 +12,7 @@ namespace lie {
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  PackedShards shards;
+  PackedGradientShards shards;
   /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
   /// recompute_old_log_probs is on.
   std::vector<std::vector<float>> old_log_probs = {};
@@ -139,9 +139,9 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.shards =
-      pack_shards(sequences, options_.batch.gradient_shards, options_.batch.max_micro_batch_tokens,
-                  parts_.learners.rank(), parts_.learners.size());
+  batch.shards = pack_gradient_shards(sequences, options_.batch.gradient_shards,
+                                      options_.batch.max_micro_batch_tokens, parts_.learners.rank(),
+                                      parts_.learners.size());
   batch.indices = std::move(indices);
   return batch;
 }
@@ -194,14 +194,16 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
 UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& seconds) {
   const Tensor gradient = timed(seconds.gradient_sync, [&] { return gradient_.sum(); });
   const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
-    return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
+    return update_optimizer_shard(parts_.learners, parts_.optimizer, step, gradient,
+                                  parts_.weights);
   });
   share_weights(seconds);
   return outcome;
 }
 
 void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
-  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
+  timed(seconds.gradient_sync,
+        [&] { gather_optimizer_shards(parts_.learners, parts_.weights, weights()); });
   timed(seconds.optimizer, [&] { parts_.policy.set_weights(weights()); });
   if (is_shared_with_actors_) timed(seconds.gradient_sync, [&] { wait_for_all_learners(); });
 }

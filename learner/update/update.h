@@ -59,7 +59,7 @@ struct UpdateParts {
   Weights& weights;  // fp32 master weights, changed by every update: all of them, or held_range()
   Transformer& policy;     // computes with these weights
   Transformer* reference;  // initial policy, for the KL term; null: no KL term
-  AdamW& optimizer;        // moments of own_shard()
+  AdamW& optimizer;        // moments of own_optimizer_shard()
   Collective& learners;
 };
 

@@ -63,7 +63,7 @@ struct Trained {
 Trained train(Source<StepGroups>& groups, Collective& learners) {
   LearnerPolicy policy;
   AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights,
-                  own_shard(policy.weights, learners));
+                  own_optimizer_shard(policy.weights, learners));
   PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
                         {policy.weights, policy.transformer, nullptr, optimizer, learners});
   Trained trained;

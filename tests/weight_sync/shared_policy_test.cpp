@@ -262,7 +262,7 @@ TEST(SharedPolicy, AnUpdateReturnsWhenEveryLearnerHasPackedTheWeights) {
     Weights weights = initial_weights(
         config, 1, operators, held_range(parameter_layout(config), group.rank(), kLearners));
     Transformer policy(weights);
-    AdamW optimizer({}, weights, own_shard(weights, group));
+    AdamW optimizer({}, weights, own_optimizer_shard(weights, group));
     PolicyUpdater updater({}, {weights, policy, nullptr, optimizer, group});
     updater.share_weights();
     const int of_one = operators.own;

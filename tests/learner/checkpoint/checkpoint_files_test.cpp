@@ -55,7 +55,8 @@ class CheckpointParts : public testing::Test {
   }
   /// Writes the part of `learner` among `learners`.
   std::string write(const fs::path& checkpoints, int learner, int learners) const {
-    const FlatRange shard = shard_of(policy_.weights.flat().elements(), learner, learners);
+    const FlatRange shard =
+        optimizer_shard_of(policy_.weights.flat().elements(), learner, learners);
     const AdamW own = shard_of_moments(optimizer_, policy_.weights, shard);
     TrainerState state;
     state.step = 3;
@@ -88,7 +89,8 @@ TEST_F(CheckpointParts, CanBeReadByAnyNumberOfLearners) {
     for (const int learners : {1, 2, 4}) {
       for (int learner = 0; learner < learners; ++learner) {
         Weights weights = held_by(learner, learners);
-        AdamW own({}, weights, shard_of(policy_.weights.flat().elements(), learner, learners));
+        AdamW own({}, weights,
+                  optimizer_shard_of(policy_.weights.flat().elements(), learner, learners));
         EXPECT_EQ(load_checkpoint(saved, weights, own).step, 3);
         const auto expected = [&](Tensor whole) {
           return host(whole.elements_at(own.shard().first, own.shard().count));

@@ -193,7 +193,7 @@ struct SavingLearner {
   fs::path checkpoints, start;
   bool background = true;
   const Gate* gate = nullptr;
-  AdamW optimizer{{}, weights, own_shard(weights, group)};
+  AdamW optimizer{{}, weights, own_optimizer_shard(weights, group)};
   CheckpointSaver saver{checkpoints, {.background = background}, weights, group};
 
   void save(std::int64_t step) {

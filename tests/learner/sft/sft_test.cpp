@@ -53,7 +53,7 @@ Result tune(const SftOptions& options, Collective& learners, const fs::path& che
   run_sft(options,
           {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
            [&](const SftProgress& progress) { result.progress.push_back(progress); }});
-  const FlatRange own = own_shard(policy.weights, learners);
+  const FlatRange own = own_optimizer_shard(policy.weights, learners);
   result.weights =
       test::whole_of(learners, own, policy.weights.elements(own),
                      static_cast<std::size_t>(flat_elements(policy.weights.parameters())));

@@ -18,7 +18,7 @@ namespace {
 
 using test::on_learners;
 
-constexpr std::int64_t kElements = 2 * kShardBlock + 48;  // three blocks
+constexpr std::int64_t kElements = 2 * kOptimizerShardBlock + 48;  // three blocks
 
 /// Returns values whose sum depends on the order of addition.
 std::vector<float> shard_gradient(std::int64_t shard, std::int64_t elements = kElements) {
@@ -45,7 +45,7 @@ std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t
 
 std::vector<float> gathered(Operators& operators, Collective& learners, Tensor shard,
                             std::int64_t elements) {
-  const FlatRange own = shard_of(elements, learners.rank(), learners.size());
+  const FlatRange own = optimizer_shard_of(elements, learners.rank(), learners.size());
   std::vector<float> all(static_cast<std::size_t>(elements));
   operators.copy_to_host(shard, std::span(all).subspan(static_cast<std::size_t>(own.first),
                                                        static_cast<std::size_t>(own.count)));

@@ -15,15 +15,16 @@ namespace {
 using test::row_of;
 
 TEST(OptimizerShards, ConsistOfWholeBlocksAndCoverAllElements) {
-  for (const std::int64_t elements : {std::int64_t{16}, 2 * kShardBlock + 48, 50 * kShardBlock}) {
+  for (const std::int64_t elements :
+       {std::int64_t{16}, 2 * kOptimizerShardBlock + 48, 50 * kOptimizerShardBlock}) {
     for (int learners = 1; learners <= 8; ++learners) {
       std::int64_t next = 0;
       for (int learner = 0; learner < learners; ++learner) {
-        const FlatRange shard = shard_of(elements, learner, learners);
+        const FlatRange shard = optimizer_shard_of(elements, learner, learners);
         EXPECT_EQ(shard.first, next);
         next += shard.count;
-        EXPECT_TRUE(next % kShardBlock == 0 || next == elements);
-        EXPECT_LE(shard.count, longest_shard(elements, learners));
+        EXPECT_TRUE(next % kOptimizerShardBlock == 0 || next == elements);
+        EXPECT_LE(shard.count, longest_optimizer_shard(elements, learners));
       }
       EXPECT_EQ(next, elements);
     }
@@ -49,7 +50,8 @@ TEST(GradientNorm, IsBitIdenticalForAnyNumberOfShards) {
   const double expected = norm_alone(gradient);
   for (const int count : {2, 3, 8}) {
     test::on_learners(count, [&](Collective& learners) {
-      const FlatRange own = shard_of(std::ssize(gradient), learners.rank(), learners.size());
+      const FlatRange own =
+          optimizer_shard_of(std::ssize(gradient), learners.rank(), learners.size());
       const Tensor shard = row_of(gradient).elements_at(own.first, own.count);
       EXPECT_EQ(gradient_norm(learners, *make_cpu_operators(2), shard, std::ssize(gradient)),
                 expected);

@@ -94,13 +94,13 @@ TEST(PackShards, LearnersPackTheShardsOfOneLearnerBetweenThem) {
     }
     return rows;
   };
-  const PackedShards alone = pack_shards(sequences, 4, 8, 0, 1);
+  const PackedGradientShards alone = pack_gradient_shards(sequences, 4, 8, 0, 1);
   EXPECT_EQ(alone.count, 4);
   EXPECT_EQ(std::ssize(alone.own), 4);
   for (const int learners : {2, 3, 4}) {
     std::int64_t next = 0;
     for (int learner = 0; learner < learners; ++learner) {
-      const PackedShards packed = pack_shards(sequences, 4, 8, learner, learners);
+      const PackedGradientShards packed = pack_gradient_shards(sequences, 4, 8, learner, learners);
       EXPECT_EQ(packed.count, 4);
       EXPECT_EQ(packed.first, next);
       for (const auto& shard : packed.own) {

@@ -33,7 +33,7 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   LearnerPolicy policy(learners, threads), reference(make_cpu_operators(threads));
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
   if (!shift.empty()) policy.transformer.weights_changed();
-  AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
+  AdamW optimizer(plain_optimizer(), policy.weights, own_optimizer_shard(policy.weights, learners));
   PolicyUpdater updater(
       options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
   std::vector<GroupAdvantages> advantages;

@@ -25,7 +25,7 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
       weights(load_weights(config.model.path, *operators,
                            held_range(parameter_layout(load_model_config(config.model.path)),
                                       learners->rank(), learners->size()))),
-      optimizer(config.optimizer, weights, own_shard(weights, *learners)),
+      optimizer(config.optimizer, weights, own_optimizer_shard(weights, *learners)),
       policy(weights) {
   weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
   if (config.policy_loss.kl_coefficient > 0) {
