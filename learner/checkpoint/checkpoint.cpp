@@ -181,4 +181,10 @@ TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW
   return state;
 }
 
+TrainerState load_checkpoint(const fs::path& checkpoint, ShardedTrainer& trainer) {
+  TrainerState state = load_checkpoint(checkpoint, trainer.weights(), trainer.optimizer());
+  trainer.gather_weights();
+  return state;
+}
+
 }  // namespace lie

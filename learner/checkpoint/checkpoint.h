@@ -27,6 +27,7 @@
 #include "common/config/options.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/trainer/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "model/weights/weights.h"
 
 namespace lie {
@@ -102,5 +103,8 @@ std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::pa
 /// state. Checks everything before anything changes: architecture, tensor names, shapes and dtypes.
 TrainerState load_checkpoint(const std::filesystem::path& checkpoint, Weights& weights,
                              AdamW& optimizer);
+/// As above, for the weights and moments of a trainer, whose policy then has the restored weights.
+/// Collective over its learners; blocks.
+TrainerState load_checkpoint(const std::filesystem::path& checkpoint, ShardedTrainer& trainer);
 
 }  // namespace lie

@@ -153,17 +153,15 @@ std::optional<SavingSeconds> CheckpointSaver::wait() {
   return SavingSeconds{.all = writing_.get().seconds, .waited = waited};
 }
 
-CheckpointRecorder::CheckpointRecorder(CheckpointedRun run, const Weights& weights,
-                                       const AdamW& optimizer, Collective& learners,
+CheckpointRecorder::CheckpointRecorder(CheckpointedRun run, const ShardedTrainer& trainer,
                                        std::optional<CoordinatorState> coordinator)
     : run_(std::move(run)),
       checkpoints_(run_.directory / "checkpoints"),
-      weights_(weights),
-      optimizer_(optimizer),
+      trainer_(trainer),
       coordinator_(coordinator),
       recorded_step_(run_.first_step),
       saved_step_(run_.first_step),
-      saver_(checkpoints_, run_.checkpoint, weights, learners) {}
+      saver_(checkpoints_, run_.checkpoint, trainer.weights(), trainer.learners()) {}
 
 void CheckpointRecorder::record(StepOutcome& step) {
   recorded_step_ = step.step;
@@ -180,7 +178,7 @@ void CheckpointRecorder::close() {
 void CheckpointRecorder::save() {
   note(saver_.wait());
   saved_step_ = recorded_step_;
-  CheckpointContents contents{.weights = weights_, .optimizer = optimizer_};
+  CheckpointContents contents{.weights = trainer_.weights(), .optimizer = trainer_.optimizer()};
   contents.state.step = contents.state.policy_version = recorded_step_;
   if (!coordinator_) return saver_.save(contents, {});
   contents.state.seed = run_.seed;

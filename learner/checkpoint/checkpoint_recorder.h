@@ -19,6 +19,7 @@
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
+#include "learner/trainer/sharded_trainer.h"
 
 namespace lie {
 
@@ -105,9 +106,9 @@ struct CoordinatorState {
 /// Requires that the trajectories of a step are on disk before it is recorded here.
 class CheckpointRecorder : public StepRecorder {
  public:
-  /// Keeps references to weights, optimizer and learners. `coordinator`: on learner 0.
-  CheckpointRecorder(CheckpointedRun run, const Weights& weights, const AdamW& optimizer,
-                     Collective& learners, std::optional<CoordinatorState> coordinator = {});
+  /// Keeps a reference to the trainer. `coordinator`: on learner 0.
+  CheckpointRecorder(CheckpointedRun run, const ShardedTrainer& trainer,
+                     std::optional<CoordinatorState> coordinator = {});
 
   void record(StepOutcome& step) override;
   /// Returns when the checkpoint of the last recorded step is in place.
@@ -120,8 +121,7 @@ class CheckpointRecorder : public StepRecorder {
 
   const CheckpointedRun run_;
   const std::filesystem::path checkpoints_;
-  const Weights& weights_;
-  const AdamW& optimizer_;
+  const ShardedTrainer& trainer_;
   std::optional<CoordinatorState> coordinator_;
   std::int64_t recorded_step_, saved_step_;
   CheckpointSaver saver_;  // its thread uses the members above

@@ -8,6 +8,7 @@
 #include "common/base/random.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
+#include "learner/trainer/packing.h"
 
 namespace lie {
 namespace {
@@ -167,10 +168,7 @@ void describe(FieldList& fields, SftOptions& options) {
                 "updates", 0});
   });
   fields.section("sft", [&] { describe_sft(fields, options); });
-  fields.section("update", [&] {
-    describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
-                    options.gradient_shards);
-  });
+  fields.section("update", options.trainer);
   fields.section("optimizer", options.optimizer);
   fields.section("checkpoint", options.checkpoint);
   rename_keys(fields);
@@ -212,6 +210,19 @@ std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> ex
     held += tokens;
   }
   return batches;
+}
+
+SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples) {
+  if (options.steps == 0) {
+    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+      options.steps += std::ssize(sft_batches(examples, options, epoch));
+    }
+  }
+  if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
+    options.optimizer.decay_until = options.steps;
+  }
+  check_options(options.optimizer);
+  return options;
 }
 
 }  // namespace lie

@@ -16,7 +16,7 @@
 #include "common/rollout/chat.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/trainer/optimizer.h"
-#include "learner/trainer/packing.h"
+#include "learner/trainer/trainer_options.h"
 
 namespace lie {
 
@@ -31,15 +31,13 @@ struct SftRowOptions : PromptOptions {
 /// Options of an SFT run, in the sections run, data, update, optimizer, checkpoint, evaluation and
 /// sft. describe() documents each field, as --help prints it.
 struct SftOptions : SftRowOptions {
-  std::string train_file;                                 // path, JSONL or Parquet
-  std::vector<std::string> evaluation_file;               // paths; empty: none
-  std::int64_t steps = 0;                                 // updates; 0: `epochs` decides
-  std::int64_t epochs = 1;                                // at least 1; with steps 0
-  std::int64_t batch_sequences = 32;                      // rows per update, at least 1
-  std::int64_t max_batch_tokens = 65536;                  // tokens per update, at least 1
-  std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
-  std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
+  std::string train_file;                    // path, JSONL or Parquet
+  std::vector<std::string> evaluation_file;  // paths; empty: none
+  std::int64_t steps = 0;                    // updates; 0: `epochs` decides
+  std::int64_t epochs = 1;                   // at least 1; with steps 0
+  std::int64_t batch_sequences = 32;         // rows per update, at least 1
+  std::int64_t max_batch_tokens = 65536;     // tokens per update, at least 1
+  TrainerOptions trainer;
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, at least 1; with SftLoss::kConstant
   bool append_end_of_sequence = true;    // after responses, if the template has no end of turn
@@ -96,5 +94,9 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
 /// batch ends after batch_sequences, or before the sequence that would exceed max_batch_tokens.
 std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
                                                   const SftOptions& options, std::int64_t epoch);
+
+/// Sets the options that depend on the data: the number of steps and the end of the cosine. Throws
+/// Error if the learning-rate schedule contradicts itself.
+SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples);
 
 }  // namespace lie

@@ -9,10 +9,9 @@
 namespace lie {
 
 GradientShardSum::GradientShardSum(Operators& operators, Collective& learners,
-                                   std::int64_t elements, std::int64_t max_shards,
-                                   std::string_view key)
+                                   std::int64_t elements, std::int64_t max_shards)
     : operators_(operators), learners_(learners), elements_(elements) {
-  check_gradient_shards(learners.size(), max_shards, key);
+  check_gradient_shards(learners.size(), max_shards);
   const GradientShardRange own =
       gradient_shards_of_learner(max_shards, learners.rank(), learners.size());
   workers_ = operators.workers(elements);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "common/comm/collective/collective.h"
@@ -28,10 +27,10 @@ struct GradientShardWork {
 class GradientShardSum {
  public:
   /// Allocates all partial gradients [1, elements] in `operators` at once, so that memory that is
-  /// free afterwards stays free. Both references must outlive this object. Throws Error, naming the
-  /// config key `key`, if there are more learners than `max_shards`.
+  /// free afterwards stays free. Both references must outlive this object. Throws Error if there
+  /// are more learners than `max_shards`.
   GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
-                   std::int64_t max_shards, std::string_view key);
+                   std::int64_t max_shards);
 
   /// Returns the workers that compute shards at the same time. They are operators.workers(elements)
   /// if this learner can have at least one shard per worker, otherwise just the operators.

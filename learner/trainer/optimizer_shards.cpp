@@ -45,17 +45,6 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
-UpdateOutcome update_optimizer_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
-                                     Tensor gradient, Weights& weights) {
-  const double norm =
-      gradient_norm(learners, weights.operators(), gradient, flat_elements(weights.parameters()));
-  return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
-}
-
-Tensor gathered_weights(const Weights& weights, Tensor scratch) {
-  return weights.is_complete() ? weights.flat() : scratch;
-}
-
 void gather_optimizer_shards(Collective& learners, const Weights& weights, Tensor all) {
   const int size = learners.size();
   if (size == 1) return;

@@ -1,13 +1,13 @@
 // The sharding of weights, gradient and moments over learners (ZeRO stage 1, arXiv:1910.02054). A
 // learner's optimizer shard is a range of the flat order of parameters. The learner holds the
 // summed gradient and both moments of its shard, updates these weights, and then sends them to all
-// other learners. Both ends of the exchanges are in optimizer_shards.cpp and gradient_shards.cpp.
+// other learners. Both ends of the exchanges are in optimizer_shards.cpp and
+// gradient_shard_sum.cpp.
 #pragma once
 
 #include <cstdint>
 
 #include "common/comm/collective/collective.h"
-#include "learner/trainer/optimizer.h"
 #include "model/operators/operators.h"
 #include "model/weights/weights.h"
 
@@ -37,17 +37,9 @@ FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
-/// Applies AdamW to this learner's shard of the weights, clipped by the norm of the full gradient.
-/// The caller must call gather_optimizer_shards() next. Collective; blocks.
-UpdateOutcome update_optimizer_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
-                                     Tensor gradient, Weights& weights);
-
-/// Returns the memory in which gather_optimizer_shards() collects the weights of all learners, [1,
-/// N]. It is the weights themselves if they are complete, otherwise `scratch`, which has that size.
-Tensor gathered_weights(const Weights& weights, Tensor scratch);
-
-/// Copies the shards of all learners into `all`, which must be gathered_weights() on each learner.
-/// Also refreshes the weights that this learner holds beyond its shard. Collective; blocks.
+/// Copies the shards of all learners into `all`, [1, N]: the weights themselves if they are
+/// complete, otherwise other memory. Also refreshes the weights that this learner holds beyond its
+/// shard. Collective; blocks.
 void gather_optimizer_shards(Collective& learners, const Weights& weights, Tensor all);
 
 }  // namespace lie

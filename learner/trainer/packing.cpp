@@ -31,31 +31,7 @@ MicroBatch empty_micro_batch() {
   return batch;
 }
 
-constexpr const char* kGradientShardsHelp =
-    "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
-    "that results do not depend on the number of learners up to this number. Another number of "
-    "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
-    "more learners are needed.";
-
-constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
-constexpr const char* kActivationHelp =
-    "Memory of a forward and backward pass for activations, their gradients and logits. What does "
-    "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
-    "the first pass, or 4096 on the CPU. Leave alone unless memory is short.";
-
 }  // namespace
-
-void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
-                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards) {
-  fields.add("max_micro_batch_tokens", max_micro_batch_tokens,
-             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
-              "tokens", 1});
-  fields.add("activation_mebibytes", activation_mebibytes,
-             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("gradient_shards", gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
-  fields.rename("lanes", "gradient_shards");
-}
 
 std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
     std::span<const SequenceTokens> sequences, std::int64_t most) {
@@ -101,7 +77,7 @@ PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequen
                                           int learner, int learners) {
   const auto shards = assign_to_gradient_shards(sequences, max_shards);
   const GradientShardRange own = gradient_shards_of_learner(std::ssize(shards), learner, learners);
-  PackedGradientShards packed{std::ssize(shards), own.first, {}};
+  PackedGradientShards packed{std::ssize(shards), {}};
   for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
     packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(i)], max_tokens));
   }

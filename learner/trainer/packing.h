@@ -8,17 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "common/config/options.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {
-
-constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
-
-/// Adds the fields that RL and SFT share: how a gradient is cut into passes and shards. None of
-/// them but the number of shards changes a result.
-void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
-                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards);
 
 /// A sequence whose log-probs of `response` after `prompt` are computed.
 struct SequenceTokens {
@@ -53,7 +45,6 @@ std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
 /// The gradient shards of one learner, packed into micro-batches.
 struct PackedGradientShards {
   std::int64_t count = 0;                    // gradient shards over all learners
-  std::int64_t first = 0;                    // index of this learner's first shard
   std::vector<std::vector<MicroBatch>> own;  // one element per shard of this learner
 };
 

@@ -22,8 +22,6 @@ void describe(FieldList& fields, BatchOptions& options) {
   fields.add("mini_batch_prompts", options.mini_batch_prompts,
              {"Prompts per update of the weights, each with all its samples.", "prompts", 1});
   fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
-  describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
-                  options.gradient_shards);
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,

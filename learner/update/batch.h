@@ -15,11 +15,8 @@ namespace lie {
 
 /// How a step's groups are divided; describe() documents each field, as --help prints it.
 struct BatchOptions {
-  std::int64_t mini_batch_prompts = 32;                   // prompts per update, at least 1
-  std::int64_t epochs = 1;                                // passes over a step, at least 1
-  std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
-  std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
+  std::int64_t mini_batch_prompts = 32;  // prompts per update, at least 1
+  std::int64_t epochs = 1;               // passes over a step, at least 1
 };
 void describe(FieldList& fields, BatchOptions& options);
 

@@ -88,7 +88,7 @@ TEST_F(OneProcess, ARunLeavesMetricsTrajectoriesAndACheckpoint) {
 TEST_F(OneProcess, ARunResumedToMoreStepsEqualsALongerRun) {
   run();
   config_.run.steps = 3;
-  config_.update.max_micro_batch_tokens = 40;
+  config_.trainer.max_micro_batch_tokens = 40;
   run();
   const Json resumed = metrics().back();
   config_.run.directory = (directory_.path() / "longer").string();

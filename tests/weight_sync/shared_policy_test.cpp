@@ -1,6 +1,5 @@
 // The agreement by which actors compute with the learner's weights, between threads. Operators
 // whose handles are addresses stand in for CUDA's, so no handle of GPU memory is opened here.
-#include "learner/trainer/optimizer_shards.h"
 #include "model/weight_sync/weight_transports.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
 #include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/update.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/aten/reference_operators.h"
 #include "tests/tiny_model.h"
@@ -259,16 +258,15 @@ TEST(SharedPolicy, AnUpdateReturnsWhenEveryLearnerHasPackedTheWeights) {
   run_members(kLearners, [&](CountingGroup& group) {
     const ModelConfig config = config_with(true);
     PackingOperators operators(packed, group.rank() == 2);
-    Weights weights = initial_weights(
-        config, 1, operators, held_range(parameter_layout(config), group.rank(), kLearners));
-    Transformer policy(weights);
-    AdamW optimizer({}, weights, own_optimizer_shard(weights, group));
-    PolicyUpdater updater({}, {weights, policy, nullptr, optimizer, group});
-    updater.share_weights();
+    ShardedTrainer trainer(
+        {}, {},
+        initial_weights(config, 1, operators,
+                        held_range(parameter_layout(config), group.rank(), kLearners)),
+        group);
     const int of_one = operators.own;
-    updater.share_with_actors();
+    trainer.share_with_actors();
     operators.counts = true;
-    updater.share_weights();
+    trainer.gather_weights();
     EXPECT_EQ(packed, kLearners * of_one) << group.rank();
   });
 }

@@ -16,7 +16,7 @@
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
 #include "common/text/counted.h"
-#include "learner/update/batch.h"
+#include "learner/trainer/trainer_options.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/transformer/kv_cache.h"
@@ -74,9 +74,9 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   const std::int64_t wanted =
       rollout.slots * KvCache::pages_for(longest) * KvCache::page_elements(model.config) * kFloat;
   rollout.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, machine_bytes() / 8) >> 20);
-  const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
+  const LearnerSizes learner{.micro_batch_tokens = TrainerOptions{}.max_micro_batch_tokens,
                              .copies_checkpoints = true,
-                             .gradient_shards = BatchOptions{}.gradient_shards};
+                             .gradient_shards = TrainerOptions{}.gradient_shards};
   sizes.learner_gibibytes =
       gibibytes(learner_memory(model.config, DType::kFloat32, learner).bytes());
   const std::int64_t weights = 2 * model.memory_bytes;  // fp32, and again in panels

@@ -85,7 +85,7 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
     places.push_back({std::to_string(in.hosts.host_of(rank)), {}});
   }
   RoleLayout layout =
-      plan_roles(in.config.roles, std::move(places), in.config.update.gradient_shards);
+      plan_roles(in.config.roles, std::move(places), in.config.trainer.gradient_shards);
   std::vector<RoleMemory> memory = memory_of_roles(in.config, in.model, in.dtypes, layout);
   const std::optional<StepTime> time = time_of(in, layout);
   return {std::move(layout), std::move(memory), time};

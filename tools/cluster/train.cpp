@@ -60,7 +60,7 @@ void train(Job& job, const ConfigArguments& arguments) {
   resolve_length(job, *world, config);
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
-                 config.update.gradient_shards);
+                 config.trainer.gradient_shards);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       print_dry_run(dump_config_of(config), "learner",

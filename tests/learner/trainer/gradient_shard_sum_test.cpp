@@ -55,7 +55,7 @@ std::vector<float> gathered(Operators& operators, Collective& learners, Tensor s
 
 std::vector<float> gradient_shard_sum(Operators& operators, Collective& learners,
                                       std::int64_t shard_count, std::int64_t elements = kElements) {
-  GradientShardSum sum(operators, learners, elements, shard_count, "gradient_shards");
+  GradientShardSum sum(operators, learners, elements, shard_count);
   sum.run(shard_count, [&](const GradientShardWork& work) {
     EXPECT_EQ(test::to_host(operators, work.gradient),
               std::vector<float>(static_cast<std::size_t>(elements)));
@@ -100,7 +100,7 @@ TEST(GradientShardSum, SumsThatNeedSeveralChunksAreComplete) {
 TEST(GradientShardSum, LearnersWithoutAShardAlsoReceiveTheSum) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
-    GradientShardSum sum(*operators, group, 100, 8, "gradient_shards");
+    GradientShardSum sum(*operators, group, 100, 8);
     sum.run(1, [&](const GradientShardWork& work) {
       operators->copy_from_host(shard_gradient(0, 100), work.gradient);
     });
@@ -122,7 +122,7 @@ TEST(GradientShardSum, OneLearnerHoldsAsManyGradientsAsTheTreeIsDeep) {
 TEST(GradientShardSum, ErrorsOfWorkersReachTheCaller) {
   const auto alone = solo_collective();
   const auto operators = make_cpu_operators(3);
-  GradientShardSum sum(*operators, *alone, 100, 8, "gradient_shards");
+  GradientShardSum sum(*operators, *alone, 100, 8);
   for (const std::int64_t bad : {0, 4, 7}) {
     const auto work = [&](const GradientShardWork& shard) {
       if (shard.shard == bad) fail("shard {} is bad", bad);
@@ -136,7 +136,7 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     try {
-      GradientShardSum(*operators, group, 100, 2, "update.gradient_shards");
+      GradientShardSum(*operators, group, 100, 2);
       ADD_FAILURE() << "3 learners share 2 gradient shards";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what())

@@ -101,6 +101,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("advantage", config.advantage);
   fields.section("policy_loss", config.policy_loss);
   fields.section("update", config.update);
+  fields.section("update", config.trainer);
   fields.section("optimizer", config.optimizer);
   fields.section("checkpoint", config.checkpoint);
   fields.section("checkpoint", config.best_checkpoint);

@@ -16,6 +16,7 @@
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/tickets.h"
 #include "learner/trainer/optimizer.h"
+#include "learner/trainer/trainer_options.h"
 #include "learner/update/advantage.h"
 #include "learner/update/batch.h"
 #include "learner/update/policy_loss.h"
@@ -43,6 +44,7 @@ struct TrainConfig {
   AdvantageOptions advantage;
   PolicyLossOptions policy_loss;
   BatchOptions update;
+  TrainerOptions trainer;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
   BestCheckpointOptions best_checkpoint;

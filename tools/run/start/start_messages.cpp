@@ -101,7 +101,7 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
       config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
   const std::int64_t of_mini_batch =
       config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
-  return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
+  return std::min(std::max(config.trainer.max_micro_batch_tokens, longest), of_mini_batch);
 }
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
@@ -239,10 +239,10 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
                                         const ComputeDTypes& dtypes, const RoleLayout& layout) {
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
-      .activation_bytes = config.update.activation_mebibytes << 20,
+      .activation_bytes = config.trainer.activation_mebibytes << 20,
       .has_reference = config.policy_loss.kl_coefficient > 0,
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
-      .gradient_shards = config.update.gradient_shards,
+      .gradient_shards = config.trainer.gradient_shards,
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
   if (layout.actors.empty()) return roles;
