@@ -22,6 +22,7 @@
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/roles/runtime.h"
+#include "tools/run/start/prepare_run.h"
 
 namespace lie {
 namespace {
@@ -51,7 +52,7 @@ class OneProcess : public testing::Test {
     mpi::Environment environment;
     Job job(environment);
     PreparedRun prepared = prepare_run(job, config_, "test");
-    run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(), stop);
+    run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(), stop);
     return !stop.reason().empty();
   }
 
@@ -301,7 +302,7 @@ TEST_F(OneProcess, AFailingRoleEndsTheRunWithItsCause) {
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
   EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {
-              run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(),
+              run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(),
                                  stop);
             }).find("cache"),
             std::string::npos);

@@ -21,7 +21,8 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/prepare_run.h"
+#include "tools/run/start/run_start.h"
 #include "tools/run/start/start_messages.h"
 
 namespace lie::replay {
@@ -124,7 +125,7 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
   Learner0 learner(replay.task.config, replay.prepared.start,
-                   std::move(replay.prepared.prompts.training), transport, stop);
+                   std::move(replay.prepared.inputs.prompts.training), transport, stop);
   const Scorers scorers = make_scorers(replay.task, arguments.run_programs, transport.threads);
   const LoggedRun& run = replay.task.runs.front();
   const bool compares = replay.task.is_whole && !scorers.front() && !changes_any(run, kLearning);

@@ -25,7 +25,7 @@
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/sample_events.h"
 #include "tools/run/roles/transport.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/run_start.h"
 
 namespace lie {
 

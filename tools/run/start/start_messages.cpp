@@ -106,15 +106,15 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
   std::vector<SummaryEntry> entries = {
-      {"data", fmt::format("{} of {}", counted(std::ssize(run.prompts.training), "prompt"),
+      {"data", fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.training), "prompt"),
                            config.data.train_file)}};
   if (config.evaluation.every > 0) {
     entries.push_back(
         {"evaluation",
-         fmt::format("{} of {}", counted(std::ssize(run.prompts.evaluation), "prompt"),
+         fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.evaluation), "prompt"),
                      fmt::join(config.data.evaluation_file, ", "))});
   }
-  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.ends),
+  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.inputs.ends.text),
                     std::back_inserter(entries));
   return entries;
 }
@@ -199,15 +199,17 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   }
   std::vector<SummaryEntry> entries;
   if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
-  entries.push_back(model_entry(config.model.path, run.model.parameters));
+  entries.push_back(model_entry(config.model.path, run.inputs.model.parameters));
   if (config.weight_sync.weights == DType::kBFloat16) {
     entries.push_back(
         {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
   }
   std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
-  entries.push_back(memory_entry(memory_of_roles(config, run.model.config, run.dtypes, layout)));
+  entries.push_back(
+      memory_entry(memory_of_roles(config, run.inputs.model.config, run.inputs.dtypes, layout)));
   if (!layout.actors.empty()) {
-    entries.back().value += cache_text(run.model.config, run.dtypes.packed, config.rollout);
+    entries.back().value +=
+        cache_text(run.inputs.model.config, run.inputs.dtypes.packed, config.rollout);
   }
   const bool resumes = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =

@@ -15,7 +15,7 @@
 #include "common/comm/roles.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/prepare_run.h"
 
 namespace lie {
 
