@@ -19,6 +19,7 @@
 #include "common/comm/backoff.h"
 #include "common/comm/ticket_queue.h"
 #include "common/rollout/rollout.h"
+#include "learner/schedule/dispatcher.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/open_groups.h"

@@ -1,5 +1,5 @@
 // Tests which actor gets which samples, and that this changes no token. Actors are threads here.
-#include "learner/schedule/tickets.h"
+#include "learner/schedule/dispatcher.h"
 
 #include <gtest/gtest.h>
 
