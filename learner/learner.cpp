@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
-#include "learner/schedule/open_groups.h"
+#include "learner/schedule/staleness.h"
 
 namespace lie {
 namespace {

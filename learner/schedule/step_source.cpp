@@ -9,6 +9,8 @@
 
 #include "common/comm/wire.h"
 #include "common/process/log.h"
+#include "learner/schedule/dynamic_sampling.h"
+#include "learner/schedule/first_groups.h"
 #include "learner/schedule/open_groups.h"
 
 namespace lie {

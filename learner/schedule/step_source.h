@@ -2,7 +2,7 @@
 // - Own groups: a step takes the groups of its own prompts. They are ordered rollout.max_staleness
 //   steps ahead; without staleness the actors then learn that new weights follow.
 // - First groups (rollout.complete_with): a step takes the first groups that are finished, as
-//   learner/schedule/open_groups.h says.
+//   learner/schedule/first_groups.h says.
 // - Dynamic sampling: a step draws prompts in rounds until it has its number of groups with signal.
 #pragma once
 

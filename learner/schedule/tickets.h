@@ -24,7 +24,7 @@ inline StepPhase phase_of(const Ticket& ticket) { return {ticket.step, ticket.pu
 
 enum class CompleteWith : std::uint8_t {
   kOwnGroups,    // the groups of the prompts that were drawn for it
-  kFirstGroups,  // the first finished groups (learner/schedule/open_groups.h)
+  kFirstGroups,  // the first finished groups (learner/schedule/first_groups.h)
 };
 
 struct DynamicSamplingOptions {

@@ -16,7 +16,7 @@
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_files.h"
 #include "learner/checkpoint/saved_checkpoints.h"
-#include "learner/schedule/open_groups.h"
+#include "learner/schedule/dynamic_sampling.h"
 
 namespace lie::replay {
 
