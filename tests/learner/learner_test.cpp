@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "learner/schedule/step_source.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/step.h"
 #include "learner/update/optimizer.h"
 #include "tests/host_memory.h"

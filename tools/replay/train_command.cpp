@@ -13,7 +13,7 @@
 #include "learner/record/update_metrics.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
-#include "learner/schedule/step_source.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/step.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"

@@ -16,6 +16,7 @@
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"
 #include "learner/schedule/rollout_schedule.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/roles/learners.h"
