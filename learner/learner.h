@@ -6,6 +6,7 @@
 
 #include "common/base/stream.h"
 #include "learner/schedule/coordinator.h"
+#include "learner/schedule/publisher.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/tickets.h"
 #include "learner/step.h"

@@ -15,6 +15,7 @@
 #include "learner/schedule/coordinator.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"
+#include "learner/schedule/publisher.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/shared_groups.h"
 #include "learner/schedule/step_source.h"
