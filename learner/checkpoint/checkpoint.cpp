@@ -10,7 +10,7 @@
 #include "common/io/file.h"
 #include "common/io/sha256.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/stored_moments.h"
 
 namespace lie {
 namespace {

@@ -25,7 +25,8 @@
 #include <string_view>
 
 #include "common/config/options.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/checkpoint/trainer_state.h"
 #include "learner/update/optimizer.h"
 #include "model/weights/weights.h"
 

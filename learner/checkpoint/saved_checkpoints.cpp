@@ -12,7 +12,7 @@
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
 #include "common/io/sha256.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/trainer_state.h"
 
 namespace lie {
 namespace {

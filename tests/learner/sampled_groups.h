@@ -12,7 +12,7 @@
 #include "common/base/random.h"
 #include "common/comm/collective/thread_collective.h"
 #include "common/rollout/rollout.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/batch.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"

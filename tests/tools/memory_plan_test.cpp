@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/dtype.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
 #include "model/transformer/training_memory.h"

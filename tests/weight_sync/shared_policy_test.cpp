@@ -15,7 +15,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/update.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/aten/reference_operators.h"

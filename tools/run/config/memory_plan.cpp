@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "actors/generator.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/gradient_shards.h"
 #include "learner/update/optimizer.h"
 #include "model/config/parameter_layout.h"

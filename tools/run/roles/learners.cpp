@@ -13,6 +13,7 @@
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/optimizer.h"
 #include "tools/run/config/devices.h"
 

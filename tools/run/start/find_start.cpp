@@ -11,8 +11,8 @@
 #include "common/process/log.h"
 #include "common/trajectory/recovery.h"
 #include "common/trajectory/step_log.h"
-#include "learner/checkpoint/checkpoint_files.h"
 #include "learner/checkpoint/saved_checkpoints.h"
+#include "learner/checkpoint/trainer_state.h"
 #include "learner/record/evaluation_metrics.h"
 #include "tools/run/start/resume.h"
 

@@ -1,4 +1,4 @@
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "common/base/error.h"
 #include "common/io/sha256.h"
 
