@@ -10,6 +10,7 @@
 #include "common/base/identity.h"
 #include "common/process/log.h"
 #include "common/trajectory/segments.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 
 namespace lie {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "common/config/options.h"
 #include "common/process/log.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 
 namespace lie {
 

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shards.h"

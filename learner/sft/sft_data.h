@@ -14,7 +14,7 @@
 #include "common/config/options.h"
 #include "common/dataset/dataset.h"
 #include "common/rollout/chat.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_options.h"
 #include "learner/update/batch.h"
 #include "learner/update/optimizer.h"
 

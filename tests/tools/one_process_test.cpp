@@ -16,7 +16,7 @@
 #include "common/io/tensorboard.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/record/metrics.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
@@ -52,7 +52,8 @@ class OneProcess : public testing::Test {
     mpi::Environment environment;
     Job job(environment);
     PreparedRun prepared = prepare_run(job, config_, "test");
-    run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(), stop);
+    run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(),
+                       stop);
     return !stop.reason().empty();
   }
 
@@ -302,8 +303,8 @@ TEST_F(OneProcess, AFailingRoleEndsTheRunWithItsCause) {
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
   EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {
-              run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(),
-                                 stop);
+              run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts),
+                                 one_rank(), stop);
             }).find("cache"),
             std::string::npos);
 }

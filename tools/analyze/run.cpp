@@ -12,7 +12,7 @@
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/update/advantage.h"

@@ -14,6 +14,7 @@
 #include "common/config/number_text.h"
 #include "common/process/log.h"
 #include "common/text/scan.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/schedule/dynamic_sampling.h"

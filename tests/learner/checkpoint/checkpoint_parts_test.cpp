@@ -10,6 +10,7 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/update/optimizer.h"
 #include "model/weights/safetensors.h"

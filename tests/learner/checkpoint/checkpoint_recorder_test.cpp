@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/io/file.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/record/run_coverage.h"
 #include "learner/update/optimizer.h"

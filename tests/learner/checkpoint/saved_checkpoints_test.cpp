@@ -8,6 +8,7 @@
 #include "common/io/file.h"
 #include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "tests/temporary_directory.h"
 

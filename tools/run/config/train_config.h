@@ -10,7 +10,7 @@
 #include "common/comm/roles.h"
 #include "common/config/options.h"
 #include "common/dataset/dataset.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_options.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/trajectory_recorder.h"

@@ -11,6 +11,7 @@
 #include "common/process/log.h"
 #include "common/trajectory/recovery.h"
 #include "common/trajectory/step_log.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/record/evaluation_metrics.h"

@@ -19,7 +19,7 @@
 #include "common/process/progress.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "model/cuda/operators.h"
 #include "tools/run/config/devices.h"
