@@ -15,9 +15,9 @@
 #include "common/base/clock.h"
 #include "common/comm/collective/collective.h"
 #include "common/rollout/prompt_stream.h"
+#include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_options.h"
-#include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
 

@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/process/log.h"
-#include "learner/checkpoint/saved_checkpoints.h"
+#include "learner/checkpoint/best_checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "model/tokenizer/tokenizer.h"

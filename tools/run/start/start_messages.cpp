@@ -19,8 +19,8 @@
 #include "common/process/progress.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
+#include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint_directory.h"
-#include "learner/checkpoint/saved_checkpoints.h"
 #include "model/cuda/operators.h"
 #include "tools/run/config/devices.h"
 
