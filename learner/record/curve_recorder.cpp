@@ -10,8 +10,8 @@
 #include "common/base/error.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
-#include "learner/record/metrics.h"
 #include "learner/record/step_metrics.h"
+#include "learner/record/tensorboard_tag.h"
 #include "learner/schedule/logged_steps.h"
 
 namespace lie {

@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/text/scan.h"
+#include "learner/record/response_rows.h"
 
 namespace lie {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
 #include "learner/schedule/staleness.h"
 

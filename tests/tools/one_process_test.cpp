@@ -17,7 +17,7 @@
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint/checkpoint_directory.h"
-#include "learner/record/metrics.h"
+#include "learner/record/tensorboard_tag.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"

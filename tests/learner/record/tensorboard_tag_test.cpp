@@ -1,4 +1,4 @@
-#include "learner/record/metrics.h"
+#include "learner/record/tensorboard_tag.h"
 
 #include <gtest/gtest.h>
 
