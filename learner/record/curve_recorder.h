@@ -15,7 +15,7 @@
 #include "common/process/progress.h"
 #include "common/rollout/rollout.h"
 #include "common/trajectory/step_log.h"
-#include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"

@@ -15,6 +15,7 @@
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 #include "learner/update/advantage.h"
 
 namespace lie::analyze {

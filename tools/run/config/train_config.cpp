@@ -2,7 +2,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
-#include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 
 namespace lie {
 namespace {

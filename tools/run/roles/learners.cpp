@@ -14,6 +14,7 @@
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/record/metric_condition.h"
 #include "learner/update/optimizer.h"
 #include "tools/run/config/devices.h"
 

@@ -13,6 +13,7 @@
 #include "common/process/log.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "model/tokenizer/tokenizer.h"
 #include "rewards/reward_worker.h"

@@ -14,7 +14,7 @@
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/checkpoint/trainer_state.h"
-#include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 #include "tools/run/start/resume.h"
 
 namespace lie {
