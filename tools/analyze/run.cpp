@@ -13,9 +13,9 @@
 #include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
-#include "learner/record/curve_recorder.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/record/metric_condition.h"
+#include "learner/record/metrics_repair.h"
 #include "learner/update/advantage.h"
 
 namespace lie::analyze {

@@ -12,7 +12,7 @@
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
 #include "common/process/writer_lock.h"
-#include "learner/record/curve_recorder.h"
+#include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
 #include "tools/run/start/find_start.h"
