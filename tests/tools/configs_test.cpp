@@ -13,7 +13,7 @@
 #include "model/config/model_config.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/cluster/commands.h"
+#include "tools/cluster/sft.h"
 #include "tools/eval/eval_config.h"
 #include "tools/run/config/train_config.h"
 

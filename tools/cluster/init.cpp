@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/init.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -22,6 +22,7 @@
 #include "model/transformer/kv_cache.h"
 #include "model/weights/weights.h"
 #include "tools/arguments/values.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/init_probe.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/memory_plan.h"

@@ -1,4 +1,5 @@
-// lie_cluster plan: memory of each role, and expected step time, of a config before it runs.
+#include "tools/cluster/plan.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/sft.h"
 
 #include <fmt/ranges.h>
 
@@ -27,6 +27,7 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
