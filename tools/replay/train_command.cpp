@@ -18,6 +18,7 @@
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/replay_task.h"
+#include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
