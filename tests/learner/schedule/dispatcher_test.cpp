@@ -15,6 +15,7 @@
 #include "common/rollout/group_assembler.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
+#include "tools/run/roles/scoring_source.h"
 #include "tools/run/roles/transport.h"
 
 namespace lie {
