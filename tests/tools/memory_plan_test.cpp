@@ -20,7 +20,7 @@
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

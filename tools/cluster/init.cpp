@@ -29,7 +29,7 @@
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

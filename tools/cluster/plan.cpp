@@ -18,7 +18,8 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/step_time.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/config/role_memory.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

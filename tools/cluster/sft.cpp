@@ -33,7 +33,7 @@
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/resume.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

@@ -19,6 +19,7 @@
 #include "tools/run/roles/runtime.h"
 #include "tools/run/start/prepare_run.h"
 #include "tools/run/start/run_start.h"
+#include "tools/run/start/run_summary.h"
 #include "tools/run/start/start_messages.h"
 
 namespace lie {

@@ -32,7 +32,7 @@
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
 #include "tools/run/start/resume.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
