@@ -15,7 +15,7 @@
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/record/metric_condition.h"
-#include "tools/run/start/resume.h"
+#include "tools/run/start/lost_data.h"
 
 namespace lie {
 namespace {

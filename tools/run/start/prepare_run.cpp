@@ -16,6 +16,7 @@
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
 #include "tools/run/start/find_start.h"
+#include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
 
 namespace lie {
