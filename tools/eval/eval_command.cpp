@@ -22,6 +22,7 @@
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
+#include "tools/eval/choices.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/eval/grader.h"
