@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "verifier/scalar/ball.h"
-#include "verifier/scalar/equality.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
 namespace {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "verifier/scalar/ball.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
 namespace {
