@@ -3,6 +3,7 @@
 
 #include "verifier/exact/rational.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
 #include "verifier/rules/options.h"
 
 namespace lie::scalar {

@@ -5,7 +5,7 @@
 
 #include "verifier/exact/rational.h"
 #include "verifier/expr/expr.h"
-#include "verifier/rules/options.h"
+#include "verifier/rules/budget.h"
 
 namespace lie::scalar {
 
