@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "rewards/budgets.h"
 #include "verifier/verify.h"
 
 namespace lie::evaluation {

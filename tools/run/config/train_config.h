@@ -20,6 +20,7 @@
 #include "learner/update/optimizer.h"
 #include "learner/update/policy_loss.h"
 #include "model/weight_sync/weight_sync.h"
+#include "rewards/budgets.h"
 #include "rewards/score.h"
 #include "tools/run/config/options.h"
 
