@@ -163,7 +163,9 @@ const Field* FieldList::find(std::string_view key) const {
 
 std::vector<std::string> FieldList::keys() const {
   std::vector<std::string> keys;
-  for (const Field& field : fields_) keys.push_back(field.key);
+  for (const Field& field : fields_) {
+    if (field.info.set_by.empty()) keys.push_back(field.key);
+  }
   return keys;
 }
 

@@ -43,6 +43,9 @@ struct FieldInfo {
   double max = std::numeric_limits<double>::infinity();
   std::string before = {};  // value for runs of versions without the key; empty: the default
   bool is_command = false;  // a command line, which is shown and stored without secrets
+  /// The command that sets the field. It is stored and compared like others, but not explained, and
+  /// an override of it is refused. Empty: users set it.
+  std::string set_by = {};
 };
 
 /// One configurable value: its full key, its description, and functions that read and write it as
@@ -127,6 +130,7 @@ class FieldList {
   }
 
   const std::vector<Field>& fields() const { return fields_; }
+  /// Returns the keys that users set.
   std::vector<std::string> keys() const;
   /// Returns the field with this key or former key; null if there is none.
   const Field* find(std::string_view key) const;

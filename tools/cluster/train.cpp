@@ -67,9 +67,9 @@ void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
 void train(Job& job, const ConfigArguments& arguments) {
   job.set_activity("reading the config");
   TrainConfig config = load_train_config(arguments.config, arguments.overrides);
-  if (!config.run.replay_of.empty()) {
+  if (config.run.replay != ReplayOptions()) {
     fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
-         fmt::join(config.run.replay_of, ", "));
+         fmt::join(config.run.replay.of, ", "));
   }
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();

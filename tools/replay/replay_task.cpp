@@ -169,14 +169,14 @@ std::int64_t last_step(const ReplayTask& task, const TrainArguments& arguments) 
 TrainConfig replay_config(const ReplayTask& task, const TrainArguments& arguments) {
   TrainConfig config = task.runs.front().now;
   config.run.directory = arguments.directory.string();
-  config.run.replay_of.clear();
+  config.run.replay.of.clear();
   for (const fs::path& run : arguments.runs) {
-    config.run.replay_of.push_back(fs::canonical(run).string());
+    config.run.replay.of.push_back(fs::canonical(run).string());
   }
-  config.run.replay_steps = arguments.steps;
-  config.run.replay_groups = arguments.groups == "all" ? "" : arguments.groups;
+  config.run.replay.steps = arguments.steps;
+  config.run.replay.groups = arguments.groups == "all" ? "" : arguments.groups;
   const fs::path& from = arguments.from_checkpoint;
-  config.run.replay_from = from.empty() ? "" : fs::canonical(from).string();
+  config.run.replay.from = from.empty() ? "" : fs::canonical(from).string();
   config.run.resume = Resume::kAuto;
   config.run.steps = last_step(task, arguments);
   config.evaluation.every = 0;
@@ -188,7 +188,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
 
 /// Returns whether the run's steps follow the order of its data file.
 bool follows_data(const RunOptions& run) {
-  return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
+  return run.replay.of.size() <= 1 && run.replay.steps.empty() && run.replay.groups.empty();
 }
 
 bool is_whole(const ReplayTask& task, const TrainArguments& arguments) {

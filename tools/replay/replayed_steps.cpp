@@ -55,7 +55,7 @@ StepGroups ReplayedSteps::replayed(std::int64_t step) {
       .warn(
           "step {}, which is step {} of {}, has no group of --groups {}: all its groups are "
           "learned",
-          step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
+          step, logged, task_.runs[run].directory.string(), task_.config.run.replay.groups);
   return found;
 }
 

@@ -93,7 +93,7 @@ struct Replay {
 Replay prepare(Job& job, ReplayTask task, int threads) {
   const std::string& directory = task.config.run.directory;
   const std::string canonical = fs::weakly_canonical(directory).string();
-  if (std::ranges::count(task.config.run.replay_of, canonical) > 0) {
+  if (std::ranges::count(task.config.run.replay.of, canonical) > 0) {
     fail("--run-directory {} is the run itself: name another directory", directory);
   }
   check_start_model(task.runs.front(), threads);

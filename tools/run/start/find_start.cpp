@@ -106,7 +106,7 @@ RunStart expected_start(const TrainConfig& config) {
 }
 
 RunStart first_start(const TrainConfig& config) {
-  if (!config.run.replay_from.empty()) return start_at(config.run.replay_from);
+  if (!config.run.replay.from.empty()) return start_at(config.run.replay.from);
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 

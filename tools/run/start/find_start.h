@@ -29,7 +29,7 @@ RunStart find_start(const TrainConfig& config, const SavedSteps& saved);
 RunStart expected_start(const TrainConfig& config);
 
 /// Returns the start of a run without own checkpoint: the configured model, or for a replay the
-/// checkpoint of run.replay_from.
+/// checkpoint that it begins with.
 RunStart first_start(const TrainConfig& config);
 
 }  // namespace lie
