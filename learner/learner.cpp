@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
-#include "learner/schedule/open_groups.h"
+#include "learner/schedule/staleness.h"
 
 namespace lie {
 namespace {
@@ -23,9 +23,7 @@ std::optional<StepOutcome> collect(const LearnerParts& parts) {
 void compute_advantages(const LearnerParts& parts, StepOutcome& step) {
   const Timed timed(step.seconds.update);
   if (parts.max_staleness) check_staleness(step.step, step.groups, *parts.max_staleness);
-  for (const ScoredGroup& group : step.groups) {
-    step.advantages.push_back(group_advantages(group.scores, parts.advantage));
-  }
+  step.advantages = step_advantages(step.groups, parts.advantage);
 }
 
 void update_policy(const LearnerParts& parts, StepOutcome& step) {

@@ -5,11 +5,12 @@
 #include <optional>
 
 #include "common/base/stream.h"
+#include "learner/advantage/advantages.h"
 #include "learner/schedule/coordinator.h"
+#include "learner/schedule/publisher.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "learner/schedule/tickets.h"
 #include "learner/step.h"
-#include "learner/update/advantage.h"
 #include "learner/update/update.h"
 
 namespace lie {

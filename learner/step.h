@@ -8,7 +8,7 @@
 
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
 #include "learner/update/update.h"
 
 namespace lie {
@@ -17,9 +17,9 @@ namespace lie {
 struct StepGroups {
   std::int64_t step = 0;  // from 1
   /// The groups to train on, ascending in ticket.step and ticket.group. ticket.step may be another
-  /// step's (learner/schedule/open_groups.h).
+  /// step's (learner/schedule/first_groups.h).
   std::vector<ScoredGroup> groups = {};
-  /// On learner 0: groups that are not trained on (learner/schedule/open_groups.h).
+  /// On learner 0: groups that are not trained on (learner/schedule/dynamic_sampling.h).
   std::vector<ScoredGroup> dropped = {};
   /// On learner 0: how many groups dynamic sampling looks for; 0 without dynamic sampling.
   std::int64_t wanted_groups = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "rewards/budgets.h"
 #include "verifier/verify.h"
 
 namespace lie {

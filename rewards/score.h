@@ -2,36 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "common/config/options.h"
 #include "common/rollout/rollout.h"
+#include "rewards/budgets.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"
 #include "rewards/terms.h"
 #include "verifier/rules/options.h"
 
 namespace lie {
-
-/// The token budgets at which evaluations during training measure accuracy.
-struct BudgetOptions {
-  std::vector<std::int64_t> budgets;
-};
-void describe(FieldList& fields, BudgetOptions& options);
-
-/// Throws Error if a budget is listed twice.
-void check_options(const BudgetOptions& options);
-
-/// Measures accuracy within a token budget from the same generation. Returns for each response of a
-/// scored group whether it is correct within `budget` tokens. Longer responses are cut there and
-/// scored by `score`.
-std::vector<char> correct_within(const ScoredGroup& group, std::int64_t budget,
-                                 const std::function<ScoredGroup(RolloutGroup)>& score);
 
 /// The options that determine a score, besides ticket and response.
 struct ScoringOptions {

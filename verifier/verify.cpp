@@ -11,6 +11,7 @@
 #include "verifier/extract/answer.h"
 #include "verifier/latex/parser.h"
 #include "verifier/latex/text.h"
+#include "verifier/rules/budget.h"
 
 namespace lie {
 namespace {

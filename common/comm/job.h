@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/comm/liveness/rank_watch.h"
+#include "common/comm/liveness/failure_report.h"
 
 namespace lie {
 

@@ -56,7 +56,7 @@ RolesOptions count_roles(const RolesOptions& options, std::int64_t ranks,
 
 void check_counts(const RolesOptions& counts, const RolesOptions& options, std::int64_t ranks,
                   std::int64_t max_learners) {
-  check_gradient_shards(counts.learners, max_learners, "update.gradient_shards");
+  check_gradient_shards(counts.learners, max_learners);
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
     fail_to_fit(options, ranks, "there are more roles than ranks");
@@ -247,13 +247,12 @@ std::string RoleLayout::table(std::int64_t set_threads) const {
   return text_of(folded);
 }
 
-void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
-                           std::string_view key) {
+void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards) {
   if (learners <= gradient_shards) return;
   fail(
-      "{}: {} learners cannot share {} gradient shards: lower the number of learners, or raise {}, "
-      "which changes the result",
-      key, learners, gradient_shards, key);
+      "update.gradient_shards: {} learners cannot share {} gradient shards: lower the number of "
+      "learners, or raise update.gradient_shards, which changes the result",
+      learners, gradient_shards);
 }
 
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,

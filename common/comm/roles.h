@@ -60,10 +60,8 @@ struct RoleLayout {
   std::int64_t max_threads(int rank, std::int64_t set_threads) const;
 };
 
-/// Throws Error if there are more learners than gradient shards. `key` is the config key of the
-/// number of shards.
-void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
-                           std::string_view key);
+/// Throws Error if there are more learners than gradient shards.
+void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards);
 
 /// Assigns roles to ranks. The automatic choice is one learner per 8 ranks and one reward worker
 /// per 16, at least one of each, and actors on the other ranks: 2 = learner with reward worker |

@@ -297,6 +297,9 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
   entry.key = text.substr(0, equals);
   const Field* field = fields.find(entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (!field->info.set_by.empty()) {
+    fail("{}: {} is set by {} only; drop it", place, field->key, field->info.set_by);
+  }
   const std::string value = text.substr(equals + 1);
   entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
   entry.values = entry.is_list ? list_of_override(place, value) : std::vector{value};

@@ -14,7 +14,7 @@
 
 namespace lie {
 
-/// Sets the fields from a YAML file, then from `overrides` ("policy_loss.clip_low=0.2"). A file may
+/// Sets the fields from a YAML file, then from `overrides` ("optimizer.beta2=0.95"). A file may
 /// extend others: `base: ../qwen3.yaml`, or a list of files. The bases are read first, in order, so
 /// the file's own values win. A relative path in `base` or in a field with unit "path" is resolved
 /// from the directory of the file that names it, then from the working directory. Throws Error with

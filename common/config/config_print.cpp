@@ -124,10 +124,10 @@ void explain(const Field& field, std::size_t width, std::string& out) {
 }
 
 /// Explains the basic keys, and names the others by section.
-std::string explain_basics(const FieldList& fields, std::size_t width,
+std::string explain_basics(std::span<const Field> fields, std::size_t width,
                            std::span<const std::string_view> basics) {
   std::string explained, others;
-  for (const Section& section : sections_of(fields.fields())) {
+  for (const Section& section : sections_of(fields)) {
     std::vector<std::string_view> names;
     for (const Field* field : section.fields) {
       if (std::ranges::find(basics, field->key) != basics.end()) {
@@ -157,17 +157,19 @@ std::string explain_none(const FieldList& fields, std::string_view part) {
 
 }  // namespace
 
-std::string explain_config(const FieldList& fields, std::string_view part,
+std::string explain_config(const FieldList& all, std::string_view part,
                            std::span<const std::string_view> basics) {
   const auto is_meant = [&](const Field& field) {
     return part == "all" || field.key.find(part) != std::string::npos;
   };
+  std::vector<Field> fields = all.fields();
+  std::erase_if(fields, [](const Field& field) { return !field.info.set_by.empty(); });
   std::size_t width = 0;
-  for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
+  for (const Field& field : fields) width = std::max(width, field.key.size());
   if (!is_part_of_key(part)) return explain_basics(fields, width, basics);
-  if (std::ranges::none_of(fields.fields(), is_meant)) return explain_none(fields, part);
+  if (std::ranges::none_of(fields, is_meant)) return explain_none(all, part);
   std::string out;
-  for (Section& section : sections_of(fields.fields())) {
+  for (Section& section : sections_of(fields)) {
     std::erase_if(section.fields, [&](const Field* field) { return !is_meant(*field); });
     if (section.fields.empty()) continue;
     if (!section.name.empty()) out += fmt::format("\n{}:\n", section.name);

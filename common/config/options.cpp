@@ -123,6 +123,15 @@ void FieldList::add_one_or_more(std::string_view name, std::vector<std::string>&
   append(std::move(field));
 }
 
+void FieldList::add_one_of(std::string_view name, std::string& value,
+                           std::vector<std::string> choices, FieldInfo info) {
+  const auto place = [&value, choices] {
+    return static_cast<std::size_t>(std::ranges::find(choices, value) - choices.begin());
+  };
+  const auto choose = [&value, choices](std::size_t i) { value = choices[i]; };
+  add_choice(name, std::move(choices), std::move(info), place, choose);
+}
+
 void FieldList::add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                            std::function<std::size_t()> get, std::function<void(std::size_t)> set) {
   Field field{.key = prefix_ + std::string(name), .info = info, .range = joined(names, " | ")};
@@ -163,7 +172,9 @@ const Field* FieldList::find(std::string_view key) const {
 
 std::vector<std::string> FieldList::keys() const {
   std::vector<std::string> keys;
-  for (const Field& field : fields_) keys.push_back(field.key);
+  for (const Field& field : fields_) {
+    if (field.info.set_by.empty()) keys.push_back(field.key);
+  }
   return keys;
 }
 

@@ -43,14 +43,17 @@ struct FieldInfo {
   double max = std::numeric_limits<double>::infinity();
   std::string before = {};  // value for runs of versions without the key; empty: the default
   bool is_command = false;  // a command line, which is shown and stored without secrets
+  /// The command that sets the field. It is stored and compared like others, but not explained, and
+  /// an override of it is refused. Empty: users set it.
+  std::string set_by = {};
 };
 
 /// One configurable value: its full key, its description, and functions that read and write it as
 /// YAML text.
 struct Field {
-  std::string key;  // "policy_loss.clip_low"
+  std::string key;  // "optimizer.learning_rate"
   FieldInfo info;
-  std::string range = {};  // printed by --help: "0 to 1", "grpo | gspo"; empty: any number
+  std::string range = {};  // printed by --help: "0 to 1", "k2 | k3"; empty: any number
   std::string default_text = {};
   bool is_list = false;
   bool takes_one = false;    // a one-element list is read and printed without brackets; "" is none
@@ -85,8 +88,11 @@ class FieldList {
   /// Adds a field whose value is a text or a list of texts. No text of a list may be empty.
   void add_one_or_more(std::string_view name, std::vector<std::string>& value, FieldInfo info);
 
-  /// Adds a field with named values, such as {{"grpo", Algorithm::kGrpo}, {"gspo",
-  /// Algorithm::kGspo}}.
+  /// Adds a text field whose value must be one of `choices`.
+  void add_one_of(std::string_view name, std::string& value, std::vector<std::string> choices,
+                  FieldInfo info);
+
+  /// Adds a field with named values, such as {{"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}}.
   template <typename Enum>
   void add(std::string_view name, Enum& value,
            std::initializer_list<std::pair<const char*, Enum>> choices, FieldInfo info) {
@@ -127,6 +133,7 @@ class FieldList {
   }
 
   const std::vector<Field>& fields() const { return fields_; }
+  /// Returns the keys that users set.
   std::vector<std::string> keys() const;
   /// Returns the field with this key or former key; null if there is none.
   const Field* find(std::string_view key) const;

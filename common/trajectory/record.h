@@ -15,7 +15,7 @@ struct LearnerResult {
   /// log-prob is the behavior policy's. With recompute_old_log_probs it is the learner's before the
   /// step's first update.
   float sequence_log_ratio = 0;
-  bool clipped = false;          // GSPO: the sequence was clipped; GRPO: any of its tokens
+  bool clipped = false;          // the surrogate leaves at least one token without gradient
   std::int32_t mini_batch = -1;  // update of the step that used it, from 0; -1: not trained on
 };
 

@@ -156,7 +156,7 @@ inline constexpr F32 kSequenceLogRatio{
     "mean log-prob minus old log-prob when first trained on; old: the behavior policy's, or with "
     "recompute_old_log_probs the learner's before the step's first update"};
 inline constexpr U8 kClipped{kT, "/sample/clipped", "",
-                             "1: the loss clipped it (GSPO) or any of its tokens (GRPO)"};
+                             "1: the surrogate leaves at least one token without gradient"};
 inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
                                 "update of its step that used it, from 0; -1: not trained on"};
 inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "rank that generated it"};

@@ -1,23 +1,21 @@
 #include "learner/checkpoint/checkpoint.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <array>
-#include <system_error>
 #include <vector>
 
-#include "common/base/error.h"
 #include "common/base/fault.h"
 #include "common/io/file.h"
 #include "common/io/sha256.h"
-#include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_directory.h"
+#include "learner/checkpoint/stored_moments.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "step-";
 constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "tokenizer_config.json",
                                         "special_tokens_map.json",
@@ -25,40 +23,6 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "vocab.json",
                                         "merges.txt",
                                         "chat_template.jinja"};
-
-std::vector<std::pair<std::int64_t, fs::path>> complete_checkpoints(const fs::path& checkpoints) {
-  std::vector<std::pair<std::int64_t, fs::path>> found;
-  if (!fs::is_directory(checkpoints)) return found;
-  for (const std::string& name : list_directory(checkpoints)) {
-    if (const auto step = checkpoint_step(name)) found.emplace_back(*step, checkpoints / name);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-void remove_tree(const fs::path& path) {
-  std::error_code code;
-  fs::remove_all(path, code);
-  if (code) fail("{}: cannot remove it: {}; check its permissions", path.string(), code.message());
-}
-
-/// Renames before removing, so that a partly removed checkpoint never has the name of a complete
-/// one.
-void remove_checkpoint(const fs::path& checkpoint) {
-  const fs::path aside =
-      checkpoint.parent_path() / fmt::format(".{}.removed", checkpoint.filename().string());
-  remove_tree(aside);
-  rename_durably(checkpoint, aside);
-  remove_tree(aside);
-}
-
-void remove_leftovers(const fs::path& checkpoints) {
-  for (const std::string& name : list_directory(checkpoints)) {
-    if (name.ends_with(".partial") || name.ends_with(".removed")) {
-      remove_tree(checkpoints / name);
-    }
-  }
-}
 
 void copy_tokenizer(const fs::path& from, const fs::path& to) {
   for (const char* name : kTokenizerFiles) {
@@ -99,20 +63,6 @@ fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
 
 }  // namespace
 
-void describe(FieldList& fields, CheckpointOptions& options) {
-  fields.add("every", options.every,
-             {"Steps between checkpoints; a checkpoint is always written after the last step. 0: "
-              "only that one. After a kill, the steps after the last checkpoint are learned again.",
-              "steps", 0});
-  fields.add("keep_last", options.keep_last,
-             {"Keep this many of the latest checkpoints; 0: all.", "", 0});
-  fields.add(
-      "background", options.background,
-      {"Write a checkpoint in the background of the next steps, from a copy for which the learners "
-       "together hold 12 bytes per parameter in host memory. Off: training waits until it is "
-       "written."});
-}
-
 void begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
   make_directories(checkpoints);
   remove_leftovers(checkpoints);
@@ -146,31 +96,6 @@ fs::path complete_checkpoint(const fs::path& checkpoints, std::int64_t step,
   return complete;
 }
 
-void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
-                            std::optional<std::int64_t> best) {
-  if (keep_last == 0) return;
-  const auto all = complete_checkpoints(checkpoints);
-  for (std::int64_t i = 0; i < std::ssize(all) - keep_last; ++i) {
-    const auto& [step, path] = all[static_cast<std::size_t>(i)];
-    if (step != best) remove_checkpoint(path);
-  }
-}
-
-std::optional<std::int64_t> checkpoint_step(std::string_view name) {
-  return number_in_name(name, kPrefix);
-}
-
-fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
-  return checkpoints / fmt::format("{}{:06}", kPrefix, step);
-}
-
-std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int64_t at_most) {
-  auto all = complete_checkpoints(checkpoints);
-  std::erase_if(all, [&](const auto& entry) { return entry.first > at_most; });
-  if (all.empty()) return std::nullopt;
-  return all.back().second;
-}
-
 TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW& optimizer) {
   const TrainerState state = load_trainer_state(checkpoint);
   check_weights(checkpoint, weights);
@@ -178,6 +103,12 @@ TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW
   read_weights(checkpoint, weights);
   moments.read(optimizer, weights.operators());
   optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
+  return state;
+}
+
+TrainerState load_checkpoint(const fs::path& checkpoint, ShardedTrainer& trainer) {
+  TrainerState state = load_checkpoint(checkpoint, trainer.weights(), trainer.optimizer());
+  trainer.gather_weights();
   return state;
 }
 

@@ -1,5 +1,6 @@
-// Checkpoints that are complete or absent: written under another name, forced to disk, then
-// renamed. Each learner writes the part that it holds.
+// Writes and loads a checkpoint. It is written in three calls, under another name, forced to disk,
+// then renamed, so that a crash at any moment leaves it complete or absent. Each learner writes the
+// part that it holds. Each call throws Error naming the file that cannot be written.
 //
 //   checkpoints/step-000050/
 //     config.json, model.safetensors     Hugging Face model directory, fp32 master weights; with
@@ -17,28 +18,17 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "common/config/options.h"
-#include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/optimizer.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/checkpoint/trainer_state.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "model/weights/weights.h"
 
 namespace lie {
-
-/// The steps after which a run of `last_step` steps is saved.
-struct CheckpointSchedule {
-  std::int64_t every = 0;  // steps; 0: after the last step only
-  std::int64_t last_step = 0;
-  bool due_after(std::int64_t step) const {
-    return step == last_step || (every > 0 && step > 0 && step % every == 0);
-  }
-};
 
 /// State of other components that is saved with a checkpoint, such as the run's coverage.
 class CheckpointExtra {
@@ -50,13 +40,6 @@ class CheckpointExtra {
   virtual void save(const std::filesystem::path& checkpoint) const = 0;
 };
 
-struct CheckpointOptions {
-  std::int64_t every = 50;
-  std::int64_t keep_last = 0;
-  bool background = true;
-};
-void describe(FieldList& fields, CheckpointOptions& options);
-
 /// The contents of a checkpoint. Weights and moments hold at least the part that is written.
 struct CheckpointContents {
   const Weights& weights;
@@ -66,41 +49,25 @@ struct CheckpointContents {
   const CheckpointExtra* extra = nullptr;  // saved as well, unless null
 };
 
-// A checkpoint is written in three calls. A crash at any moment leaves it complete or absent. Each
-// call throws Error naming the file that cannot be written.
-
-/// Learner 0, first: creates an empty directory under another name, and removes what earlier
-/// crashes left.
+/// The first call, on learner 0: creates an empty directory under another name, and removes what
+/// earlier crashes left.
 void begin_checkpoint(const std::filesystem::path& checkpoints, std::int64_t step);
-/// Every learner, at the same time: writes its own part, and on learner 0 also the files that all
-/// parts share. Returns the lines of SHA256SUMS for the part when it is on disk.
+/// The second call, on every learner at the same time: writes its own part, and on learner 0 also
+/// the files that all parts share. Returns the lines of SHA256SUMS for the part when it is on disk.
 std::string write_checkpoint_part(const std::filesystem::path& checkpoints,
                                   const CheckpointContents& contents,
                                   std::span<const CheckpointPart> parts, int learner);
-/// Learner 0, last, with the lines of all learners: puts `checkpoints`/step-NNNNNN in place, and
-/// returns it.
+/// The last call, on learner 0, with the lines of all learners: puts `checkpoints`/step-NNNNNN in
+/// place, and returns it.
 std::filesystem::path complete_checkpoint(const std::filesystem::path& checkpoints,
                                           std::int64_t step, const std::string& checksums);
-
-/// Removes all checkpoints but the last `keep_last` and that of step `best`. 0: removes none.
-void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep_last,
-                            std::optional<std::int64_t> best = {});
-
-/// Returns 50 for "step-000050"; empty for any other name.
-std::optional<std::int64_t> checkpoint_step(std::string_view name);
-
-std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
-
-constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
-
-/// Returns the complete checkpoint of the highest step that is not above `at_most`; empty if there
-/// is none.
-std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints,
-                                                       std::int64_t at_most = kAnyStep);
 
 /// Restores weights, moments and counts, as much as `weights` and `optimizer` hold, and returns the
 /// state. Checks everything before anything changes: architecture, tensor names, shapes and dtypes.
 TrainerState load_checkpoint(const std::filesystem::path& checkpoint, Weights& weights,
                              AdamW& optimizer);
+/// As above, for the weights and moments of a trainer, whose policy then has the restored weights.
+/// Collective over its learners; blocks.
+TrainerState load_checkpoint(const std::filesystem::path& checkpoint, ShardedTrainer& trainer);
 
 }  // namespace lie

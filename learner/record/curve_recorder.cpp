@@ -1,55 +1,18 @@
 #include "learner/record/curve_recorder.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdio>
-#include <iterator>
-#include <set>
+#include <utility>
 
 #include "common/base/clock.h"
-#include "common/base/error.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
-#include "learner/record/metrics.h"
 #include "learner/record/step_metrics.h"
-#include "learner/schedule/logged_steps.h"
+#include "learner/record/tensorboard_tag.h"
 
 namespace lie {
-namespace {
-
-void keep_latest(std::map<std::int32_t, RoleClock>& latest, std::int32_t rank, RoleClock clock) {
-  RoleClock& kept = latest[rank];
-  kept.busy_seconds = std::max(kept.busy_seconds, clock.busy_seconds);
-  kept.idle_seconds = std::max(kept.idle_seconds, clock.idle_seconds);
-}
-
-RoleClock total(const std::map<std::int32_t, RoleClock>& clocks) {
-  RoleClock sum;
-  for (const auto& [rank, clock] : clocks) {
-    sum.busy_seconds += clock.busy_seconds;
-    sum.idle_seconds += clock.idle_seconds;
-  }
-  return sum;
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, RoleClock>> RoleClocks::advance(
-    std::span<const ScoredGroup> groups) {
-  const RoleClock actors_before = total(actors_), workers_before = total(reward_workers_);
-  for (const ScoredGroup& group : groups) {
-    for (const auto& [actor, clock] : group.rollout.actor_clocks)
-      keep_latest(actors_, actor, clock);
-    keep_latest(reward_workers_, group.reward_worker, group.reward_clock);
-  }
-  const auto since = [](RoleClock now, RoleClock before) {
-    return RoleClock{now.busy_seconds - before.busy_seconds,
-                     now.idle_seconds - before.idle_seconds};
-  };
-  return {{"actor", since(total(actors_), actors_before)},
-          {"reward_worker", since(total(reward_workers_), workers_before)}};
-}
-
 namespace {
 
 constexpr const char* kMetricsFile = "metrics.jsonl";
@@ -116,63 +79,6 @@ void CurveRecorder::record(StepOutcome& step) {
     stop_->reach(
         fmt::format("done: {} of {}, until {}", row.step, counted(steps_, "step"), goal_->text));
   }
-}
-
-namespace {
-
-using Steps = std::vector<std::int64_t>;
-
-Steps missing_steps(std::span<const MetricsRow> rows, std::int64_t first, std::int64_t last) {
-  std::set<std::int64_t> held;
-  for (const MetricsRow& row : rows) held.insert(row.step);
-  Steps missing;
-  for (std::int64_t step = first; step <= last; ++step) {
-    if (!held.contains(step)) missing.push_back(step);
-  }
-  return missing;
-}
-
-}  // namespace
-
-std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::int64_t> steps,
-                                      const AdvantageOptions& advantage) {
-  std::vector<MetricsRow> rows;
-  for (const std::int64_t step : steps) {
-    if (!log.holds(step)) continue;
-    StepOutcome logged{read_logged_step(log, step, {})};
-    for (const ScoredGroup& group : logged.groups) {
-      logged.advantages.push_back(group_advantages(group.scores, advantage));
-    }
-    rows.push_back({.step = step,
-                    .wall_time = 0,
-                    .values = step_metrics(logged, {log.info_of(step).rewards})});
-  }
-  return rows;
-}
-
-void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
-                    std::int64_t last, const AdvantageOptions& advantage) {
-  const Log log("learner", 0);
-  const std::filesystem::path path = run_directory / kMetricsFile;
-  MetricsFile file = metrics_to_continue(path);
-  for (const std::string& damage : file.damage) log.warn("{}", damage);
-  const Steps missing = missing_steps(file.rows, first, last);
-  if (missing.empty() && file.damage.empty()) return;
-  std::vector<MetricsRow> made;
-  if (!missing.empty()) {
-    made = rows_from_log(StepLog(run_directory / "trajectories"), missing, advantage);
-  }
-  if (!made.empty()) {
-    log.warn(
-        "{}: lacked the lines of {}, the first is {}; they were restored from the trajectories, "
-        "without the metrics of the update, of C_global and of times",
-        path.string(), counted(std::ssize(made), "step"), made.front().step);
-  }
-  std::ranges::move(made, std::back_inserter(file.rows));
-  std::ranges::sort(file.rows, {}, &MetricsRow::step);
-  double latest = 0;  // the time of a lost line lies after that of the line before it
-  for (MetricsRow& row : file.rows) latest = row.wall_time = std::max(row.wall_time, latest);
-  const MetricsLog repaired(path, file.rows);
 }
 
 }  // namespace lie

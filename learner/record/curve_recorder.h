@@ -1,41 +1,23 @@
 // The curves of a run, recorded by learner 0: metrics.jsonl, TensorBoard events, the progress line.
-// Also repairs metrics.jsonl when a run is resumed.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/io/metrics_log.h"
 #include "common/io/tensorboard.h"
 #include "common/process/progress.h"
 #include "common/rollout/rollout.h"
-#include "common/trajectory/step_log.h"
-#include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
+#include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/run_watches.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
-#include "learner/update/advantage.h"
 
 namespace lie {
-
-/// Busy and idle time of each role per step, from the cumulative clocks that are sent with the
-/// groups.
-class RoleClocks {
- public:
-  /// Reads the clocks of `groups`. Returns the busy and idle seconds since the last call, summed
-  /// over the ranks of each role: {"actor", ...}, {"reward_worker", ...}.
-  std::vector<std::pair<std::string, RoleClock>> advance(std::span<const ScoredGroup> groups);
-
- private:
-  using ByRank = std::map<std::int32_t, RoleClock>;
-  ByRank actors_, reward_workers_;  // latest clock of each rank
-};
 
 class CurveRecorder : public StepRecorder {
  public:
@@ -74,18 +56,5 @@ class CurveRecorder : public StepRecorder {
   SignalWatch signal_;
   LearningWatch learning_;
 };
-
-/// Makes the metrics of those steps that the log holds: the metrics of responses, rewards,
-/// advantages and evaluations, but not those of the update, of C_global and of most times, which no
-/// trajectory stores.
-std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::int64_t> steps,
-                                      const AdvantageOptions& advantage);
-
-/// Makes metrics.jsonl hold a valid line for each training step from `first` to `last`, as far as
-/// the trajectories hold the step. A line that is damaged or missing is made again by
-/// rows_from_log(). A damaged file is kept as metrics.jsonl.damaged. Each repair is a warning. Only
-/// the writer of the directory may call it.
-void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
-                    std::int64_t last, const AdvantageOptions& advantage);
 
 }  // namespace lie

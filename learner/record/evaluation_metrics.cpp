@@ -4,11 +4,10 @@
 
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <utility>
 
-#include "common/base/error.h"
 #include "common/text/scan.h"
+#include "learner/record/response_rows.h"
 
 namespace lie {
 namespace {
@@ -89,27 +88,6 @@ std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts
   std::vector<std::string> names;
   for (auto& [name, value] : out.take()) names.push_back(std::move(name));
   return names;
-}
-
-bool MetricCondition::holds(const MetricsRow& row) const {
-  const std::optional<double> value = row.find(metric);
-  return row.step > 0 && value && is_met_by(*value);
-}
-
-std::optional<MetricCondition> parse_metric_condition(const std::string& text) {
-  if (text.empty()) return {};
-  MetricCondition condition{.text = text, .metric = {}};
-  std::istringstream words(text);
-  std::string comparison, more;
-  words >> condition.metric >> comparison >> condition.bound;
-  condition.is_upper_bound = comparison == "<=";
-  if (words && !(words >> more) && (condition.is_upper_bound || comparison == ">=")) {
-    return condition;
-  }
-  fail(
-      "run.stop_when: found \"{}\", expected a metric of evaluations, >= or <=, and a number, with "
-      "spaces between them: \"eval_accuracy >= 0.8\"",
-      text);
 }
 
 std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups) {

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "common/io/metrics_log.h"
 #include "common/rollout/rollout.h"
 #include "learner/record/metrics.h"
 
@@ -28,20 +26,6 @@ void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> eva
 /// `example`.
 std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
                                                  const Score& example);
-
-/// A condition on a metric of evaluations: "eval_accuracy >= 0.8".
-struct MetricCondition {
-  std::string text, metric;
-  bool is_upper_bound = false;  // "<=" rather than ">="
-  double bound = 0;
-
-  bool is_met_by(double value) const { return is_upper_bound ? value <= bound : value >= bound; }
-  /// Returns whether a training step was evaluated and meets the condition.
-  bool holds(const MetricsRow& row) const;
-};
-
-/// Returns the condition; empty for an empty text. Throws Error with the expected form.
-std::optional<MetricCondition> parse_metric_condition(const std::string& text);
 
 /// Maps the data sources of `groups` to their names in metrics. Letters, digits, "_", "-" and "."
 /// are kept, other bytes become "_", and an empty source is "unnamed". Duplicate names get the

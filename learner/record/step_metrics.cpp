@@ -7,8 +7,9 @@
 
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
-#include "learner/schedule/open_groups.h"
+#include "learner/schedule/staleness.h"
 
 namespace lie {
 namespace {
@@ -172,7 +173,7 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
 }
 
 /// Adds the shares of groups that were drawn for another step, if there are any
-/// (learner/schedule/open_groups.h).
+/// (learner/schedule/first_groups.h).
 void add_drawn(MetricsWriter& out, const StepOutcome& step) {
   double earlier = 0, later = 0, most = 0;
   for (const ScoredGroup& group : step.groups) {

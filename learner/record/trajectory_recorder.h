@@ -14,7 +14,7 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_options.h"
 #include "learner/step.h"
 
 namespace lie {

@@ -12,11 +12,11 @@ namespace lie {
 namespace {
 
 void add_loss(MetricsWriter& out, const PolicyLossStats& all, double updates) {
-  out.add("clip_fraction", (all.clipped_low + all.clipped_high + all.dual_clipped) / all.tokens);
-  out.add("clip_fraction_low", all.clipped_low / all.tokens);
-  out.add("clip_fraction_high", all.clipped_high / all.tokens);
-  out.add("clip_fraction_dual", all.dual_clipped / all.tokens);
-  out.add("clip_fraction_sequences", all.clipped_sequences / all.sequences);
+  out.add("clip_fraction", all.no_gradient() / all.tokens);
+  out.add("clip_fraction_low", all.no_gradient_low / all.tokens);
+  out.add("clip_fraction_high", all.no_gradient_high / all.tokens);
+  out.add("clip_fraction_dual", all.no_gradient_dual / all.tokens);
+  out.add("clip_fraction_sequences", all.no_gradient_sequences / all.sequences);
   out.add("importance_ratio_mean", all.ratio_sum / all.tokens);
   out.add("importance_ratio_min", all.ratio_min);
   out.add("importance_ratio_max", all.ratio_max);
@@ -69,8 +69,7 @@ void add_update_metrics(MetricsWriter& out, const StepUpdate& update) {
   add_entropy(out, update);
   add_loss(out, all, static_cast<double>(update.mini_batches.size()));
   out.add("first_minibatch_ratio_max_deviation", first.max_deviation);
-  out.add("first_minibatch_clip_fraction",
-          (first.clipped_low + first.clipped_high + first.dual_clipped) / first.tokens);
+  out.add("first_minibatch_clip_fraction", first.no_gradient() / first.tokens);
   out.add("masked_responses", static_cast<double>(update.masked));
   add_optimizer(out, update);
   out.add("forward_seconds", update.seconds.forward);

@@ -14,7 +14,7 @@ namespace lie {
 ///   approximate KL (k1: mean of -d_t; k3: mean of r_t - 1 - d_t);
 /// - of the first epoch: entropies; of the first mini-batch: the on-policy check;
 /// - gradient norms over applied updates, learning rate of the last update, seconds per phase.
-/// With GSPO the importance ratio of a token is that of its sequence.
+/// At the sequence level the importance ratio of a token is that of its sequence.
 void add_update_metrics(MetricsWriter& out, const StepUpdate& update);
 
 /// Returns the effective sample size (Kong 1992) of a step's N responses, divided by N:

@@ -19,11 +19,11 @@
 #include "common/comm/backoff.h"
 #include "common/comm/ticket_queue.h"
 #include "common/rollout/rollout.h"
+#include "learner/schedule/dispatcher.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/open_groups.h"
 #include "learner/schedule/tickets.h"
-#include "model/weight_sync/weight_sync.h"
 
 namespace lie {
 
@@ -109,25 +109,6 @@ class Coordinator {
   std::optional<StepPhase> collected_;  // the phase that is being collected
   std::function<void(const GroupsProgress&)> watcher_ = [](const GroupsProgress&) {};
   Backoff backoff_;
-};
-
-/// Learner 0's end of weight sync: sends the actors new weights.
-class Publisher {
- public:
-  /// Keeps references. `first_version` is the first version that anything is generated with.
-  Publisher(Coordinator& coordinator, WeightSender& weights, std::int64_t first_version)
-      : coordinator_(coordinator), weights_(weights), first_version_(first_version) {}
-
-  /// Sends the weights after training step `policy_version`, unless nothing is generated with them.
-  /// Blocks until all actors have them.
-  void publish(std::int64_t policy_version);
-  /// Ends the run for the actors. Blocks until they have finished what is in flight.
-  void finish();
-
- private:
-  Coordinator& coordinator_;
-  WeightSender& weights_;
-  std::int64_t first_version_;
 };
 
 }  // namespace lie

@@ -1,7 +1,7 @@
 // Ends a run before its last step: on a signal, when the time limit is near, or at its goal.
 // Learner 0 decides, between two steps or while a step is generated. The other learners stop when
-// the step source of learner 0 ends (learner/schedule/step_source.h). A stop changes no result: the
-// run resumes from the checkpoint that is then written, and from the journaled groups of the
+// the step source of learner 0 ends (learner/schedule/shared_groups.h). A stop changes no result:
+// the run resumes from the checkpoint that is then written, and from the journaled groups of the
 // unfinished step (learner/schedule/journal.h).
 #pragma once
 

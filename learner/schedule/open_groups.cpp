@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
-#include <tuple>
 #include <utility>
-
-#include "common/base/arithmetic.h"
-#include "common/base/error.h"
 
 namespace lie {
 namespace {
@@ -21,69 +16,6 @@ std::int64_t oldest_version(const RolloutGroup& group) {
 }
 
 }  // namespace
-
-std::int64_t due_step(const OpenGroup& group, std::int64_t max_staleness) {
-  return std::min(group.policy_version + 1, group.drawn.step) + max_staleness;
-}
-
-std::vector<DrawnGroup> first_groups(std::vector<OpenGroup> open, std::int64_t step,
-                                     std::int64_t count, std::int64_t max_staleness) {
-  const auto size = static_cast<std::size_t>(count);
-  std::ranges::sort(open, {}, [&](const OpenGroup& group) {
-    return std::tuple(!group.is_finished, due_step(group, max_staleness), group.drawn);
-  });
-  if (open.size() < size || !open[size - 1].is_finished) return {};
-  const auto left = std::span(open).subspan(size);
-  for (std::int64_t later = 0; later < max_staleness; ++later) {
-    const auto due = std::ranges::count_if(left, [&](const OpenGroup& group) {
-      return due_step(group, max_staleness) <= step + later;
-    });
-    if (due > later * count) return {};
-  }
-  std::vector<DrawnGroup> taken;
-  for (const OpenGroup& group : std::span(open).first(size)) taken.push_back(group.drawn);
-  return taken;
-}
-
-std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
-                                      std::span<const OpenGroup> open) {
-  std::map<DrawnGroup, bool> is_finished;
-  for (const OpenGroup& group : open) is_finished[group.drawn] = group.is_finished;
-  bool all_finished = true;
-  for (const DrawnGroup& group : groups) {
-    const auto found = is_finished.find(group);
-    if (found == is_finished.end()) {
-      fail(
-          "the schedule has a step take group {} of step {}, which this run has not drawn or has "
-          "taken before: follow it with the config, seed and data of the run that wrote it",
-          group.group, group.step);
-    }
-    all_finished = all_finished && found->second;
-  }
-  return all_finished ? std::move(groups) : std::vector<DrawnGroup>();
-}
-
-bool has_signal(const ScoredGroup& group) {
-  const auto correct = std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict);
-  return correct > 0 && correct < std::ssize(group.scores);
-}
-
-std::int64_t prompts_of_next_round(std::span<const ScoredGroup> groups, std::int64_t wanted) {
-  const std::int64_t found = std::ranges::count_if(groups, has_signal);
-  if (found >= wanted) return 0;
-  const std::int64_t needed =
-      divided_up((wanted - found) * std::ssize(groups), std::max<std::int64_t>(found, 1));
-  return std::min(needed, wanted);
-}
-
-SelectedGroups select_groups(std::vector<ScoredGroup> groups, std::int64_t wanted) {
-  SelectedGroups selected;
-  for (ScoredGroup& group : groups) {
-    const bool is_wanted = std::ssize(selected.trained) < wanted && has_signal(group);
-    (is_wanted ? selected.trained : selected.dropped).push_back(std::move(group));
-  }
-  return selected;
-}
 
 void OpenGroups::order(StepPhase step_phase, std::vector<ScoredGroup> finished,
                        const std::deque<Ticket>& awaited) {
@@ -157,47 +89,6 @@ std::vector<ScoredGroup> OpenGroups::take(std::span<const DrawnGroup> groups) {
     if (finished.empty() && phase->second.awaited.empty()) phases_.erase(phase);
   }
   return taken;
-}
-
-namespace {
-
-/// Calls visit(staleness, tokens) for each run of tokens that the same weights have sampled.
-void for_each_run(std::int64_t step, std::span<const ScoredGroup> groups, const auto& visit) {
-  for (const ScoredGroup& group : groups) {
-    for (const Response& response : group.rollout.responses) {
-      for (const VersionRun& run : versions_of(group.rollout.ticket, response)) {
-        visit(step - 1 - run.policy_version, run.tokens);
-      }
-    }
-  }
-}
-
-}  // namespace
-
-Staleness staleness_of(std::int64_t step, std::span<const ScoredGroup> groups) {
-  std::int64_t sum = 0, all = 0;
-  Staleness result;
-  for_each_run(step, groups, [&](std::int64_t staleness, std::int64_t tokens) {
-    sum += staleness * tokens, all += tokens;
-    result.max = std::max(result.max, staleness);
-  });
-  result.mean = all > 0 ? static_cast<double>(sum) / static_cast<double>(all)
-                        : std::numeric_limits<double>::quiet_NaN();
-  return result;
-}
-
-void check_staleness(std::int64_t step, std::span<const ScoredGroup> groups,
-                     std::int64_t max_staleness) {
-  std::int64_t outside = 0, all = 0;
-  for_each_run(step, groups, [&](std::int64_t staleness, std::int64_t tokens) {
-    all += tokens;
-    if (staleness < 0 || staleness > max_staleness) outside += tokens;
-  });
-  if (outside == 0) return;
-  fail(
-      "step {}: {} of its {} tokens were sampled with weights that it may not train on "
-      "(rollout.max_staleness {}): this is a defect of the coordinator, please report it",
-      step, outside, all, max_staleness);
 }
 
 }  // namespace lie

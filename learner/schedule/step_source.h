@@ -2,7 +2,7 @@
 // - Own groups: a step takes the groups of its own prompts. They are ordered rollout.max_staleness
 //   steps ahead; without staleness the actors then learn that new weights follow.
 // - First groups (rollout.complete_with): a step takes the first groups that are finished, as
-//   learner/schedule/open_groups.h says.
+//   learner/schedule/first_groups.h says.
 // - Dynamic sampling: a step draws prompts in rounds until it has its number of groups with signal.
 #pragma once
 
@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "common/base/stream.h"
-#include "common/comm/collective/collective.h"
 #include "common/rollout/prompt_stream.h"
 #include "learner/schedule/coordinator.h"
 #include "learner/schedule/early_stop.h"
@@ -66,21 +65,5 @@ class StepSource : public Source<StepGroups> {
 
 /// Returns a source in the mode that the options name.
 std::unique_ptr<StepSource> make_step_source(const SamplingParts& parts, EarlyStop& stop);
-
-// Sends the steps of learner 0 to the other learners, which train on the same groups. A step is
-// two broadcasts: a header, then the groups as common/comm/wire.h packs them. A header without
-// groups is the end of the source. With one learner nothing is sent.
-
-/// One learner's end: on learner 0 it returns each step of `own` after sending it to the others.
-class SharedGroups : public Source<StepGroups> {
- public:
-  /// Keeps references to both. `own`: on learner 0; null on the others.
-  SharedGroups(Source<StepGroups>* own, Collective& learners) : own_(own), learners_(learners) {}
-  std::optional<StepGroups> receive() override;
-
- private:
-  Source<StepGroups>* own_;
-  Collective& learners_;
-};
 
 }  // namespace lie

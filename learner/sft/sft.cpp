@@ -1,15 +1,20 @@
 #include "learner/sft/sft.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/identity.h"
+#include "common/comm/collective/collective.h"
 #include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
-#include "learner/update/batch.h"
-#include "learner/update/gradient_shards.h"
+#include "learner/trainer/packing.h"
+#include "learner/trainer/shared_values.h"
+#include "model/transformer/transformer.h"
 
 namespace lie {
 namespace {
@@ -35,28 +40,13 @@ double negative_sum(std::span<const float> log_probs) {
   return sum;
 }
 
-PackedShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
-                        const SftOptions& options) {
-  return pack_shards(sequences, options.gradient_shards, options.max_micro_batch_tokens,
-                     learners.rank(), learners.size());
-}
-
 /// The state of one run. Its methods are the steps of the loop in run_sft().
 class Tuner {
  public:
-  Tuner(const SftOptions& options, const SftParts& parts)
-      : options_(with_schedule(options, parts)),
-        parts_(parts),
-        optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
-        gradient_(parts.weights.operators(), parts.learners,
-                  flat_elements(parts.weights.parameters()), options_.gradient_shards,
-                  "update.gradient_shards"),
-        policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
-    check_options(options_.optimizer);
-    options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
-    if (parts.learners.size() > 1) share();
+  Tuner(const SftOptions& options, ShardedTrainer& trainer, const SftParts& parts)
+      : options_(options), trainer_(trainer), parts_(parts) {
     if (parts.checkpoints.empty()) return;
-    saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
+    saver_.emplace(parts.checkpoints, options_.checkpoint, trainer.weights(), trainer.learners());
   }
 
   std::int64_t steps() const { return options_.steps; }
@@ -64,12 +54,11 @@ class Tuner {
   std::int64_t resume() {
     const auto checkpoint = shared_checkpoint();
     if (!checkpoint) return 0;
-    const TrainerState state = load_checkpoint(*checkpoint, parts_.weights, optimizer_);
+    const TrainerState state = load_checkpoint(*checkpoint, trainer_);
     if (state.seed != static_cast<std::uint64_t>(options_.seed)) {
       fail("{}: was made with seed {}, but this run has {}; use that seed or another run directory",
            checkpoint->string(), state.seed, options_.seed);
     }
-    share();
     return state.step;
   }
 
@@ -83,10 +72,9 @@ class Tuner {
     const double tokens = static_cast<double>(progress.tokens);
     const double divisor =
         options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-    progress.loss = run_shards(sequences, 1.0 / divisor) / tokens;
-    progress.optimizer =
-        update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
-    share();
+    progress.loss = accumulate(sequences, 1.0 / divisor) / tokens;
+    TrainerSeconds unreported;
+    progress.optimizer = trainer_.update(step, unreported);
     progress.seconds = watch.seconds();
     return progress;
   }
@@ -118,7 +106,7 @@ class Tuner {
   /// Returns the decision of learner 0.
   bool is_stopped() const {
     std::uint8_t stop = parts_.stop && parts_.stop();
-    broadcast_value(parts_.learners, stop);
+    broadcast_value(trainer_.learners(), stop);
     return stop != 0;
   }
 
@@ -136,29 +124,15 @@ class Tuner {
   }
 
  private:
-  /// Sets the options that depend on the data: the number of steps and the end of the cosine.
-  static SftOptions with_schedule(SftOptions options, const SftParts& parts) {
-    if (options.steps == 0) {
-      for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
-        options.steps +=
-            static_cast<std::int64_t>(sft_batches(parts.examples, options, epoch).size());
-      }
-    }
-    if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
-      options.optimizer.decay_until = options.steps;
-    }
-    return options;
-  }
-
   /// Returns the last checkpoint that learner 0 finds. On a network file system other ranks may
   /// still see an older state of the directory.
   std::optional<std::filesystem::path> shared_checkpoint() const {
     std::int64_t step = 0;
-    if (parts_.learners.rank() == 0 && !parts_.checkpoints.empty()) {
+    if (trainer_.learners().rank() == 0 && !parts_.checkpoints.empty()) {
       const auto latest = latest_checkpoint(parts_.checkpoints);
       if (latest) step = load_trainer_state(*latest).step;
     }
-    broadcast_value(parts_.learners, step);
+    broadcast_value(trainer_.learners(), step);
     if (step == 0) return std::nullopt;
     return checkpoint_path(parts_.checkpoints, step);
   }
@@ -171,67 +145,52 @@ class Tuner {
     return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
   }
 
-  /// Adds to the shard's gradient. Returns the loss.
-  double accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard) {
-    Transformer& model = policies_.of(shard.worker);
-    const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
-    const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
-    const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-    FlatGradient gradient(parts_.weights.parameters(), shard.gradient);
-    model.backward(micro.packed, d_log_probs, d_entropies, gradient);
-    return negative_sum(rows.log_probs);
+  /// Returns the sum of the gradient shards' losses over all learners, added in ascending order.
+  double sum_of(std::vector<double> by_shard) const {
+    share_gradient_shards(trainer_.learners(), std::span(by_shard));
+    return std::accumulate(by_shard.begin(), by_shard.end(), 0.0);
   }
 
-  /// Runs forward and backward over this learner's shards. Returns the loss summed over all
-  /// learners.
-  double run_shards(std::span<const SequenceTokens> sequences, double weight) {
-    const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+  /// Runs forward and backward over this learner's micro-batches, with the same weight for the loss
+  /// of each token. Returns the unweighted loss summed over all learners.
+  double accumulate(std::span<const SequenceTokens> sequences, double weight) {
+    const PackedGradientShards shards = trainer_.pack(sequences);
     std::vector<double> loss(static_cast<std::size_t>(shards.count));
-    gradient_.run(shards.count, [&](const GradientShardWork& shard) {
-      for (const MicroBatch& micro : shards.own[static_cast<std::size_t>(shard.number)]) {
-        loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
-      }
+    trainer_.accumulate_gradient(shards, [&](const MicroBatchWork& work) {
+      const PackedBatch& packed = work.batch.packed;
+      const RowLogProbs rows = work.policy.forward(packed, 1.0F, true);
+      const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
+      const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
+      work.policy.backward(packed, d_log_probs, d_entropies, *work.gradient);
+      loss[static_cast<std::size_t>(work.shard)] += negative_sum(rows.log_probs);
     });
-    return sum_shards(parts_.learners, std::move(loss));
+    return sum_of(std::move(loss));
   }
 
   /// Returns the mean loss of all response tokens.
   double mean_loss(std::span<const SequenceTokens> sequences) {
-    const PackedShards shards = own_shards(sequences, parts_.learners, options_);
+    const PackedGradientShards shards = trainer_.pack(sequences);
     std::vector<double> loss(static_cast<std::size_t>(shards.count));
-    auto own_loss = loss.begin() + shards.first;
-    for (const std::vector<MicroBatch>& micro_batches : shards.own) {
-      for (const MicroBatch& micro : micro_batches) {
-        *own_loss += negative_sum(parts_.model.forward(micro.packed, 1.0F, false).log_probs);
-      }
-      ++own_loss;
-    }
-    return sum_shards(parts_.learners, std::move(loss)) /
-           static_cast<double>(response_tokens(sequences));
+    trainer_.for_each_micro_batch(shards, [&](const MicroBatchWork& work) {
+      const RowLogProbs rows = work.policy.forward(work.batch.packed, 1.0F, false);
+      loss[static_cast<std::size_t>(work.shard)] += negative_sum(rows.log_probs);
+    });
+    return sum_of(std::move(loss)) / static_cast<double>(response_tokens(sequences));
   }
 
   void begin_save(std::int64_t step) {
     TrainerState state;
     state.step = state.policy_version = step;
     state.seed = static_cast<std::uint64_t>(options_.seed);
-    state.build_id = parts_.build_id;
-    saver_->save({parts_.weights, optimizer_, state, parts_.start_model}, [this] {
+    state.build_id = build_id();
+    saver_->save({trainer_.weights(), trainer_.optimizer(), state, parts_.start_model}, [this] {
       remove_old_checkpoints(parts_.checkpoints, options_.checkpoint.keep_last);
     });
   }
 
-  /// Gathers the weights of all learners into the model.
-  void share() {
-    const Tensor all = gathered_weights(parts_.weights, gradient_.scratch());
-    gather_shards(parts_.learners, parts_.weights, all);
-    parts_.model.set_weights(all);
-  }
-
-  SftOptions options_;
+  const SftOptions& options_;
+  ShardedTrainer& trainer_;
   const SftParts& parts_;
-  AdamW optimizer_;
-  GradientShardSum gradient_;  // [1, N] fp32
-  WorkerPolicies policies_;
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
   std::int64_t first_step_ = 0;  // of the current epoch
@@ -240,9 +199,9 @@ class Tuner {
 
 }  // namespace
 
-std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
+std::int64_t run_sft(const SftOptions& options, ShardedTrainer& trainer, const SftParts& parts) {
   if (parts.examples.empty()) fail("data.train_file: no examples; name a file with rows");
-  Tuner tuner(options, parts);
+  Tuner tuner(options, trainer, parts);
   std::int64_t step = tuner.resume();
   for (bool is_stopped = false; step < tuner.steps() && !is_stopped;) {
     ++step;

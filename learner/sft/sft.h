@@ -7,12 +7,10 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 
-#include "common/comm/collective/collective.h"
 #include "learner/sft/sft_data.h"
-#include "learner/update/optimizer.h"
-#include "model/transformer/transformer.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
 
 namespace lie {
 
@@ -26,24 +24,21 @@ struct SftProgress {
   double seconds = 0;       // duration of the update
 };
 
-/// The objects of an SFT run. All references and spans must outlive run_sft().
+/// What an SFT run reads, writes and reports. All spans must outlive run_sft().
 struct SftParts {
-  Weights& weights;
-  Transformer& model;  // computes with these weights
-  Collective& learners;
   std::span<const SftExample> examples;
   std::span<const SftExample> validation;
   std::filesystem::path checkpoints;  // directory of checkpoints; empty: none are written
   std::filesystem::path start_model;  // its tokenizer files are copied into checkpoints
-  std::string build_id;
   std::function<void(const SftProgress&)> progress;  // called on every learner after each update
   std::function<bool()> stop = {};  // returns on learner 0 whether to stop after this update
 };
 
 /// Trains until the last update, or until parts.stop requests a stop, which saves a checkpoint
-/// first. Resumes bit for bit from the last checkpoint in parts.checkpoints. Returns the number of
-/// updates made in total, which after a stop is below that of the run. Throws Error if there are no
-/// examples, or if the loss or gradient is not finite. Collective over the learners; blocks.
-std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
+/// first. Resumes bit for bit from the last checkpoint in parts.checkpoints. `options`, also those
+/// of the trainer, are those that with_schedule() returns. Returns the number of updates made in
+/// total, which after a stop is below that of the run. Throws Error if there are no examples, or if
+/// the loss or gradient is not finite. Collective over the trainer's learners; blocks.
+std::int64_t run_sft(const SftOptions& options, ShardedTrainer& trainer, const SftParts& parts);
 
 }  // namespace lie

@@ -1,5 +1,4 @@
-// Options and data of supervised fine-tuning: reads rows as token ids and divides epochs into
-// batches.
+// The data of supervised fine-tuning: reads rows as token ids and divides epochs into batches.
 #pragma once
 
 #include <cstdint>
@@ -11,46 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/config/options.h"
-#include "common/dataset/dataset.h"
 #include "common/rollout/chat.h"
-#include "learner/checkpoint/checkpoint.h"
-#include "learner/update/batch.h"
-#include "learner/update/optimizer.h"
+#include "learner/sft/sft_options.h"
 
 namespace lie {
-
-enum class SftLoss : std::uint8_t { kTokenMean, kConstant };
-
-/// How the rows of a file become examples. A field name may be a path, such as extra_info.answer.
-struct SftRowOptions : PromptOptions {
-  std::string messages_field = "messages";  // conversations
-  std::string response_field = "response";
-};
-
-/// Options of an SFT run, in the sections run, data, update, optimizer, checkpoint, evaluation and
-/// sft. describe() documents each field, as --help prints it.
-struct SftOptions : SftRowOptions {
-  std::string train_file;                                 // path, JSONL or Parquet
-  std::vector<std::string> evaluation_file;               // paths; empty: none
-  std::int64_t steps = 0;                                 // updates; 0: `epochs` decides
-  std::int64_t epochs = 1;                                // at least 1; with steps 0
-  std::int64_t batch_sequences = 32;                      // rows per update, at least 1
-  std::int64_t max_batch_tokens = 65536;                  // tokens per update, at least 1
-  std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
-  std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
-  SftLoss loss = SftLoss::kTokenMean;
-  double constant_divisor = 1000;        // tokens, at least 1; with SftLoss::kConstant
-  bool append_end_of_sequence = true;    // after responses, if the template has no end of turn
-  std::int64_t max_sequence_tokens = 0;  // tokens; 0: max_position_embeddings
-  std::int64_t validate_every = 100;     // updates; 0: after the last only
-  std::int64_t seed = 0;                 // of the shuffle
-  OptimizerOptions optimizer = {
-      .learning_rate = 1e-3, .schedule = Schedule::kCosine, .warmup = 100, .min_ratio = 0.05};
-  CheckpointOptions checkpoint = {.every = 0};
-};
-void describe(FieldList& fields, SftOptions& options);
 
 /// A prompt and its response in token ids. Only the response has a loss.
 struct SftExample {
@@ -96,5 +59,9 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
 /// batch ends after batch_sequences, or before the sequence that would exceed max_batch_tokens.
 std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
                                                   const SftOptions& options, std::int64_t epoch);
+
+/// Sets the options that depend on the data: the number of steps and the end of the cosine. Throws
+/// Error if the learning-rate schedule contradicts itself.
+SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples);
 
 }  // namespace lie

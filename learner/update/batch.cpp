@@ -1,36 +1,11 @@
 #include "learner/update/batch.h"
 
-#include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "common/base/error.h"
-#include "learner/update/gradient_shards.h"
 
 namespace lie {
 namespace {
-
-void append(const SequenceTokens& sequence, std::size_t position, MicroBatch& batch) {
-  PackedBatch& packed = batch.packed;
-  const auto begin = static_cast<std::int32_t>(packed.tokens.size());
-  const auto first_row = begin + static_cast<std::int32_t>(sequence.prompt.size()) - 1;
-  packed.tokens.insert(packed.tokens.end(), sequence.prompt.begin(), sequence.prompt.end());
-  packed.tokens.insert(packed.tokens.end(), sequence.response.begin(), sequence.response.end() - 1);
-  packed.starts.push_back(static_cast<std::int32_t>(packed.tokens.size()));
-  for (std::size_t t = 0; t < sequence.response.size(); ++t) {
-    packed.rows.push_back(first_row + static_cast<std::int32_t>(t));
-    packed.targets.push_back(sequence.response[t]);
-  }
-  batch.sequences.push_back(position);
-  batch.row_starts.push_back(packed.rows.size());
-}
-
-MicroBatch empty_micro_batch() {
-  MicroBatch batch;
-  batch.packed.starts.push_back(0);
-  batch.row_starts.push_back(0);
-  return batch;
-}
 
 void check_canonical(std::span<const ScoredGroup> groups) {
   for (std::size_t g = 1; g < groups.size(); ++g) {
@@ -41,38 +16,12 @@ void check_canonical(std::span<const ScoredGroup> groups) {
   }
 }
 
-constexpr const char* kGradientShardsHelp =
-    "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
-    "that results do not depend on the number of learners up to this number. Another number of "
-    "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
-    "more learners are needed.";
-
-constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
-constexpr const char* kActivationHelp =
-    "Memory of a forward and backward pass for activations, their gradients and logits. What does "
-    "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
-    "the first pass, or 4096 on the CPU. Leave alone unless memory is short.";
-
 }  // namespace
-
-void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
-                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards) {
-  fields.add("max_micro_batch_tokens", max_micro_batch_tokens,
-             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
-              "tokens", 1});
-  fields.add("activation_mebibytes", activation_mebibytes,
-             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("gradient_shards", gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
-  fields.rename("lanes", "gradient_shards");
-}
 
 void describe(FieldList& fields, BatchOptions& options) {
   fields.add("mini_batch_prompts", options.mini_batch_prompts,
              {"Prompts per update of the weights, each with all its samples.", "prompts", 1});
   fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
-  describe_passes(fields, options.max_micro_batch_tokens, options.activation_mebibytes,
-                  options.gradient_shards);
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
@@ -113,56 +62,6 @@ double weight_of(const PolicyLossOptions& options, const Denominators& whole,
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index) {
   const RolloutGroup& rollout = groups[index.group].rollout;
   return {rollout.prompt_ids, rollout.responses[index.sample].ids};
-}
-
-std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
-    std::span<const SequenceTokens> sequences, std::int64_t most) {
-  std::vector<std::size_t> order(sequences.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return sequences[a].tokens() > sequences[b].tokens();
-  });
-  const auto count = std::clamp(sequences.size(), std::size_t{1}, static_cast<std::size_t>(most));
-  std::vector<std::int64_t> load(count, 0);
-  std::vector<std::vector<std::size_t>> shards(count);
-  for (const std::size_t position : order) {
-    const auto least = std::min_element(load.begin(), load.end());
-    *least += sequences[position].tokens();
-    shards[static_cast<std::size_t>(least - load.begin())].push_back(position);
-  }
-  for (auto& shard : shards) std::sort(shard.begin(), shard.end());
-  return shards;
-}
-
-std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
-                             std::span<const std::size_t> chosen, std::int64_t max_tokens) {
-  std::vector<MicroBatch> batches;
-  for (const std::size_t position : chosen) {
-    const SequenceTokens& sequence = sequences[position];
-    if (sequence.prompt.empty() || sequence.response.empty()) {
-      fail("batch: sequence {} has {} prompt and {} response tokens; both need at least one",
-           position, sequence.prompt.size(), sequence.response.size());
-    }
-    const auto held = batches.empty()
-                          ? std::int64_t{0}
-                          : static_cast<std::int64_t>(batches.back().packed.tokens.size());
-    if (batches.empty() || held + sequence.tokens() > max_tokens) {
-      batches.push_back(empty_micro_batch());
-    }
-    append(sequence, position, batches.back());
-  }
-  return batches;
-}
-
-PackedShards pack_shards(std::span<const SequenceTokens> sequences, std::int64_t max_shards,
-                         std::int64_t max_tokens, int learner, int learners) {
-  const auto shards = assign_to_gradient_shards(sequences, max_shards);
-  const GradientShardRange own = gradient_shards_of_learner(std::ssize(shards), learner, learners);
-  PackedShards packed{std::ssize(shards), own.first, {}};
-  for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
-    packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(i)], max_tokens));
-  }
-  return packed;
 }
 
 }  // namespace lie

@@ -1,7 +1,5 @@
-// Divides a step's scored groups into the units of training:
-// - mini-batches of complete groups, with one weight update each;
-// - gradient shards of sequences, whose gradients are summed in a fixed tree;
-// - micro-batches of complete sequences, with one forward and backward pass each.
+// Divides a step's scored groups into mini-batches of complete groups, with one weight update each.
+// learner/trainer/packing.h divides the sequences of a mini-batch further.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +8,17 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "learner/update/policy_loss.h"
-#include "model/transformer/transformer.h"
+#include "learner/loss/policy_loss.h"
+#include "learner/trainer/packing.h"
 
 namespace lie {
 
-constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
-
-/// Adds the fields that RL and SFT share: how a gradient is cut into passes and shards. None of
-/// them but the number of shards changes a result.
-void describe_passes(FieldList& fields, std::int64_t& max_micro_batch_tokens,
-                     std::int64_t& activation_mebibytes, std::int64_t& gradient_shards);
-
 /// How a step's groups are divided; describe() documents each field, as --help prints it.
 struct BatchOptions {
-  std::int64_t mini_batch_prompts = 32;                   // prompts per update, at least 1
-  std::int64_t epochs = 1;                                // passes over a step, at least 1
-  std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
-  std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
+  std::int64_t mini_batch_prompts = 32;  // prompts per update, at least 1
+  std::int64_t epochs = 1;               // passes over a step, at least 1
 };
 void describe(FieldList& fields, BatchOptions& options);
-
-/// A sequence whose log-probs of `response` after `prompt` are computed.
-struct SequenceTokens {
-  std::span<const std::int32_t> prompt;    // at least one token
-  std::span<const std::int32_t> response;  // [T], at least one token
-  /// Returns the tokens that the sequence has in a packed batch: all but the last, which predicts
-  /// nothing.
-  std::int64_t tokens() const {
-    return static_cast<std::int64_t>(prompt.size() + response.size()) - 1;
-  }
-};
 
 struct ResponseIndex {
   std::size_t group = 0;   // index in the step's groups
@@ -69,35 +46,5 @@ double weight_of(const PolicyLossOptions& options, const Denominators& whole,
 
 /// Returns the token spans of a response. They point into `groups`.
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);
-
-/// Assigns sequences to gradient shards: longest sequence first, each to the shard with the fewest
-/// tokens so far, the first one on ties. Returns for each shard the ascending positions of its
-/// sequences. There are min(`most`, sequences) shards, and at least one.
-std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
-    std::span<const SequenceTokens> sequences, std::int64_t most);
-
-/// The sequences of one forward and backward pass.
-struct MicroBatch {
-  PackedBatch packed;
-  std::vector<std::size_t> sequences;   // positions in the argument of pack()
-  std::vector<std::size_t> row_starts;  // [S + 1]: sequence s has rows [starts[s], starts[s + 1])
-};
-
-/// Packs the `chosen` sequences into micro-batches, in order and without splitting any. A
-/// micro-batch ends before the sequence that would exceed `max_tokens`. A sequence longer than that
-/// gets a micro-batch of its own. Throws Error if a prompt or response is empty.
-std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
-                             std::span<const std::size_t> chosen, std::int64_t max_tokens);
-
-/// The gradient shards of one learner, packed into micro-batches.
-struct PackedShards {
-  std::int64_t count = 0;                    // gradient shards over all learners
-  std::int64_t first = 0;                    // index of this learner's first shard
-  std::vector<std::vector<MicroBatch>> own;  // one element per shard of this learner
-};
-
-/// Assigns `sequences` to at most `max_shards` gradient shards, and packs those of `learner`.
-PackedShards pack_shards(std::span<const SequenceTokens> sequences, std::int64_t max_shards,
-                         std::int64_t max_tokens, int learner, int learners);
 
 }  // namespace lie

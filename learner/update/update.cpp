@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "learner/update/shared_results.h"
 
 namespace lie {
 
@@ -11,7 +12,7 @@ namespace lie {
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  PackedShards shards;
+  PackedGradientShards shards;
   /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
   /// recompute_old_log_probs is on.
   std::vector<std::vector<float>> old_log_probs = {};
@@ -26,10 +27,8 @@ struct PolicyUpdater::Pass {
   std::span<const GroupAdvantages> advantages;
 };
 
-/// The worker of a gradient shard, and the sums that its sequences add to.
-struct PolicyUpdater::GradientShard {
-  std::int64_t worker = 0;
-  Tensor gradient;
+/// The sums that a micro-batch adds to: those of its gradient shard and of its worker.
+struct PolicyUpdater::WorkerSums {
   PolicyLossStats& stats;
   UpdateSeconds& seconds;
 };
@@ -85,50 +84,17 @@ void check_groups(std::span<const ScoredGroup> groups,
   }
 }
 
-/// Makes the results of all responses known to every learner. Each learner has filled in those of
-/// its own share.
-void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
-                     StepUpdate& update) {
-  std::vector<float> values;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
-      LearnerResult& response = update.responses[g][i];
-      response.log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
-      values.insert(values.end(), response.log_probs.begin(), response.log_probs.end());
-      values.push_back(response.sequence_log_ratio);
-      values.push_back(response.clipped ? 1.0F : 0.0F);
-    }
-  }
-  share_values(learners, values);
-  auto next = values.begin();
-  for (auto& group : update.responses) {
-    for (LearnerResult& response : group) {
-      const auto count = static_cast<std::ptrdiff_t>(response.log_probs.size());
-      response.log_probs.assign(next, next + count);
-      next += count;
-      response.sequence_log_ratio = *next++;
-      response.clipped = *next++ != 0.0F;
-    }
-  }
-}
-
 }  // namespace
 
-PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
-    : options_(options),
-      parts_(parts),
-      gradient_(parts.weights.operators(), parts.learners,
-                flat_elements(parts.weights.parameters()), options.batch.gradient_shards,
-                "update.gradient_shards"),
-      policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
+PolicyUpdater::PolicyUpdater(const UpdateOptions& options, ShardedTrainer& trainer,
+                             Transformer* reference)
+    : options_(options), trainer_(trainer) {
   check_options(options_.loss);
-  options_.batch.max_micro_batch_tokens =
-      gradient_.pass_tokens(options_.batch.max_micro_batch_tokens);
   if (options_.loss.kl_coefficient == 0) return;
-  if (parts_.reference == nullptr) {
+  if (reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
   }
-  references_.emplace(gradient_.workers(), *parts_.reference, 0);
+  references_.emplace(trainer_.workers(), *reference, 0);
 }
 
 StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
@@ -155,7 +121,7 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
       update.mini_batches.push_back(update_once(pass, batches[b], update));
     }
   }
-  share_responses(parts_.learners, groups, update);
+  share_responses(trainer_.learners(), groups, update.responses);
   return update;
 }
 
@@ -165,38 +131,30 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.shards =
-      pack_shards(sequences, options_.batch.gradient_shards, options_.batch.max_micro_batch_tokens,
-                  parts_.learners.rank(), parts_.learners.size());
+  batch.shards = trainer_.pack(sequences);
   batch.indices = std::move(indices);
   return batch;
 }
 
-/// Calls work(micro-batch) for each micro-batch of a gradient shard, and polls progress after each.
-template <typename Work>
-void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
-                                     const Work& work) const {
-  for (const MicroBatch& micro : batch.shards.own[static_cast<std::size_t>(shard.number)]) {
-    work(micro);
-    if (shard.worker == 0) poll_progress_();  // on this rank's own thread
-  }
+/// Serves messages of other ranks after a micro-batch, on this rank's own thread.
+void PolicyUpdater::poll_progress(const MicroBatchWork& done) const {
+  if (done.worker == 0) poll_progress_();
 }
 
 void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
-  std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
-  gradient_.for_each_shard(batch.shards.count, [&](const GradientShardWork& work) {
+  std::vector<UpdateSeconds> of_workers(trainer_.workers().size());
+  trainer_.for_each_micro_batch(batch.shards, [&](const MicroBatchWork& work) {
+    const MicroBatch& micro = work.batch;
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
-    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
-      const RowLogProbs rows = timed(own_seconds.forward, [&] {
-        return policies_.of(work.worker).forward(micro.packed, temperature, false);
-      });
-      for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
-        const auto own = rows_of(rows.log_probs, micro, s);
-        batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
-      }
-    });
+    const RowLogProbs rows = timed(
+        own_seconds.forward, [&] { return work.policy.forward(micro.packed, temperature, false); });
+    for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+      const auto own = rows_of(rows.log_probs, micro, s);
+      batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
+    }
+    poll_progress(work);
   });
   seconds.add_mean(of_workers);
 }
@@ -212,47 +170,26 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
       response_of(update, index).mini_batch = pass.mini_batch;
     }
   }
-  result.stats = run_shards(pass, batch, update);
-  result.optimizer = update_weights(pass.step, update.seconds);
+  result.stats = run_micro_batches(pass, batch, update);
+  result.optimizer = trainer_.update(pass.step, update.seconds);
   return result;
 }
 
-UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& seconds) {
-  const Tensor gradient = timed(seconds.gradient_sync, [&] { return gradient_.sum(); });
-  const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
-    return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
-  });
-  share_weights(seconds);
-  return outcome;
-}
-
-void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
-  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
-  timed(seconds.optimizer, [&] { parts_.policy.set_weights(weights()); });
-  if (is_shared_with_actors_) timed(seconds.gradient_sync, [&] { wait_for_all_learners(); });
-}
-
-void PolicyUpdater::wait_for_all_learners() {
-  double nothing = 0;
-  parts_.learners.all_reduce_sum(std::span(&nothing, 1));
-}
-
-/// Runs forward and backward over this learner's gradient shards. Returns the statistics over all
+/// Runs forward and backward over this learner's micro-batches. Returns the statistics over all
 /// learners.
-PolicyLossStats PolicyUpdater::run_shards(const Pass& pass, const MiniBatch& batch,
-                                          StepUpdate& update) {
+PolicyLossStats PolicyUpdater::run_micro_batches(const Pass& pass, const MiniBatch& batch,
+                                                 StepUpdate& update) {
   std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.shards.count));
-  std::vector<UpdateSeconds> seconds(gradient_.workers().size());
-  gradient_.run(batch.shards.count, [&](const GradientShardWork& work) {
-    const GradientShard shard{work.worker, work.gradient,
-                              stats[static_cast<std::size_t>(work.shard)],
-                              seconds[static_cast<std::size_t>(work.worker)]};
-    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
-      accumulate(pass, batch, micro, shard, update);
-    });
+  std::vector<UpdateSeconds> seconds(trainer_.workers().size());
+  trainer_.accumulate_gradient(batch.shards, [&](const MicroBatchWork& work) {
+    accumulate(pass, batch, work,
+               {stats[static_cast<std::size_t>(work.shard)],
+                seconds[static_cast<std::size_t>(work.worker)]},
+               update);
+    poll_progress(work);
   });
   update.seconds.add_mean(seconds);
-  return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });
+  return timed(update.seconds.gradient_sync, [&] { return sum_stats(trainer_.learners(), stats); });
 }
 
 SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,
@@ -268,16 +205,16 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
   return input;
 }
 
-void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                               const GradientShard& shard, StepUpdate& update) {
+void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatchWork& work,
+                               const WorkerSums& sums, StepUpdate& update) {
+  const MicroBatch& micro = work.batch;
   const PolicyLossOptions& loss = options_.loss;
   const auto temperature = static_cast<float>(options_.temperature);
-  Transformer& policy = policies_.of(shard.worker);
   RowLogProbs rows, reference;
-  timed(shard.seconds.forward, [&] {
-    rows = policy.forward(micro.packed, temperature, true);
+  timed(sums.seconds.forward, [&] {
+    rows = work.policy.forward(micro.packed, temperature, true);
     if (references_) {
-      reference = references_->of(shard.worker).forward(micro.packed, temperature, false);
+      reference = references_->of(work.worker).forward(micro.packed, temperature, false);
     }
   });
   std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
@@ -289,16 +226,14 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
       input.reference_log_probs = rows_of(reference.log_probs, micro, s);
     }
     const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
-                                                rows_of(d_entropies, micro, s), shard.stats);
+                                                rows_of(d_entropies, micro, s), sums.stats);
     if (pass.epoch == 0) {
       note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
-  timed(shard.seconds.backward, [&] {
-    FlatGradient gradient(parts_.weights.parameters(), shard.gradient);
-    policy.backward(micro.packed, d_log_probs, d_entropies, gradient);
-  });
+  timed(sums.seconds.backward,
+        [&] { work.policy.backward(micro.packed, d_log_probs, d_entropies, *work.gradient); });
 }
 
 }  // namespace lie

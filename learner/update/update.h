@@ -9,15 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/comm/collective/collective.h"
-#include "common/config/options.h"
 #include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/update/advantage.h"
+#include "learner/advantage/advantage.h"
+#include "learner/loss/policy_loss.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
+#include "learner/trainer/worker_policies.h"
 #include "learner/update/batch.h"
-#include "learner/update/gradient_shards.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/policy_loss.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {
@@ -36,8 +35,8 @@ struct MiniBatchUpdate {
 };
 
 /// Seconds per phase of the update, on this learner.
-struct UpdateSeconds {
-  double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
+struct UpdateSeconds : TrainerSeconds {
+  double forward = 0, backward = 0;
 
   /// Adds the mean forward and backward seconds of workers that ran at the same time.
   void add_mean(std::span<const UpdateSeconds> workers);
@@ -51,33 +50,14 @@ struct StepUpdate {
   UpdateSeconds seconds;
 };
 
-/// The objects that an updater works on. All of them must outlive it.
-struct UpdateParts {
-  Weights& weights;  // fp32 master weights, changed by every update: all of them, or held_range()
-  Transformer& policy;     // computes with these weights
-  Transformer* reference;  // initial policy, for the KL term; null: no KL term
-  AdamW& optimizer;        // moments of own_shard()
-  Collective& learners;
-};
-
-/// Trains the policy on the groups of a step. Owns the memory of the gradients.
+/// Trains the policy on the groups of a step.
 class PolicyUpdater {
  public:
-  /// Throws Error if options contradict each other, if a KL term lacks its reference policy, or if
-  /// there are more learners than gradient shards. With several learners the caller must call
-  /// share_weights() next.
-  PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
-
-  /// Gathers the weights of all learners into the policy. Collective over the learners; blocks.
-  void share_weights() {
-    UpdateSeconds seconds;
-    share_weights(seconds);
-  }
-  /// Declares that actors compute with the learners' weights from now on. Every later
-  /// share_weights() then also waits until all learners' devices hold the new weights.
-  void share_with_actors() { is_shared_with_actors_ = true; }
-  /// Returns all weights as of the last share_weights(), [1, N] fp32. Invalid during run().
-  Tensor weights() { return gathered_weights(parts_.weights, gradient_.scratch()); }
+  /// `reference` is the initial policy, for the KL term; null: no KL term. It and the trainer must
+  /// outlive the updater. Throws Error if options contradict each other, or if a KL term lacks its
+  /// reference policy.
+  PolicyUpdater(const UpdateOptions& options, ShardedTrainer& trainer,
+                Transformer* reference = nullptr);
 
   /// Sets a function that run() calls between micro-batches, so that this rank can serve messages
   /// of other ranks during an update.
@@ -95,29 +75,21 @@ class PolicyUpdater {
  private:
   struct MiniBatch;
   struct Pass;
-  struct GradientShard;
+  struct WorkerSums;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
-  template <typename Work>
-  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
-                        const Work& work) const;
+  void poll_progress(const MicroBatchWork& done) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;
-  void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                  const GradientShard& shard, StepUpdate& update);
-  PolicyLossStats run_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
-  void share_weights(UpdateSeconds& seconds);
-  void wait_for_all_learners();
-  UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
+  void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatchWork& work,
+                  const WorkerSums& sums, StepUpdate& update);
+  PolicyLossStats run_micro_batches(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
   UpdateOptions options_;
-  UpdateParts parts_;
-  GradientShardSum gradient_;  // [1, N] fp32, in the flat order and memory of the weights
-  WorkerPolicies policies_;
+  ShardedTrainer& trainer_;
   std::optional<WorkerPolicies> references_;
   std::function<void()> poll_progress_ = [] {};
-  bool is_shared_with_actors_ = false;
 };
 
 }  // namespace lie

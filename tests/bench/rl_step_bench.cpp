@@ -10,6 +10,7 @@
 
 #include "actors/generator.h"
 #include "common/base/error.h"
+#include "learner/advantage/group_relative.h"
 #include "learner/update/update.h"
 #include "model/operators/operators.h"
 #include "model/transformer/transformer.h"
@@ -65,19 +66,14 @@ class Step {
  public:
   Step(const ModelConfig& model, int threads, DType products, std::int64_t micro_batch_tokens)
       : operators_(make_cpu_operators(threads, {}, products)),
-        weights_(initial_weights(model, 1, *operators_)),
-        policy_(weights_),
-        generator_(policy_, *operators_, model, rollout_options(), 1, prompt_ids),
-        scorer_(scoring_options()),
-        optimizer_({.warmup = 0}, weights_),
         learners_(solo_collective()),
-        updater_(update_options(micro_batch_tokens), {.weights = weights_,
-                                                      .policy = policy_,
-                                                      .reference = nullptr,
-                                                      .optimizer = optimizer_,
-                                                      .learners = *learners_}) {}
+        trainer_({.max_micro_batch_tokens = micro_batch_tokens}, {.warmup = 0},
+                 initial_weights(model, 1, *operators_), *learners_),
+        generator_(trainer_.policy(), *operators_, model, rollout_options(), 1, prompt_ids),
+        scorer_(scoring_options()),
+        updater_(update_options(), trainer_) {}
 
-  const Weights& weights() const { return weights_; }
+  const Weights& weights() const { return trainer_.weights(); }
 
   StepFigures run(std::int64_t step) {
     StepFigures figures;
@@ -95,7 +91,7 @@ class Step {
     figures.reward_seconds = lap();
     figures.update = updater_.run(step, scored, advantages).seconds;
     figures.update_seconds = lap();
-    policy_.weights_changed();
+    trainer_.gather_weights();
     figures.sync_seconds = lap();
     return figures;
   }
@@ -114,11 +110,10 @@ class Step {
     return options;
   }
 
-  static UpdateOptions update_options(std::int64_t micro_batch_tokens) {
+  static UpdateOptions update_options() {
     UpdateOptions options;
     options.batch.mini_batch_prompts = kPrompts;
-    options.batch.max_micro_batch_tokens = micro_batch_tokens;
-    options.loss.algorithm = Algorithm::kGrpo;
+    options.loss.algorithm = "grpo";
     return options;
   }
 
@@ -139,12 +134,10 @@ class Step {
   }
 
   std::unique_ptr<Operators> operators_;
-  Weights weights_;
-  Transformer policy_;
+  std::unique_ptr<Collective> learners_;
+  ShardedTrainer trainer_;
   Generator generator_;
   Scorer scorer_;
-  AdamW optimizer_;
-  std::unique_ptr<Collective> learners_;
   PolicyUpdater updater_;
 };
 

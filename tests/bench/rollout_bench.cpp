@@ -13,7 +13,7 @@
 #include "actors/generator.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "learner/schedule/tickets.h"
+#include "learner/schedule/dispatcher.h"
 #include "model/cpu/operators.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"

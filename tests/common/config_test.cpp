@@ -356,6 +356,20 @@ TEST_F(Config, ExplainsTheBasicKeysAndNamesTheOthersBySection) {
             "  policy_loss.inner: rate, names\n");
 }
 
+TEST_F(Config, KeysThatACommandSetsAreStoredButNeitherExplainedNorSetByOverrides) {
+  std::string origin = "there";
+  fields.add("origin", origin, {.help = "Origin.", .set_by = "lie_replay"});
+  EXPECT_EQ(explain_config(fields, "all").find("origin"), std::string::npos);
+  EXPECT_EQ(explain_config(fields, "").find("origin"), std::string::npos);
+  EXPECT_EQ(explain_config(fields, "origin"),
+            "No key contains \"origin\"; --help lists all keys\n");
+  EXPECT_EQ(load("seed: 2\n", {"origin=here"}),
+            "--set origin=here: origin is set by lie_replay only; drop it");
+  EXPECT_EQ(load("seed: 2\norigin: elsewhere\n"), "no error");
+  EXPECT_EQ(origin, "elsewhere");
+  EXPECT_NE(dump_config(fields).find("origin: elsewhere\n"), std::string::npos);
+}
+
 TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
   struct Rl {
     double clip = 0, coefficient = 0, beta = 0, rate = 0;
@@ -455,6 +469,17 @@ TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   EXPECT_EQ(set("auto"), std::nullopt);
   EXPECT_THROW(set("2"), Error);
   EXPECT_THROW(set("none"), Error);
+}
+
+TEST_F(Config, ATextWithChoicesTakesNoOther) {
+  std::string color = "red";
+  fields.add_one_of("color", color, {"red", "green"}, {"Color."});
+  EXPECT_NE(dump_config(fields).find("color: red\n"), std::string::npos);
+  set_config(fields, std::vector<std::string>{"color=green"});
+  EXPECT_EQ(color, "green");
+  EXPECT_EQ(error_of([&] { set_config(fields, std::vector<std::string>{"color=blue"}); }),
+            "--set color=blue: color: expected one of red, green, found \"blue\"; correct it, or "
+            "leave the key out for the default red");
 }
 
 TEST_F(Config, NegativeNumbersOfEarlierVersionsAreUnsetOptionalNumbers) {

@@ -2,7 +2,7 @@
 """Finds dead references in the documentation: check_links.py REPOSITORY
 
 Checks every Markdown file: links and images to files, anchors of headings, and paths of the
-repository in backticks or in code blocks, such as `learner/update/policy_loss.h`. Checks
+repository in backticks or in code blocks, such as `learner/loss/policy_loss.h`. Checks
 that sources, scripts and configs mention only pages of docs/ that exist, and that index.md lists
 every page. Needs only Python. Exit status 1 if a reference is dead.
 """

@@ -2,40 +2,13 @@
 // contain its name.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "tests/directories.h"
+#include "tests/house/named_files.h"
 
 namespace {
-
-namespace fs = std::filesystem;
-
-const std::vector<std::string> kSourceFolders = {"actors",  "common",   "learner", "model",
-                                                 "rewards", "verifier", "tools"};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::set<std::string> files_that_match(const std::regex& name) {
-  const fs::path root = lie::source_directory();
-  std::set<std::string> files;
-  for (const std::string& folder : kSourceFolders) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const fs::path& path = entry.path();
-      if (path.extension() != ".h" && path.extension() != ".cpp") continue;
-      if (std::regex_search(text_of(path), name)) files.insert(fs::relative(path, root).string());
-    }
-  }
-  return files;
-}
 
 struct Term {
   std::string file;
@@ -46,7 +19,7 @@ class RewardTerms : public ::testing::TestWithParam<Term> {};
 
 TEST_P(RewardTerms, AreNamedInTheirPairOfFilesAndTheListOnly) {
   const auto& [file, names] = GetParam();
-  const std::set<std::string> named = files_that_match(std::regex(names));
+  const std::set<std::string> named = lie::files_that_match(std::regex(names));
   const std::set<std::string> expected = {"rewards/" + file + ".cpp", "rewards/" + file + ".h",
                                           "rewards/terms.h"};
   EXPECT_EQ(named, expected);

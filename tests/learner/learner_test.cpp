@@ -8,16 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "learner/schedule/step_source.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/step.h"
-#include "learner/update/optimizer.h"
-#include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
-using test::LearnerPolicy, test::on_learners;
+using test::LearnerTrainer, test::on_learners;
 
 /// A list of steps.
 class ListedSteps : public Source<StepGroups> {
@@ -60,17 +58,13 @@ struct Trained {
 };
 
 Trained train(Source<StepGroups>& groups, Collective& learners) {
-  LearnerPolicy policy;
-  AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights,
-                  own_shard(policy.weights, learners));
-  PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
-                        {policy.weights, policy.transformer, nullptr, optimizer, learners});
+  LearnerTrainer learner({}, {.learning_rate = 1e-3, .warmup = 0}, learners);
+  PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}}, learner.trainer);
   Trained trained;
   NotedCheckpoints checkpoints(trained.outcomes);
   run_learner({groups, {}, updater, trained.outcomes, checkpoints});
   trained.recorded_before_checkpoint = checkpoints.recorded_before;
-  const auto weights = test::host(policy.weights);
-  trained.weights.assign(weights.begin(), weights.end());
+  trained.weights = learner.weights();
   return trained;
 }
 

@@ -5,15 +5,18 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/base/random.h"
 #include "common/comm/collective/thread_collective.h"
 #include "common/rollout/rollout.h"
-#include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/batch.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/trainer/packing.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 
@@ -25,11 +28,25 @@ constexpr TinyShape kLearnerShape{.vocabulary = 24, .heads = 2, .kv_heads = 1};
 struct LearnerPolicy : TinyPolicy {
   explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
       : TinyPolicy(kLearnerShape, 11, std::move(these)) {}
-  /// Makes the policy of one of several learners, which holds a part of the weights.
-  explicit LearnerPolicy(const Collective& learners, int threads = 1)
-      : TinyPolicy(kLearnerShape, 11, make_cpu_operators(threads),
-                   held_range(parameter_layout(tiny_config(kLearnerShape)), learners.rank(),
-                              learners.size())) {}
+};
+
+/// A trainer of LearnerPolicy's weights, or of another shape. Each learner holds its range.
+struct LearnerTrainer {
+  std::unique_ptr<Operators> operators;
+  ShardedTrainer trainer;
+
+  LearnerTrainer(const TrainerOptions& options, const OptimizerOptions& optimizer,
+                 Collective& learners, std::unique_ptr<Operators> these = make_cpu_operators(1),
+                 const TinyShape& shape = kLearnerShape)
+      : operators(std::move(these)),
+        trainer(options, optimizer,
+                initial_weights(tiny_config(shape), 11, *operators,
+                                held_range(parameter_layout(tiny_config(shape)), learners.rank(),
+                                           learners.size())),
+                learners) {}
+
+  /// Returns all weights.
+  std::vector<float> weights() { return to_host(*operators, trainer.gathered_weights()); }
 };
 
 inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t stream) {

@@ -36,14 +36,15 @@ checkpoint: {every: 1}
 """
 KL = "policy_loss.kl_coefficient=0.5"
 GRPO = "policy_loss.algorithm=grpo"
+CUSTOM = ["policy_loss.algorithm=custom", "policy_loss.ratio_level=token", "policy_loss.surrogate=clip"]
 RUNS = {
     "gspo": ["policy_loss.clip_low=0.01", "policy_loss.clip_high=0.013", "optimizer.warmup=4"],
     "grpo": [GRPO, "update.epochs=2", "policy_loss.dual_clip=1.1", "reward.coverage.unit=words", "reward.coverage.ngram=2",
              "reward.redundancy.strict=true"],
     "clip-higher": [GRPO, "policy_loss.clip_high=0.28", "update.epochs=2", "reward.length.enabled=false",
                     "reward.coverage_bonus.enabled=true", "reward.coverage_bonus.per_ngram=0.01",
-                    "reward.overlong.enabled=true", "reward.overlong.buffer_tokens=35", "run.seed=6", "advantage.normalise_by_std=false"],
-    "token-mean": [GRPO, "policy_loss.aggregation=token-mean", "advantage.per_term=true", "optimizer.max_grad_norm=0.1"],
+                    "reward.overlong.enabled=true", "reward.overlong.buffer_tokens=35", "run.seed=6", "advantage.normalize_by_std=false"],
+    "token-mean": [*CUSTOM, "policy_loss.aggregation=token-mean", "advantage.per_term=true", "optimizer.max_grad_norm=0.1"],
     "constant": [GRPO, "policy_loss.aggregation=constant", "policy_loss.constant_divisor=40", "advantage.leave_one_out=true",
                  "policy_loss.entropy_coefficient=0.1", "reward.length.target=absolute", "reward.length.target_tokens=35"],
     "kl-k2": [KL, "policy_loss.kl_estimator=k2"],
@@ -62,11 +63,12 @@ CHANGES = [
     ("gspo", "reward.length.eta", 0.0101), ("gspo", "reward.length.delta_tokens", 21), ("gspo", "reward.redundancy.beta", 0.51),
     ("gspo", "reward.redundancy.threshold", 3), ("gspo", "reward.redundancy.strict", True), ("gspo", "reward.coverage.ngram", 4),
     ("gspo", "reward.coverage.unit", "words"), ("gspo", "policy_loss.clip_low", 0.011), ("gspo", "policy_loss.clip_high", 0.016),
-    ("gspo", "optimizer.warmup", 5), ("gspo", "advantage.normalise_by_std", False),
+    ("gspo", "optimizer.warmup", 5), ("gspo", "advantage.normalize_by_std", False),
     ("grpo", "policy_loss.clip_low", 0.21), ("grpo", "policy_loss.dual_clip", 1.11),
     ("clip-higher", "policy_loss.clip_high", 0.2), ("clip-higher", "reward.coverage_bonus.per_ngram", 0.0101),
     ("clip-higher", "reward.overlong.buffer_tokens", 34), ("clip-higher", "reward.overlong.penalty", 1.01),
     ("token-mean", "policy_loss.aggregation", "sequence-mean-token-mean"), ("token-mean", "advantage.per_term", False),
+    ("token-mean", "policy_loss.ratio_level", "sequence"),
     ("token-mean", "optimizer.max_grad_norm", 0.101), ("constant", "policy_loss.constant_divisor", 41),
     ("constant", "advantage.leave_one_out", False), ("constant", "policy_loss.entropy_coefficient", 0.11),
     ("constant", "reward.length.target_tokens", 36), ("kl-k2", "policy_loss.kl_coefficient", 0.51),

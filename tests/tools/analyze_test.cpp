@@ -183,6 +183,19 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
 }
 
+TEST(LieAnalyze, MakesCurvesWithTheAdvantageSettingsOfTheRunAlsoByTheirFormerNames) {
+  const auto curves_with = [](const std::string& settings) {
+    const fs::path run = example("advantages");
+    fs::remove(run / "metrics.jsonl");
+    write_file_atomically(run / "config.yaml", read_file(run / "config.yaml") + settings);
+    EXPECT_EQ(lie_analyze(run.string() + " --csv " + (run / "curves.csv").string()).status, 0);
+    return read_file(run / "curves.csv");
+  };
+  const std::string current = curves_with("advantage:\n  normalize_by_std: false\n");
+  EXPECT_EQ(curves_with("advantage:\n  normalise_by_std: false\n"), current);
+  EXPECT_NE(curves_with(""), current);
+}
+
 TEST(LieAnalyze, ShowsCoverageOfFurtherNAndNotesEstimates) {
   const fs::path run = example("coverage");
   std::string metrics = read_file(run / "metrics.jsonl");

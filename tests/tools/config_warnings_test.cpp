@@ -83,13 +83,13 @@ TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   config.tickets.max_staleness = 2;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),
                                             HasSubstr("as narrow as 0.0004"))));
-  config.policy_loss.algorithm = Algorithm::kGrpo;
+  config.policy_loss.algorithm = "grpo";
   EXPECT_THAT(warnings(), IsEmpty()) << "its default of 0.2 is not narrow";
-  config.policy_loss.algorithm = Algorithm::kGspo;
+  config.policy_loss.algorithm = "gspo";
   config.policy_loss.recompute_old_log_probs = true;
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.recompute_old_log_probs = false;
-  config.policy_loss.clip_high = 0.2;
+  config.policy_loss.of<ClipOptions>().clip_high = 0.2;
   EXPECT_THAT(warnings(), IsEmpty());
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/eval/choices.h"
+
 namespace lie::evaluation {
 namespace {
 

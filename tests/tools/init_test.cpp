@@ -1,5 +1,5 @@
 // lie_cluster init writes a config that train accepts unchanged.
-#include "tools/cluster/commands.h"
+#include "tools/cluster/init.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // The memory that a start logs equals what its roles allocate.
 #include "tools/run/config/memory_plan.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
 
 #include <gmock/gmock.h>
 
@@ -10,9 +12,7 @@
 #include <vector>
 
 #include "common/base/dtype.h"
-#include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/gradient_shards.h"
-#include "learner/update/optimizer.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "model/transformer/training_memory.h"
 #include "tests/directories.h"
 #include "tests/guarded_operators.h"
@@ -20,7 +20,7 @@
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
@@ -112,17 +112,16 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
     model.tied_embeddings = tied;
     const MemoryPlan plan =
         learner_memory(model, DType::kFloat32, {.gradient_shards = 4, .learners = 4});
-    const std::int64_t planned = part(plan, "weights") + part(plan, "gradients");
+    const std::int64_t planned =
+        part(plan, "weights") + part(plan, "gradients") + part(plan, "moments");
     std::vector<std::int64_t> bytes(4);
     test::on_learners(4, [&](Collective& learners) {
       GuardedOperators operators;
       const auto layout = parameter_layout(model);
-      const Weights weights(model, operators, held_range(layout, learners.rank(), 4));
-      GradientShardSum gradient(operators, learners, flat_elements(layout), 4, "gradient_shards");
-      Transformer policy(weights);
-      operators.zero(gradient.scratch());
-      policy.set_weights(gathered_weights(weights, gradient.scratch()));
-      const std::int64_t panels = policy.packed_size().bytes;
+      ShardedTrainer trainer({.gradient_shards = 4}, {},
+                             Weights(model, operators, held_range(layout, learners.rank(), 4)),
+                             learners);
+      const std::int64_t panels = trainer.policy().packed_size().bytes;
       const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
       bytes[static_cast<std::size_t>(learners.rank())] =
           operators.traffic().allocated_bytes + panels + transposed;

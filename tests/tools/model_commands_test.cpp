@@ -9,7 +9,9 @@
 #include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/cluster/commands.h"
+#include "tools/cluster/generate.h"
+#include "tools/cluster/score.h"
+#include "tools/cluster/tokenize.h"
 
 namespace lie {
 namespace {

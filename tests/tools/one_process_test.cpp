@@ -16,12 +16,13 @@
 #include "common/io/tensorboard.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
-#include "learner/checkpoint/checkpoint.h"
-#include "learner/record/metrics.h"
+#include "learner/checkpoint/checkpoint_directory.h"
+#include "learner/record/tensorboard_tag.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/roles/runtime.h"
+#include "tools/run/start/prepare_run.h"
 
 namespace lie {
 namespace {
@@ -51,7 +52,8 @@ class OneProcess : public testing::Test {
     mpi::Environment environment;
     Job job(environment);
     PreparedRun prepared = prepare_run(job, config_, "test");
-    run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(), stop);
+    run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts), one_rank(),
+                       stop);
     return !stop.reason().empty();
   }
 
@@ -88,7 +90,7 @@ TEST_F(OneProcess, ARunLeavesMetricsTrajectoriesAndACheckpoint) {
 TEST_F(OneProcess, ARunResumedToMoreStepsEqualsALongerRun) {
   run();
   config_.run.steps = 3;
-  config_.update.max_micro_batch_tokens = 40;
+  config_.trainer.max_micro_batch_tokens = 40;
   run();
   const Json resumed = metrics().back();
   config_.run.directory = (directory_.path() / "longer").string();
@@ -301,8 +303,8 @@ TEST_F(OneProcess, AFailingRoleEndsTheRunWithItsCause) {
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
   EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {
-              run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(),
-                                 stop);
+              run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts),
+                                 one_rank(), stop);
             }).find("cache"),
             std::string::npos);
 }

@@ -7,7 +7,7 @@
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
-#include "tools/cluster/commands.h"
+#include "tools/cluster/plan.h"
 #include "tools/cluster/step_time.h"
 
 namespace lie::planning {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "learner/advantage/group_relative.h"
 #include "tools/replay/score_summary.h"
 
 namespace lie::replay {

@@ -9,6 +9,7 @@
 #include "verifier/equal/compare.h"
 #include "verifier/latex/parser.h"
 #include "verifier/scalar/equality.h"
+#include "verifier/scalar/rational_value.h"
 #include "verifier/verify.h"
 
 namespace lie {

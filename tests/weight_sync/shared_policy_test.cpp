@@ -15,8 +15,8 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/update.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/aten/reference_operators.h"
 #include "tests/tiny_model.h"
@@ -258,16 +258,15 @@ TEST(SharedPolicy, AnUpdateReturnsWhenEveryLearnerHasPackedTheWeights) {
   run_members(kLearners, [&](CountingGroup& group) {
     const ModelConfig config = config_with(true);
     PackingOperators operators(packed, group.rank() == 2);
-    Weights weights = initial_weights(
-        config, 1, operators, held_range(parameter_layout(config), group.rank(), kLearners));
-    Transformer policy(weights);
-    AdamW optimizer({}, weights, own_shard(weights, group));
-    PolicyUpdater updater({}, {weights, policy, nullptr, optimizer, group});
-    updater.share_weights();
+    ShardedTrainer trainer(
+        {}, {},
+        initial_weights(config, 1, operators,
+                        held_range(parameter_layout(config), group.rank(), kLearners)),
+        group);
     const int of_one = operators.own;
-    updater.share_with_actors();
+    trainer.share_with_actors();
     operators.counts = true;
-    updater.share_weights();
+    trainer.gather_weights();
     EXPECT_EQ(packed, kLearners * of_one) << group.rank();
   });
 }

@@ -13,7 +13,7 @@
 #include "common/text/printable.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/report/report.h"

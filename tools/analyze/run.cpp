@@ -12,10 +12,11 @@
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint.h"
-#include "learner/record/curve_recorder.h"
+#include "learner/advantage/advantages.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/record/evaluation_metrics.h"
-#include "learner/update/advantage.h"
+#include "learner/record/metric_condition.h"
+#include "learner/record/metrics_repair.h"
 
 namespace lie::analyze {
 
@@ -73,8 +74,9 @@ AdvantageOptions advantage_options(const Run& run) {
   AdvantageOptions options;
   FieldList fields;
   fields.section("advantage", options);
-  for (const Field& field : fields.fields()) {
-    if (const std::string value = setting_of(run, field.key); !value.empty()) field.set({value});
+  for (const auto& [key, value] : run.settings) {  // also by former names
+    const Field* field = fields.find(key);
+    if (field != nullptr && !value.empty()) field->set({value});
   }
   return options;
 }

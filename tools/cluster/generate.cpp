@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/generate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "common/comm/environment.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"

@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/init.h"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -16,19 +16,20 @@
 #include "common/config/config.h"
 #include "common/dataset/dataset.h"
 #include "common/text/counted.h"
-#include "learner/update/batch.h"
+#include "learner/trainer/trainer_options.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/transformer/kv_cache.h"
 #include "model/weights/weights.h"
 #include "tools/arguments/values.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/init_probe.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
@@ -74,9 +75,9 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   const std::int64_t wanted =
       rollout.slots * KvCache::pages_for(longest) * KvCache::page_elements(model.config) * kFloat;
   rollout.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, machine_bytes() / 8) >> 20);
-  const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
+  const LearnerSizes learner{.micro_batch_tokens = TrainerOptions{}.max_micro_batch_tokens,
                              .copies_checkpoints = true,
-                             .gradient_shards = BatchOptions{}.gradient_shards};
+                             .gradient_shards = TrainerOptions{}.gradient_shards};
   sizes.learner_gibibytes =
       gibibytes(learner_memory(model.config, DType::kFloat32, learner).bytes());
   const std::int64_t weights = 2 * model.memory_bytes;  // fp32, and again in panels
@@ -185,9 +186,10 @@ double by_size(double parameters, double small, double large) {
 void fit_to_size(double parameters, TrainConfig& config) {
   config.tickets.samples_per_prompt = 16;
   config.update.mini_batch_prompts = kPromptsPerStep / 4;
-  config.policy_loss.algorithm = Algorithm::kGspo;
-  config.policy_loss.clip_low = by_size(parameters, 0.01, 3e-4);
-  config.policy_loss.clip_high = by_size(parameters, 0.013, 4e-4);
+  config.policy_loss.algorithm = "gspo";
+  ClipOptions& clip = config.policy_loss.of<ClipOptions>();
+  clip.clip_low = by_size(parameters, 0.01, 3e-4);
+  clip.clip_high = by_size(parameters, 0.013, 4e-4);
   config.policy_loss.kl_coefficient = parameters < 1e8 ? 0.01 : 0;
   OptimizerOptions& optimizer = config.optimizer;
   optimizer.learning_rate = by_size(parameters, 4e-4, 1e-6);

@@ -1,4 +1,5 @@
-// lie_cluster plan: memory of each role, and expected step time, of a config before it runs.
+#include "tools/cluster/plan.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,8 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/step_time.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/config/role_memory.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
@@ -85,7 +87,7 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
     places.push_back({std::to_string(in.hosts.host_of(rank)), {}});
   }
   RoleLayout layout =
-      plan_roles(in.config.roles, std::move(places), in.config.update.gradient_shards);
+      plan_roles(in.config.roles, std::move(places), in.config.trainer.gradient_shards);
   std::vector<RoleMemory> memory = memory_of_roles(in.config, in.model, in.dtypes, layout);
   const std::optional<StepTime> time = time_of(in, layout);
   return {std::move(layout), std::move(memory), time};

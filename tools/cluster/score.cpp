@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/score.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,8 +12,8 @@
 #include "common/comm/environment.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
-#include "learner/update/batch.h"
 #include "model/transformer/transformer.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/token_rows.h"

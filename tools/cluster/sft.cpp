@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/sft.h"
 
 #include <fmt/ranges.h>
 
@@ -9,7 +9,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/base/identity.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
@@ -23,16 +22,18 @@
 #include "common/text/counted.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/sft/sft.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "model/collective/device_collective.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
+#include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/resume.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {
@@ -224,11 +225,11 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
     longest = std::max(longest, example.prompt.size() + example.response.size());
   }
   const CheckpointOptions& checkpoint = config.sft.checkpoint;
-  return {.micro_batch_tokens =
-              std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
-          .activation_bytes = config.sft.activation_mebibytes << 20,
+  return {.micro_batch_tokens = std::max(config.sft.trainer.max_micro_batch_tokens,
+                                         static_cast<std::int64_t>(longest)),
+          .activation_bytes = config.sft.trainer.activation_mebibytes << 20,
           .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
-          .gradient_shards = config.sft.gradient_shards,
+          .gradient_shards = config.sft.trainer.gradient_shards,
           .learners = inputs.learners};
 }
 
@@ -326,9 +327,10 @@ void sft(Job& job, const ConfigArguments& arguments) {
     return;
   }
   const auto learners = through_host_collective(*world, *operators);
-  Weights weights = start_weights(config, *learners, *operators);
-  weights.set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
-  Transformer model(weights);
+  const SftOptions options = with_schedule(config.sft, inputs.train);
+  ShardedTrainer trainer(options.trainer, options.optimizer,
+                         start_weights(config, *learners, *operators), *learners);
+  trainer.weights().set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
   std::optional<SftRecorder> recorder;
   if (is_first) {
     const std::int64_t steps_done = begin_run(job, config);
@@ -338,20 +340,16 @@ void sft(Job& job, const ConfigArguments& arguments) {
   job.set_activity("fine-tuning");
   note_stop_signals();
   bool is_stopped = false;
-  const std::int64_t done =
-      run_sft(config.sft, {.weights = weights,
-                           .model = model,
-                           .learners = *learners,
-                           .examples = inputs.train,
-                           .validation = inputs.held_out,
-                           .checkpoints = fs::path(config.run.directory) / "checkpoints",
-                           .start_model = config.model.path,
-                           .build_id = std::string(build_id()),
-                           .progress =
-                               [&](const SftProgress& p) {
-                                 if (recorder) recorder->record(p);
-                               },
-                           .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
+  const SftParts parts{.examples = inputs.train,
+                       .validation = inputs.held_out,
+                       .checkpoints = fs::path(config.run.directory) / "checkpoints",
+                       .start_model = config.model.path,
+                       .progress =
+                           [&](const SftProgress& progress) {
+                             if (recorder) recorder->record(progress);
+                           },
+                       .stop = [&] { return is_stopped = job.stop_signal() != 0; }};
+  const std::int64_t done = run_sft(options, trainer, parts);
   if (!is_first) return;
   log_end(config, done, is_stopped ? job.stop_signal() : 0);
   if (is_stopped) job.set_stopped();

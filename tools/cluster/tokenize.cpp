@@ -1,4 +1,4 @@
-#include "tools/cluster/commands.h"
+#include "tools/cluster/tokenize.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +14,7 @@
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/input/token_rows.h"
 

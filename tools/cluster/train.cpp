@@ -1,19 +1,25 @@
 // lie_cluster train: runs reinforcement learning as a config says.
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
 #include "common/process/log.h"
+#include "common/text/counted.h"
 #include "learner/schedule/early_stop.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
 #include "tools/run/config/train_config.h"
+#include "tools/run/input/prompts.h"
 #include "tools/run/roles/runtime.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/prepare_run.h"
+#include "tools/run/start/run_start.h"
+#include "tools/run/start/run_summary.h"
 #include "tools/run/start/start_messages.h"
 
 namespace lie {
@@ -36,6 +42,18 @@ bool run_part(Job& job, const TrainConfig& config, const RunStart& start, RunPro
   return continues;
 }
 
+/// Returns the number of steps of run.epochs passes over the training prompts, and logs it.
+std::int64_t steps_of_epochs(const TrainConfig& config) {
+  const std::int64_t rows =
+      std::ssize(read_run_prompts(config.data.train_file, config.data, config.model.path).prompts);
+  const std::int64_t size = config.tickets.prompts_per_step;
+  const std::int64_t steps = divided_up(config.run.epochs * rows, size);
+  Log("learner", 0)
+      .info("run.epochs {}: {} of {}, {} a step, are {}", config.run.epochs,
+            counted(rows, "prompt"), config.data.train_file, size, counted(steps, "step"));
+  return steps;
+}
+
 /// Replaces run.epochs by run.steps. Collective over the world.
 void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
   if (config.run.epochs == 0) return;
@@ -49,9 +67,9 @@ void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
 void train(Job& job, const ConfigArguments& arguments) {
   job.set_activity("reading the config");
   TrainConfig config = load_train_config(arguments.config, arguments.overrides);
-  if (!config.run.replay_of.empty()) {
+  if (config.run.replay != ReplayOptions()) {
     fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
-         fmt::join(config.run.replay_of, ", "));
+         fmt::join(config.run.replay.of, ", "));
   }
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
@@ -60,7 +78,7 @@ void train(Job& job, const ConfigArguments& arguments) {
   resolve_length(job, *world, config);
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
-                 config.update.gradient_shards);
+                 config.trainer.gradient_shards);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       print_dry_run(dump_config_of(config), "learner",
@@ -75,7 +93,7 @@ void train(Job& job, const ConfigArguments& arguments) {
   }
   RunStart start = share_start(prepared.start, *world);
   if (is_finished(start)) return;
-  while (run_part(job, config, start, std::move(prepared.prompts), layout, *world, stop)) {
+  while (run_part(job, config, start, std::move(prepared.inputs.prompts), layout, *world, stop)) {
     if (job.rank() == 0) prepared = prepare_next_part(config);
     start = share_start(prepared.start, *world);
     if (is_finished(start)) break;

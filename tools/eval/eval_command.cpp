@@ -22,6 +22,7 @@
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
+#include "tools/eval/choices.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/eval/grader.h"
@@ -32,7 +33,7 @@
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
 #include "tools/run/start/resume.h"
-#include "tools/run/start/start_messages.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/trajectory/step_log.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/config/train_config.h"
 

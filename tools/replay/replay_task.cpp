@@ -12,11 +12,11 @@
 #include "common/config/config.h"
 #include "common/config/name_hints.h"
 #include "common/config/number_text.h"
-#include "common/process/log.h"
 #include "common/text/scan.h"
-#include "learner/checkpoint/checkpoint_files.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
-#include "learner/schedule/open_groups.h"
+#include "learner/checkpoint/trainer_state.h"
+#include "learner/schedule/dynamic_sampling.h"
 
 namespace lie::replay {
 
@@ -169,14 +169,14 @@ std::int64_t last_step(const ReplayTask& task, const TrainArguments& arguments) 
 TrainConfig replay_config(const ReplayTask& task, const TrainArguments& arguments) {
   TrainConfig config = task.runs.front().now;
   config.run.directory = arguments.directory.string();
-  config.run.replay_of.clear();
+  config.run.replay.of.clear();
   for (const fs::path& run : arguments.runs) {
-    config.run.replay_of.push_back(fs::canonical(run).string());
+    config.run.replay.of.push_back(fs::canonical(run).string());
   }
-  config.run.replay_steps = arguments.steps;
-  config.run.replay_groups = arguments.groups == "all" ? "" : arguments.groups;
+  config.run.replay.steps = arguments.steps;
+  config.run.replay.groups = arguments.groups == "all" ? "" : arguments.groups;
   const fs::path& from = arguments.from_checkpoint;
-  config.run.replay_from = from.empty() ? "" : fs::canonical(from).string();
+  config.run.replay.from = from.empty() ? "" : fs::canonical(from).string();
   config.run.resume = Resume::kAuto;
   config.run.steps = last_step(task, arguments);
   config.evaluation.every = 0;
@@ -188,7 +188,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
 
 /// Returns whether the run's steps follow the order of its data file.
 bool follows_data(const RunOptions& run) {
-  return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
+  return run.replay.of.size() <= 1 && run.replay.steps.empty() && run.replay.groups.empty();
 }
 
 bool is_whole(const ReplayTask& task, const TrainArguments& arguments) {
@@ -219,59 +219,6 @@ ReplayTask load_task(const TrainArguments& arguments) {
         "of one run has; drop it, or --steps, --groups and the other runs");
   }
   return task;
-}
-
-namespace {
-
-/// Makes a logged step the step `step` of the new run.
-void renumber(StepGroups& found, std::int64_t step) {
-  found.step = step;
-  found.dropped.clear();
-  for (ScoredGroup& group : found.groups) {
-    group.rollout.ticket.step = step;
-    group.rollout.ticket.policy_version = step - 1;
-    for (Response& response : group.rollout.responses) response.versions.clear();
-  }
-}
-
-}  // namespace
-
-ReplayedSteps::ReplayedSteps(const ReplayTask& task, const Scorers& scorers, bool compares,
-                             OwnSteps own, TextOfResponse text, EarlyStop& stop)
-    : task_(task),
-      scorers_(scorers),
-      compares_(compares),
-      own_(own),
-      text_(std::move(text)),
-      stop_(stop) {}
-
-std::optional<StepGroups> ReplayedSteps::receive() {
-  const std::int64_t step = own_.step + 1;
-  if (step > task_.config.run.steps || !stop_.may_begin(step)) return std::nullopt;
-  stop_.has_groups();
-  own_.step = step;
-  if (step > own_.logged_step) return replayed(step);
-  StepGroups own = read_logged_step(own_.log, step, text_, task_.is_whole);
-  if (task_.is_whole) restore_tickets(own, own_.prompts, task_.config.tickets);
-  return own;
-}
-
-StepGroups ReplayedSteps::replayed(std::int64_t step) {
-  const auto [run, logged] = task_.steps[static_cast<std::size_t>(step - task_.first_step - 1)];
-  StepGroups found = read_logged_step(task_.runs[run].log, logged, text_, task_.is_whole);
-  found.is_logged = false;
-  found.evaluation.clear();
-  if (!compares_) found.logged_results.clear();
-  task_.is_whole ? restore_tickets(found, own_.prompts, task_.config.tickets)
-                 : renumber(found, step);
-  if (scorers_[run]) scorers_[run]->score_again(found);
-  if (task_.is_whole || keep_selected(found.groups, task_.groups)) return found;
-  Log("learner", 0)
-      .warn(
-          "step {}, which is step {} of {}, has no group of --groups {}: all its groups are "
-          "learned",
-          step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
-  return found;
 }
 
 }  // namespace lie::replay

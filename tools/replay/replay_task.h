@@ -1,22 +1,15 @@
-// The task of a replay: the logs, their steps and groups, and the settings. A source passes the
-// logged steps on to a learner, which treats them as generated now.
+// The task of a replay: the logs, their steps and groups, and the settings.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "common/base/stream.h"
 #include "common/config/number_text.h"
 #include "common/rollout/rollout.h"
-#include "learner/schedule/early_stop.h"
-#include "learner/schedule/logged_steps.h"
-#include "learner/step.h"
-#include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 
 namespace lie::replay {
@@ -71,38 +64,5 @@ bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sectio
 
 inline const auto kScoring = {"reward", "verifier", "coverage"};
 inline const auto kLearning = {"advantage", "policy_loss", "update", "optimizer"};
-
-/// The state of the new run. Everything outlives the source of its steps.
-struct OwnSteps {
-  const StepLog& log;
-  PromptStream& prompts;
-  std::int64_t step = 0;         // of its checkpoint
-  std::int64_t logged_step = 0;  // the last step that it has logged itself
-};
-
-/// One scorer per run of a task; null if the logged scores stay valid.
-using Scorers = std::vector<std::unique_ptr<GroupScorer>>;
-
-/// The chosen steps of a task as the steps of a new run, after those that it has logged itself.
-/// Evaluations are dropped, because they measure another run's policy. Only the steps of a whole
-/// replay get the tickets of the data file again.
-class ReplayedSteps : public Source<StepGroups> {
- public:
-  /// Keeps references. With `compares` the logged results stay, which the learner's must equal.
-  ReplayedSteps(const ReplayTask& task, const Scorers& scorers, bool compares, OwnSteps own,
-                TextOfResponse text, EarlyStop& stop);
-
-  std::optional<StepGroups> receive() override;
-
- private:
-  StepGroups replayed(std::int64_t step);
-
-  const ReplayTask& task_;
-  const Scorers& scorers_;
-  bool compares_;
-  OwnSteps own_;
-  TextOfResponse text_;
-  EarlyStop& stop_;
-};
 
 }  // namespace lie::replay

@@ -15,8 +15,8 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/text/counted.h"
+#include "learner/advantage/advantages.h"
 #include "learner/schedule/logged_steps.h"
-#include "learner/update/advantage.h"
 #include "tools/analyze/report/page.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
@@ -55,15 +55,6 @@ void require_scoring_keys(const LoggedRun& run) {
   }
 }
 
-std::vector<GroupAdvantages> advantages_of(const StepGroups& step,
-                                           const AdvantageOptions& options) {
-  std::vector<GroupAdvantages> advantages;
-  for (const ScoredGroup& group : step.groups) {
-    advantages.push_back(group_advantages(group.scores, options));
-  }
-  return advantages;
-}
-
 /// Returns the values that differ in a step that was scored again. `scores` are its logged scores,
 /// as GroupScorer::score_again() returns them.
 ScoreDifferences differences_of(const StepOutcome& step,
@@ -87,10 +78,11 @@ ComparedStep compare_step(const LoggedRun& run, StepOutcome step, GroupScorer& s
   const RewardNames& terms = run.log.info_of(step.step).rewards;
   ComparedStep compared{.scores = {.step = step.step, .groups = std::ssize(step.groups)}};
   StepScores& scores = compared.scores;
-  step.advantages = advantages_of(step, run.logged.advantage);
+  step.advantages = step_advantages(step.groups, run.logged.advantage);
   scores.logged = score_metrics(step, terms);
   const auto logged_scores = scorer.score_again(step);
-  const auto before = std::exchange(step.advantages, advantages_of(step, run.now.advantage));
+  const auto before =
+      std::exchange(step.advantages, step_advantages(step.groups, run.now.advantage));
   scores.now = score_metrics(step, reward_names(run.now.reward));
   for (std::size_t g = 0; g < before.size(); ++g) {
     scores.responses += std::ssize(before[g].values);

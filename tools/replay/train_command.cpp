@@ -13,15 +13,17 @@
 #include "learner/record/update_metrics.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
-#include "learner/schedule/step_source.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/step.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/replay_task.h"
+#include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/prepare_run.h"
+#include "tools/run/start/run_start.h"
 #include "tools/run/start/start_messages.h"
 
 namespace lie::replay {
@@ -91,7 +93,7 @@ struct Replay {
 Replay prepare(Job& job, ReplayTask task, int threads) {
   const std::string& directory = task.config.run.directory;
   const std::string canonical = fs::weakly_canonical(directory).string();
-  if (std::ranges::count(task.config.run.replay_of, canonical) > 0) {
+  if (std::ranges::count(task.config.run.replay.of, canonical) > 0) {
     fail("--run-directory {} is the run itself: name another directory", directory);
   }
   check_start_model(task.runs.front(), threads);
@@ -124,7 +126,7 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
   Learner0 learner(replay.task.config, replay.prepared.start,
-                   std::move(replay.prepared.prompts.training), transport, stop);
+                   std::move(replay.prepared.inputs.prompts.training), transport, stop);
   const Scorers scorers = make_scorers(replay.task, arguments.run_programs, transport.threads);
   const LoggedRun& run = replay.task.runs.front();
   const bool compares = replay.task.is_whole && !scorers.front() && !changes_any(run, kLearning);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "verifier/scalar/equality.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::equal {
 namespace {

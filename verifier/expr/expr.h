@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "verifier/exact/rational.h"
-#include "verifier/rules/options.h"
+#include "verifier/rules/budget.h"
 
 namespace lie {
 

@@ -1,4 +1,5 @@
-// Evaluates arithmetic, binders and unknown functions in balls.
+#include "verifier/scalar/ball_evaluator.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -6,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "verifier/scalar/ball.h"
-#include "verifier/scalar/equality.h"
+#include "verifier/scalar/ball_functions.h"
+#include "verifier/scalar/ball_series.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
 namespace {

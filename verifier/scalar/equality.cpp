@@ -5,7 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "verifier/scalar/ball.h"
+#include "verifier/scalar/ball_evaluator.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
 namespace {

@@ -1,10 +1,9 @@
-// Decides whether two scalars are the same number or the same function. Also computes exact values
-// of expressions.
+// Decides whether two scalars are the same number or the same function.
 #pragma once
 
-#include <optional>
-
+#include "verifier/exact/rational.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
 #include "verifier/rules/options.h"
 
 namespace lie::scalar {
@@ -38,14 +37,5 @@ Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget
 /// if the order cannot be determined.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
-
-/// Evaluates arithmetic, integer powers, factorials, binomials, gcd and the like exactly. Returns
-/// nothing if the value is undefined, not rational, or too large for the budget. Sizes are bounded
-/// before they are computed.
-std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
-
-/// Returns an expression without names and decimals as a number, if rational_value() finds one,
-/// and otherwise the expression itself.
-const expr::Expr* folded(const expr::Expr* e, expr::Arena& arena);
 
 }  // namespace lie::scalar

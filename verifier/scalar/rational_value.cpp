@@ -1,4 +1,4 @@
-#include "verifier/scalar/equality.h"
+#include "verifier/scalar/rational_value.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,25 +1,12 @@
 #include "common/comm/liveness/rank_watch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "common/io/descriptor.h"
-#include "common/process/terminal.h"
-#include "common/text/printable.h"
-
 namespace lie {
-
-void write_report(const RankState& rank, int size, std::string_view message) {
-  const std::string activity = rank.activity.empty() ? "" : ", " + rank.activity;
-  const std::string text =
-      fmt::format("{}error on rank {} ({}) of {}, host {}{}: {}\n", line_start(stderr), rank.rank,
-                  rank.role, size, rank.host, activity, printable(message));
-  write_all(STDERR_FILENO, text);  // fails if standard error is closed
-}
 
 namespace {
 

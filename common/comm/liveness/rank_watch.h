@@ -1,6 +1,5 @@
 // Decides which ranks watch each other and what follows from a loss: the logic of liveness.h
-// without sockets, threads or time. Also the single report with which a failed job ends (invariant
-// E8).
+// without sockets, threads or time.
 #pragma once
 
 #include <functional>
@@ -8,22 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
+
+#include "common/comm/liveness/failure_report.h"
 
 namespace lie {
-
-/// Description of a rank in a report: its role ("actor") and activity ("generating for step 12").
-struct RankState {
-  int rank = 0;
-  std::string host = {};
-  std::string role = "starting";
-  std::string activity = {};
-};
-
-/// Writes "error on rank 3 (actor) of 4, host n2, training: MESSAGE" to standard error. It is
-/// written in one piece, so that lines of several ranks do not mix. It bypasses stdio, whose locks
-/// another thread may hold. Callable from any thread.
-void write_report(const RankState& rank, int size, std::string_view message);
 
 /// A message between neighbors in the tree. `rank` is the rank that the message is about, which may
 /// differ from the neighbor that sent it.

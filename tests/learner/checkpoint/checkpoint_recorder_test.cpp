@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "common/io/file.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/record/run_coverage.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
@@ -192,7 +194,7 @@ struct SavingLearner {
   fs::path checkpoints, start;
   bool background = true;
   const Gate* gate = nullptr;
-  AdamW optimizer{{}, weights, own_shard(weights, group)};
+  AdamW optimizer{{}, weights, own_optimizer_shard(weights, group)};
   CheckpointSaver saver{checkpoints, {.background = background}, weights, group};
 
   void save(std::int64_t step) {

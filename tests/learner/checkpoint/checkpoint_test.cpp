@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/io/file.h"
+#include "learner/checkpoint/checkpoint_directory.h"
 #include "tests/directories.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"

@@ -1,10 +1,12 @@
 #include "learner/record/step_metrics.h"
-#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
+
+#include "common/base/error.h"
+#include "learner/advantage/group_relative.h"
 
 namespace lie {
 namespace {
@@ -46,8 +48,8 @@ MiniBatchUpdate mini_batch(double deviation, double norm, bool skipped) {
   MiniBatchUpdate update;
   update.stats.tokens = 18;
   update.stats.sequences = 3;
-  update.stats.clipped_low = 2;
-  update.stats.clipped_high = 1;
+  update.stats.no_gradient_low = 2;
+  update.stats.no_gradient_high = 1;
   update.stats.ratio_sum = 18;
   update.stats.ratio_min = 0.5;
   update.stats.ratio_max = 1.5;

@@ -71,18 +71,15 @@ class LoggedStepsTest : public testing::Test {
  protected:
   /// Trains on the steps; returns the weights.
   std::vector<float> learn(Source<StepGroups>& steps, std::int64_t logged, float start_change = 0) {
-    test::LearnerPolicy policy;
-    for (float& weight : test::host(policy.weights)) weight += start_change;
-    policy.transformer.weights_changed();
     const auto alone = solo_collective();
-    AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights);
-    PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
-                          {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+    test::LearnerTrainer learner({}, {.learning_rate = 1e-3, .warmup = 0}, *alone);
+    for (float& weight : test::host(learner.trainer.weights())) weight += start_change;
+    learner.trainer.gather_weights();
+    PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}}, learner.trainer);
     TrajectoryRecorder recorder(directory_.path(), info(logged), {.last_step = 3}, *alone);
     LogComparison comparison;
     run_learner({steps, {}, updater, recorder, comparison});
-    const auto weights = test::host(policy.weights);
-    return {weights.begin(), weights.end()};
+    return learner.weights();
   }
 
   std::vector<float> learn_first() {

@@ -1,5 +1,5 @@
 // Dynamic sampling replaces groups without signal; the order of answers does not matter.
-#include "learner/schedule/open_groups.h"
+#include "learner/schedule/dynamic_sampling.h"
 
 #include <gtest/gtest.h>
 

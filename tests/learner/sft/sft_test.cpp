@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
@@ -14,7 +13,7 @@
 namespace lie {
 namespace {
 
-using test::LearnerPolicy, test::on_learners, test::relative_difference;
+using test::LearnerTrainer, test::on_learners, test::relative_difference;
 
 /// Returns rows whose response repeats the last token of the prompt, which is learned quickly.
 std::vector<SftExample> rows_to_learn(std::size_t count) {
@@ -47,15 +46,14 @@ struct Result {
 Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {},
             int threads = 1) {
   const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
-  LearnerPolicy policy(learners, threads);
+  const SftOptions scheduled = with_schedule(options, examples);
+  LearnerTrainer learner(scheduled.trainer, scheduled.optimizer, learners,
+                         make_cpu_operators(threads));
   Result result;
-  run_sft(options,
-          {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
+  run_sft(scheduled, learner.trainer,
+          {examples, validation, checkpoints, "",
            [&](const SftProgress& progress) { result.progress.push_back(progress); }});
-  const FlatRange own = own_shard(policy.weights, learners);
-  result.weights =
-      test::whole_of(learners, own, policy.weights.elements(own),
-                     static_cast<std::size_t>(flat_elements(policy.weights.parameters())));
+  result.weights = learner.weights();
   return result;
 }
 
@@ -75,7 +73,7 @@ TEST(Sft, LearnsTheResponses) {
 TEST(Sft, IsBitIdenticalForAnyMicroBatchSize) {
   SftOptions options = options_of(4);
   const Result whole = tune(options);
-  options.max_micro_batch_tokens = 9;
+  options.trainer.max_micro_batch_tokens = 9;
   const Result cut = tune(options);
   EXPECT_EQ(cut.weights, whole.weights);
   EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);

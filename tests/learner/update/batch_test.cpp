@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "common/base/error.h"
 
@@ -31,20 +31,6 @@ std::vector<ScoredGroup> three_groups() {
           group_of(4, {14, 15, 16}, {{17}, {18, 19}})};
 }
 
-std::vector<SequenceTokens> all_sequences(const std::vector<ScoredGroup>& groups) {
-  std::vector<SequenceTokens> sequences;
-  for (const auto& batch : cut_mini_batches(groups, 1)) {
-    for (const auto index : batch) sequences.push_back(sequence_tokens(groups, index));
-  }
-  return sequences;
-}
-
-std::vector<std::size_t> everything(std::size_t count) {
-  std::vector<std::size_t> chosen(count);
-  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-  return chosen;
-}
-
 TEST(MiniBatch, KeepsGroupsTogetherAndInOrder) {
   const auto groups = three_groups();
   const auto batches = cut_mini_batches(groups, 2);
@@ -56,106 +42,18 @@ TEST(MiniBatch, KeepsGroupsTogetherAndInOrder) {
   EXPECT_EQ(whole.tokens, 10);
 }
 
+TEST(MiniBatch, SequencesHaveTheTokensOfPromptAndResponse) {
+  const auto groups = three_groups();
+  const SequenceTokens sequence = sequence_tokens(groups, {1, 1});
+  EXPECT_EQ(sequence.prompt.front(), 7);
+  EXPECT_EQ(Ids(sequence.response.begin(), sequence.response.end()), (Ids{10, 11, 12, 13}));
+  EXPECT_EQ(sequence.tokens(), 4);
+}
+
 TEST(MiniBatch, RejectsGroupsOutOfOrder) {
   auto groups = three_groups();
   std::swap(groups[0], groups[1]);
   EXPECT_THROW(cut_mini_batches(groups, 2), Error);
-}
-
-TEST(Pack, RowsPredictTheResponseTokens) {
-  const auto groups = three_groups();
-  const auto sequences = all_sequences(groups);
-  const auto batches = pack(sequences, everything(2), 100);
-  ASSERT_EQ(batches.size(), 1U);
-  const PackedBatch& packed = batches[0].packed;
-  // The last token of a sequence predicts nothing.
-  EXPECT_EQ(packed.tokens, (Ids{1, 2, 3, 4, 1, 2}));
-  EXPECT_EQ(packed.starts, (Ids{0, 4, 6}));
-  EXPECT_EQ(packed.rows, (Ids{1, 2, 3, 5}));
-  EXPECT_EQ(packed.targets, (Ids{3, 4, 5, 6}));
-  EXPECT_EQ(batches[0].row_starts, (std::vector<std::size_t>{0, 3, 4}));
-}
-
-TEST(Pack, NeverSplitsASequenceAndRespectsTheLimit) {
-  const auto groups = three_groups();
-  const auto sequences = all_sequences(groups);
-  for (const std::int64_t limit : {1, 4, 5, 6, 9, 1000}) {
-    std::vector<std::size_t> seen;
-    for (const auto& batch : pack(sequences, everything(sequences.size()), limit)) {
-      const auto tokens = static_cast<std::int64_t>(batch.packed.tokens.size());
-      EXPECT_TRUE(tokens <= limit || batch.sequences.size() == 1) << limit;
-      EXPECT_EQ(batch.packed.starts.size(), batch.sequences.size() + 1);
-      seen.insert(seen.end(), batch.sequences.begin(), batch.sequences.end());
-    }
-    EXPECT_EQ(seen, everything(sequences.size())) << limit;
-  }
-}
-
-TEST(Pack, RejectsAnEmptyPromptOrResponse) {
-  const Ids one = {1};
-  const std::vector<SequenceTokens> no_prompt = {{{}, one}}, no_response = {{one, {}}};
-  EXPECT_THROW(pack(no_prompt, everything(1), 10), Error);
-  EXPECT_THROW(pack(no_response, everything(1), 10), Error);
-}
-
-TEST(GradientShards, EverySequenceIsInOneShardAndNoShardIsEmpty) {
-  const auto groups = three_groups();
-  const auto sequences = all_sequences(groups);
-  for (std::int64_t most = 1; most <= kMaxGradientShards; ++most) {
-    const auto shards = assign_to_gradient_shards(sequences, most);
-    EXPECT_EQ(std::ssize(shards), std::min(most, std::ssize(sequences)));
-    std::vector<std::size_t> all;
-    for (const auto& shard : shards) {
-      EXPECT_FALSE(shard.empty());
-      EXPECT_TRUE(std::is_sorted(shard.begin(), shard.end()));
-      all.insert(all.end(), shard.begin(), shard.end());
-    }
-    std::sort(all.begin(), all.end());
-    EXPECT_EQ(all, everything(sequences.size()));
-  }
-  EXPECT_EQ(assign_to_gradient_shards({}, 8).size(), 1U);
-}
-
-TEST(PackShards, LearnersPackTheShardsOfOneLearnerBetweenThem) {
-  const auto groups = three_groups();
-  const auto sequences = all_sequences(groups);
-  const auto rows_of = [](const std::vector<MicroBatch>& shard) {
-    std::vector<std::size_t> rows;
-    for (const MicroBatch& micro : shard) {
-      rows.insert(rows.end(), micro.sequences.begin(), micro.sequences.end());
-    }
-    return rows;
-  };
-  const PackedShards alone = pack_shards(sequences, 4, 8, 0, 1);
-  EXPECT_EQ(alone.count, 4);
-  EXPECT_EQ(std::ssize(alone.own), 4);
-  for (const int learners : {2, 3, 4}) {
-    std::int64_t next = 0;
-    for (int learner = 0; learner < learners; ++learner) {
-      const PackedShards packed = pack_shards(sequences, 4, 8, learner, learners);
-      EXPECT_EQ(packed.count, 4);
-      EXPECT_EQ(packed.first, next);
-      for (const auto& shard : packed.own) {
-        EXPECT_EQ(rows_of(shard), rows_of(alone.own[static_cast<std::size_t>(next++)]));
-      }
-    }
-    EXPECT_EQ(next, 4);
-  }
-}
-
-TEST(GradientShards, AreBalancedByTokens) {
-  std::vector<Ids> responses;
-  for (std::size_t i = 0; i < 40; ++i) responses.emplace_back(1 + (i * 37) % 101, 5);
-  const std::vector<ScoredGroup> groups = {group_of(0, {1}, responses)};
-  const auto sequences = all_sequences(groups);
-  std::int64_t least = 1 << 30, most = 0;
-  for (const auto& shard : assign_to_gradient_shards(sequences, 4)) {
-    std::int64_t load = 0;
-    for (const auto s : shard) load += sequences[s].tokens();
-    least = std::min(least, load);
-    most = std::max(most, load);
-  }
-  EXPECT_LE(most - least, 10);  // of about 490 each
 }
 
 }  // namespace

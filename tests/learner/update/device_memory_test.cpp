@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "learner/advantage/group_relative.h"
 #include "learner/update/update.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"
@@ -11,21 +12,15 @@
 namespace lie {
 namespace {
 
-using test::GuardedOperators, test::LearnerPolicy;
+using test::GuardedOperators, test::LearnerTrainer;
 
-/// A policy on given operators, with its optimizer and updater.
+/// A trainer on given operators, with its updater.
 struct Trainee {
   explicit Trainee(std::unique_ptr<Operators> operators)
-      : policy(std::move(operators)),
-        optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights),
-        updater(options(), {policy.weights, policy.transformer, nullptr, optimizer, *alone}) {}
+      : learner(options(), {.learning_rate = 1e-3, .warmup = 0}, *alone, std::move(operators)),
+        updater({.batch = {.mini_batch_prompts = 2}, .loss = {}}, learner.trainer) {}
 
-  static UpdateOptions options() {
-    UpdateOptions options;
-    options.batch.mini_batch_prompts = 2;
-    options.batch.max_micro_batch_tokens = 64;
-    return options;
-  }
+  static TrainerOptions options() { return {.max_micro_batch_tokens = 64}; }
 
   void step(std::int64_t number, std::span<const ScoredGroup> groups) {
     std::vector<GroupAdvantages> advantages;
@@ -33,9 +28,10 @@ struct Trainee {
     updater.run(number, groups, advantages);
   }
 
+  const AdamW& optimizer() const { return learner.trainer.optimizer(); }
+
   std::unique_ptr<Collective> alone = solo_collective();
-  LearnerPolicy policy;
-  AdamW optimizer;
+  LearnerTrainer learner;
   PolicyUpdater updater;
 };
 
@@ -62,7 +58,7 @@ TEST(DeviceMemory, AnUpdateTransfersOnlyLogProbsEntropiesAndTheirGradients) {
 }
 
 std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
-  const BatchOptions options = Trainee::options().batch;
+  const TrainerOptions options = Trainee::options();
   std::int64_t count = 0;
   for (std::size_t first = 0; first < groups.size(); first += 2) {  // a mini-batch
     std::vector<SequenceTokens> sequences;
@@ -103,12 +99,12 @@ TEST(DeviceMemory, TrainingIsBitIdenticalToTrainingOnTheHost) {
     here.step(step, groups);
   }
   const auto same = [&](Tensor a, Tensor b) {
-    return test::to_host(*there.policy.operators, a) == test::to_host(*here.policy.operators, b);
+    return test::to_host(*there.learner.operators, a) == test::to_host(*here.learner.operators, b);
   };
-  EXPECT_TRUE(same(there.policy.weights.flat(), here.policy.weights.flat()));
-  EXPECT_TRUE(same(there.optimizer.first_moment(), here.optimizer.first_moment()));
-  EXPECT_TRUE(same(there.optimizer.second_moment(), here.optimizer.second_moment()));
-  EXPECT_EQ(there.optimizer.updates(), 6);
+  EXPECT_TRUE(same(there.learner.trainer.weights().flat(), here.learner.trainer.weights().flat()));
+  EXPECT_TRUE(same(there.optimizer().first_moment(), here.optimizer().first_moment()));
+  EXPECT_TRUE(same(there.optimizer().second_moment(), here.optimizer().second_moment()));
+  EXPECT_EQ(there.optimizer().updates(), 6);
 }
 
 TEST(DeviceMemory, IsInaccessibleToTheHost) {

@@ -6,14 +6,14 @@
 #include <cstdio>
 
 #include "common/base/error.h"
-#include "learner/update/optimizer.h"
+#include "learner/advantage/group_relative.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
-using test::LearnerPolicy, test::on_learners, test::relative_difference;
+using test::LearnerPolicy, test::LearnerTrainer, test::on_learners, test::relative_difference;
 
 /// Returns options without warm-up, clipping and first-moment decay, so that the first moment
 /// equals the gradient after one update.
@@ -21,51 +21,61 @@ OptimizerOptions plain_optimizer() {
   return {.learning_rate = 1e-3, .beta1 = 0, .max_grad_norm = 0, .warmup = 0};
 }
 
-struct Result {
+/// The options of an updater and of its trainer.
+struct Options : UpdateOptions {
+  TrainerOptions trainer;
+};
+
+struct UpdateResult {
   std::vector<float> weights, gradient;
   StepUpdate update;
 };
 
 /// Trains the initial policy, to which `shift` is added first unless it is empty.
-Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
-             Collective& learners, std::span<const float> shift = {}, int threads = 1) {
-  LearnerPolicy policy(learners, threads), reference(make_cpu_operators(threads));
-  for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
-  if (!shift.empty()) policy.transformer.weights_changed();
-  AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
-  PolicyUpdater updater(
-      options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
+UpdateResult train(const Options& options, std::span<const ScoredGroup> groups,
+                   Collective& learners, std::span<const float> shift = {}, int threads = 1) {
+  LearnerTrainer learner(options.trainer, plain_optimizer(), learners, make_cpu_operators(threads));
+  LearnerPolicy reference(make_cpu_operators(threads));
+  ShardedTrainer& trainer = learner.trainer;
+  for (std::size_t i = 0; i < shift.size(); ++i) test::host(trainer.weights())[i] += shift[i];
+  if (!shift.empty()) trainer.gather_weights();
+  PolicyUpdater updater(options, trainer, &reference.transformer);
   std::vector<GroupAdvantages> advantages;
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
-  Result result;
-  if (learners.size() > 1) updater.share_weights();
+  UpdateResult result;
   result.update = updater.run(1, groups, advantages);
-  result.weights = test::to_host(*policy.operators, updater.weights());
+  result.weights = learner.weights();
+  const AdamW& optimizer = trainer.optimizer();
   result.gradient =
       test::whole_of(learners, optimizer.shard(), optimizer.first_moment(), result.weights.size());
   return result;
 }
 
-Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups) {
+UpdateResult train(const Options& options, std::span<const ScoredGroup> groups) {
   const auto alone = solo_collective();
   return train(options, groups, *alone);
 }
 
-UpdateOptions gspo(std::int64_t mini_batch_prompts) {
-  UpdateOptions options;
+void set_clip_range(Options& options, double range) {
+  ClipOptions& clip = options.loss.of<ClipOptions>();
+  clip.clip_low = clip.clip_high = range;
+}
+
+Options gspo(std::int64_t mini_batch_prompts) {
+  Options options;
   options.batch.mini_batch_prompts = mini_batch_prompts;
-  options.loss.clip_low = options.loss.clip_high = 0.5;
+  set_clip_range(options, 0.5);
   return options;
 }
 
 /// Returns options with every term of the loss.
-UpdateOptions all_terms(std::int64_t mini_batch_prompts) {
-  UpdateOptions options;
+Options all_terms(std::int64_t mini_batch_prompts) {
+  Options options;
   options.batch.mini_batch_prompts = mini_batch_prompts;
   options.batch.epochs = 2;
-  options.loss.algorithm = Algorithm::kGrpo;
+  options.loss.algorithm = "grpo";
   options.loss.aggregation = Aggregation::kTokenMean;
-  options.loss.dual_clip = 10;
+  options.loss.of<ClipOptions>().dual_clip = 10;
   options.loss.kl_coefficient = 0.1;
   options.loss.entropy_coefficient = 0.01;
   return options;
@@ -73,12 +83,12 @@ UpdateOptions all_terms(std::int64_t mini_batch_prompts) {
 
 TEST(Update, IsBitIdenticalForAnyMicroBatchSize) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(2), all_terms(3)}) {
-    options.batch.max_micro_batch_tokens = 100000;
-    const Result whole = train(options, groups);
+  for (Options options : {gspo(2), all_terms(3)}) {
+    options.trainer.max_micro_batch_tokens = 100000;
+    const UpdateResult whole = train(options, groups);
     for (const std::int64_t tokens : {1, 30, 77}) {
-      options.batch.max_micro_batch_tokens = tokens;
-      const Result cut = train(options, groups);
+      options.trainer.max_micro_batch_tokens = tokens;
+      const UpdateResult cut = train(options, groups);
       EXPECT_EQ(cut.weights, whole.weights) << tokens;
       EXPECT_EQ(cut.gradient, whole.gradient) << tokens;
       for (std::size_t b = 0; b < whole.update.mini_batches.size(); ++b) {
@@ -90,7 +100,7 @@ TEST(Update, IsBitIdenticalForAnyMicroBatchSize) {
   }
 }
 
-void expect_bit_identical(const Result& a, const Result& b) {
+void expect_bit_identical(const UpdateResult& a, const UpdateResult& b) {
   EXPECT_EQ(a.weights, b.weights);
   EXPECT_EQ(a.gradient, b.gradient);
   for (std::size_t i = 0; i < a.update.mini_batches.size(); ++i) {
@@ -113,14 +123,12 @@ void expect_bit_identical(const Result& a, const Result& b) {
 TEST(Update, PollsProgressBetweenMicroBatches) {
   const auto groups = test::sampled_groups(4, 2);
   for (const bool recomputes : {false, true}) {
-    LearnerPolicy policy;
-    AdamW optimizer(plain_optimizer(), policy.weights);
     const auto alone = solo_collective();
-    UpdateOptions options = gspo(2);
-    options.batch.max_micro_batch_tokens = 1;  // one response each
+    Options options = gspo(2);
+    options.trainer.max_micro_batch_tokens = 1;  // one response each
     options.loss.recompute_old_log_probs = recomputes;
-    PolicyUpdater updater(options,
-                          {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+    LearnerTrainer learner(options.trainer, plain_optimizer(), *alone);
+    PolicyUpdater updater(options, learner.trainer);
     int polls = 0;
     updater.poll_progress_with([&] { ++polls; });
     const std::vector<GroupAdvantages> advantages(4,
@@ -132,10 +140,10 @@ TEST(Update, PollsProgressBetweenMicroBatches) {
 
 TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(4), all_terms(4)}) {  // the second mini-batch has 8 sequences
+  for (Options options : {gspo(4), all_terms(4)}) {  // the second mini-batch has 8 sequences
     for (const std::int64_t shard_count : {8, 11}) {
-      options.batch.gradient_shards = shard_count;
-      const Result alone = train(options, groups);
+      options.trainer.gradient_shards = shard_count;
+      const UpdateResult alone = train(options, groups);
       for (const int count : {2, 3, 4, 6, 8}) {
         on_learners(count, [&](Collective& learners) {
           expect_bit_identical(train(options, groups, learners), alone);
@@ -148,10 +156,10 @@ TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
 TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
   const auto groups = test::sampled_groups(6, 4);
   const auto alone = solo_collective();
-  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+  for (Options options : {gspo(4), all_terms(4)}) {
     for (const bool recomputes : {false, true}) {
       options.loss.recompute_old_log_probs = recomputes;
-      const Result one = train(options, groups);
+      const UpdateResult one = train(options, groups);
       for (const int threads : {2, 3, 5, 12}) {
         expect_bit_identical(train(options, groups, *alone, {}, threads), one);
         on_learners(2, [&](Collective& learners) {
@@ -164,13 +172,13 @@ TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
 
 TEST(Update, TheNumberOfShardsChangesOnlyRounding) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(6), all_terms(6)}) {
+  for (Options options : {gspo(6), all_terms(6)}) {
     options.batch.epochs = 1;
-    options.batch.gradient_shards = 1;
-    const Result one = train(options, groups);
+    options.trainer.gradient_shards = 1;
+    const UpdateResult one = train(options, groups);
     for (const std::int64_t shard_count : {2, 8, 64}) {
-      options.batch.gradient_shards = shard_count;
-      const Result other = train(options, groups);
+      options.trainer.gradient_shards = shard_count;
+      const UpdateResult other = train(options, groups);
       EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << shard_count;
       EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
                   1e-12);
@@ -180,7 +188,7 @@ TEST(Update, TheNumberOfShardsChangesOnlyRounding) {
 
 TEST(Update, AllLearnersHaveTheSameWeightsAndResults) {
   const auto groups = test::sampled_groups(5, 3);
-  std::vector<Result> results(3);
+  std::vector<UpdateResult> results(3);
   on_learners(3, [&](Collective& learners) {
     results[static_cast<std::size_t>(learners.rank())] = train(gspo(2), groups, learners);
   });
@@ -200,13 +208,13 @@ TEST(Update, AllLearnersHaveTheSameWeightsAndResults) {
 
 TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
   const auto groups = test::sampled_groups(6, 4);
-  const Result result = train({gspo(2).batch, {}}, groups);
+  const UpdateResult result = train({{gspo(2).batch, {}}, {}}, groups);
   ASSERT_EQ(result.update.mini_batches.size(), 3U);
   const PolicyLossStats& first = result.update.mini_batches[0].stats;
   EXPECT_EQ(first.max_deviation, 0.0);
   EXPECT_EQ(first.ratio_min, 1.0);
   EXPECT_EQ(first.ratio_max, 1.0);
-  EXPECT_EQ(first.clipped_low + first.clipped_high, 0.0);
+  EXPECT_EQ(first.no_gradient_low + first.no_gradient_high, 0.0);
   EXPECT_GT(result.update.mini_batches[1].stats.max_deviation, 0.0);
   for (std::size_t g = 0; g < 2; ++g) {
     for (std::size_t i = 0; i < 4; ++i) {
@@ -219,10 +227,10 @@ TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
 
 TEST(Update, LowersThePolicyLoss) {
   const auto groups = test::sampled_groups(1, 6);
-  UpdateOptions options = gspo(1);
+  Options options = gspo(1);
   options.batch.epochs = 2;  // the second epoch shows the effect of the first update
-  options.loss.clip_low = options.loss.clip_high = 1e9;
-  const Result result = train(options, groups);
+  set_clip_range(options, 1e9);
+  const UpdateResult result = train(options, groups);
   const auto& before = result.update.mini_batches[0].stats;
   const auto& after = result.update.mini_batches[1].stats;
   EXPECT_LT(after.policy_loss, before.policy_loss);
@@ -231,9 +239,9 @@ TEST(Update, LowersThePolicyLoss) {
 TEST(Update, GradientAgreesWithFiniteDifferences) {
   const auto groups = test::sampled_groups(4, 4);
   const auto alone = solo_collective();
-  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+  for (Options options : {gspo(4), all_terms(4)}) {
     options.batch.epochs = 1;
-    options.loss.clip_low = options.loss.clip_high = 1e9;
+    set_clip_range(options, 1e9);
     const std::vector<float> gradient = train(options, groups).gradient;
     std::vector<float> ahead(gradient.size()), behind(gradient.size());
     double slope = 0;
@@ -257,11 +265,11 @@ TEST(Update, RecomputedOldLogProbsReplaceThoseOfTheSampler) {
       for (float& log_prob : response.behavior_log_probs) log_prob -= 0.5F;
     }
   }
-  UpdateOptions options = gspo(4);
+  Options options = gspo(4);
   EXPECT_GT(train(options, groups).update.mini_batches[0].stats.max_deviation, 0.4);
   options.loss.recompute_old_log_probs = true;
   options.loss.tis_cap = 1.25;
-  const Result result = train(options, groups);
+  const UpdateResult result = train(options, groups);
   EXPECT_EQ(result.update.mini_batches[0].stats.max_deviation, 0.0);
   EXPECT_EQ(result.update.responses[0][0].log_probs.size(),
             groups[0].rollout.responses[0].ids.size());
@@ -269,16 +277,16 @@ TEST(Update, RecomputedOldLogProbsReplaceThoseOfTheSampler) {
 
 TEST(Update, MaskedResponsesDoNotContributeToTheGradient) {
   auto groups = test::sampled_groups(4, 3);
-  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+  for (Options options : {gspo(4), all_terms(4)}) {
     options.batch.epochs = 1;
     options.loss.mask_truncated = true;
     for (auto& group : groups) {
       for (auto& response : group.rollout.responses) response.finish = FinishReason::kEndOfSequence;
     }
-    const Result none = train(options, groups);
+    const UpdateResult none = train(options, groups);
     EXPECT_EQ(none.update.masked, 0);
     groups[0].rollout.responses[1].finish = FinishReason::kLength;
-    const Result one = train(options, groups);
+    const UpdateResult one = train(options, groups);
     EXPECT_EQ(one.update.masked, 1);
     EXPECT_GT(relative_difference(one.gradient, none.gradient), 1e-3);
     groups[0].rollout.responses[1].ids.back() ^= 1;  // the gradient does not depend on it
@@ -292,28 +300,25 @@ TEST(Update, MaskedResponsesDoNotContributeToTheGradient) {
 
 TEST(Update, AMiniBatchOfMaskedResponsesHasNoGradient) {
   const auto groups = test::sampled_groups(2, 3);  // all truncated
-  UpdateOptions options = all_terms(2);
+  Options options = all_terms(2);
   options.loss.mask_truncated = true;
-  const Result result = train(options, groups);
+  const UpdateResult result = train(options, groups);
   EXPECT_EQ(result.update.masked, 6);
   EXPECT_EQ(result.update.mini_batches[0].stats.loss, 0.0);
   for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
 }
 
 TEST(Update, AKlTermRequiresAReferencePolicy) {
-  LearnerPolicy policy;
   const auto alone = solo_collective();
-  AdamW optimizer({}, policy.weights);
-  const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
-  EXPECT_THROW(PolicyUpdater(all_terms(2), parts), Error);
+  LearnerTrainer learner({}, {}, *alone);
+  EXPECT_THROW(PolicyUpdater(all_terms(2), learner.trainer), Error);
 }
 
 TEST(Update, RejectsGroupsWithoutAdvantages) {
   const auto groups = test::sampled_groups(2, 2);
-  LearnerPolicy policy;
   const auto alone = solo_collective();
-  AdamW optimizer({}, policy.weights);
-  PolicyUpdater updater(gspo(2), {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+  LearnerTrainer learner({}, {}, *alone);
+  PolicyUpdater updater(gspo(2), learner.trainer);
   EXPECT_THROW(updater.run(1, groups, std::vector<GroupAdvantages>(1)), Error);
 }
 

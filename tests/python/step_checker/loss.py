@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import torch
 
-CLIPS = {"grpo": (0.2, 0.2), "gspo": (3e-4, 4e-4)}
+LEVELS = {"grpo": "token", "gspo": "sequence"}
+CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
 
 
 class LogProbs(NamedTuple):
@@ -17,10 +18,14 @@ class LogProbs(NamedTuple):
     reference: torch.Tensor
 
 
+def ratio_level(settings):
+    return LEVELS.get(settings["algorithm"]) or settings["ratio_level"]
+
+
 def clip_bounds(settings):
     """Returns the least and greatest importance ratio that are not clipped."""
     low, high = (default if settings[key] == "auto" else float(settings[key])
-                 for key, default in zip(("clip_low", "clip_high"), CLIPS[settings["algorithm"]]))
+                 for key, default in zip(("clip_low", "clip_high"), CLIPS[ratio_level(settings)]))
     return 1 - low, 1 + high
 
 
@@ -34,7 +39,7 @@ def token_weights(settings, mask):
 
 def importance_ratios(settings, log_probs, mask):
     log_ratios = log_probs.policy - log_probs.old
-    if settings["algorithm"] == "grpo":
+    if ratio_level(settings) == "token":
         return log_ratios.clamp(-20, 20).exp()
     sequence = log_ratios.sum(1, keepdim=True) / mask.sum(1, keepdim=True)
     return (log_probs.policy - log_probs.policy.detach() + sequence.detach()).clamp(max=10).exp()

@@ -47,17 +47,17 @@ def reward_terms(config, is_right, length, reference_length, counts):
             "overlong": on["overlong"] and overlong_term(reward["overlong"], length, limit)}
 
 
-def normalised(settings, rewards):
+def normalized(settings, rewards):
     """Returns the advantages of a group with these rewards."""
     if len(rewards) == 1 or np.ptp(rewards) < 1e-12:
         return rewards if len(rewards) == 1 else np.zeros(len(rewards))
     centered = rewards - rewards.mean()
     if settings["leave_one_out"]:
         centered = rewards - (rewards.sum() - rewards) / (len(rewards) - 1)
-    return centered / (rewards.std(ddof=1) + 1e-6) if settings["normalise_by_std"] else centered
+    return centered / (rewards.std(ddof=1) + 1e-6) if settings["normalize_by_std"] else centered
 
 
 def advantages(settings, terms):
     """Returns the advantages of a group with these terms, each an array over the group. GDPO: arXiv:2601.05242."""
     parts = list(terms.values()) if settings["per_term"] else [sum(terms.values())]
-    return sum(normalised(settings, part) for part in parts)
+    return sum(normalized(settings, part) for part in parts)

@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-constexpr double kNarrowRange = 0.1;  // a clip range below is GSPO's
+constexpr double kNarrowRange = 0.1;  // as of sequence ratios, whose deviations are small
 
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
@@ -89,19 +89,20 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
   const std::string& device = config.model.device;
   const PolicyLossOptions& loss = config.policy_loss;
   if (device != "cuda" && !device.starts_with("cuda:")) return;
-  if (loss.recompute_old_log_probs || clip_high(loss) >= kNarrowRange) return;
+  const double range = chosen_surrogate(loss).range_above;
+  if (loss.recompute_old_log_probs || range >= kNarrowRange) return;
   warnings.push_back(fmt::format(
       "model.device is {}, where sampler and learner round differently: by about 0.02 nats per "
       "token, and in a response's mean by more than the clip range of {}; set "
       "policy_loss.recompute_old_log_probs to true, or model.device to cuda-exact",
-      device, clip_high(loss)));
+      device, range));
 }
 
 /// The cost is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
-  const double range = clip_high(loss);
+  const double range = chosen_surrogate(loss).range_above;
   if (range >= kNarrowRange) return;
   warnings.push_back(fmt::format(
       "rollout.max_staleness is {}: stale responses are outside a clip range as narrow as {} and "

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "actors/generator.h"
-#include "learner/checkpoint/checkpoint_files.h"
-#include "learner/update/gradient_shards.h"
-#include "learner/update/optimizer.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/trainer/gradient_shards.h"
+#include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
 #include "model/transformer/kv_cache.h"
 #include "model/transformer/training_memory.h"
@@ -111,7 +111,7 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   MemoryPlan plan;
   plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
                 {"gradients", gradients * elements.flat * kFloat},
-                {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
+                {"moments", 2 * longest_optimizer_shard(elements.flat, sizes.learners) * kFloat}};
   if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
   if (sizes.copies_checkpoints) {
     plan.parts.push_back(

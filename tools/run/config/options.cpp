@@ -55,17 +55,16 @@ void describe(FieldList& fields, RunOptions& options) {
       {.help = "The schedule.jsonl of a run of this config, seed and data. The run is repeated "
                "bit for bit, on any number of actors. Empty: none.",
        .unit = "path"});
-  fields.add_one_or_more(
-      "replay_of", options.replay_of,
-      {.help = "Set by lie_replay train: the run, or runs, from whose log the learner trains; "
-               "empty: responses are generated."});
-  fields.add("replay_from", options.replay_from,
-             {.help = "Set by lie_replay train: the checkpoint to start from; empty: the "
-                      "start model."});
-  fields.add("replay_steps", options.replay_steps,
-             {.help = "Set by lie_replay train: the logged steps; empty: all."});
-  fields.add("replay_groups", options.replay_groups,
-             {.help = "Set by lie_replay train: the groups of a step; empty: all."});
+  const auto stored = [](const char* help) {
+    return FieldInfo{.help = help, .set_by = "lie_replay train"};
+  };
+  ReplayOptions& replay = options.replay;
+  fields.add_one_or_more("replay_of", replay.of,
+                         stored("The run, or runs, from whose log the learner trains."));
+  fields.add("replay_from", replay.from,
+             stored("The checkpoint to start from; empty: the start model."));
+  fields.add("replay_steps", replay.steps, stored("The logged steps; empty: all."));
+  fields.add("replay_groups", replay.groups, stored("The groups of a step; empty: all."));
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

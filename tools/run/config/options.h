@@ -21,6 +21,14 @@ struct DirectoryOptions {
 };
 void describe(FieldList& fields, DirectoryOptions& options);
 
+/// The logs from which the learner of a replay trains, set by lie_replay train. Each is empty in a
+/// run that generates.
+struct ReplayOptions {
+  std::vector<std::string> of;      // run directories
+  std::string from, steps, groups;  // of TrainArguments (tools/replay/replay_task.h)
+  bool operator==(const ReplayOptions&) const = default;
+};
+
 struct RunOptions {
   std::string directory = "runs/run";
   std::int64_t seed = 1;
@@ -31,9 +39,7 @@ struct RunOptions {
   double time_limit_minutes = 0;  // 0: none
   ScheduleMode schedule = ScheduleMode::kFree;
   std::string follow_schedule;  // a file; empty: none
-  // Set by lie_replay train:
-  std::vector<std::string> replay_of;
-  std::string replay_from, replay_steps, replay_groups;
+  ReplayOptions replay;
 };
 void describe(FieldList& fields, RunOptions& options);
 

@@ -2,7 +2,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
-#include "learner/record/evaluation_metrics.h"
+#include "learner/record/metric_condition.h"
 
 namespace lie {
 namespace {
@@ -75,6 +75,7 @@ void check(const TrainConfig& config) {
   check_sampling(config);
   check_in_flight_weights(config);
   check_schedule(config);
+  check_options(config.advantage);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
@@ -101,6 +102,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("advantage", config.advantage);
   fields.section("policy_loss", config.policy_loss);
   fields.section("update", config.update);
+  fields.section("update", config.trainer);
   fields.section("optimizer", config.optimizer);
   fields.section("checkpoint", config.checkpoint);
   fields.section("checkpoint", config.best_checkpoint);
@@ -118,6 +120,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);
+  config.policy_loss.aggregation = aggregation(config.policy_loss);
   return config;
 }
 

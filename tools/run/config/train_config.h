@@ -10,16 +10,18 @@
 #include "common/comm/roles.h"
 #include "common/config/options.h"
 #include "common/dataset/dataset.h"
-#include "learner/checkpoint/checkpoint.h"
-#include "learner/checkpoint/saved_checkpoints.h"
+#include "learner/advantage/advantages.h"
+#include "learner/checkpoint/best_checkpoint.h"
+#include "learner/checkpoint/checkpoint_options.h"
+#include "learner/loss/policy_loss.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/tickets.h"
-#include "learner/update/advantage.h"
+#include "learner/trainer/optimizer.h"
+#include "learner/trainer/trainer_options.h"
 #include "learner/update/batch.h"
-#include "learner/update/optimizer.h"
-#include "learner/update/policy_loss.h"
 #include "model/weight_sync/weight_sync.h"
+#include "rewards/budgets.h"
 #include "rewards/score.h"
 #include "tools/run/config/options.h"
 
@@ -43,6 +45,7 @@ struct TrainConfig {
   AdvantageOptions advantage;
   PolicyLossOptions policy_loss;
   BatchOptions update;
+  TrainerOptions trainer;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
   BestCheckpointOptions best_checkpoint;

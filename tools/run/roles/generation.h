@@ -10,7 +10,7 @@
 #include "common/comm/job.h"
 #include "common/rollout/rollout.h"
 #include "tools/run/config/options.h"
-#include "tools/run/roles/transport.h"
+#include "tools/run/roles/scoring_source.h"
 
 namespace lie {
 

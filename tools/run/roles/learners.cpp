@@ -13,21 +13,33 @@
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/update/optimizer.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/record/metric_condition.h"
+#include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the range of the start weights that this learner holds.
+Weights start_weights(const fs::path& model, const Collective& learners, Operators& operators) {
+  return load_weights(
+      model, operators,
+      held_range(parameter_layout(load_model_config(model)), learners.rank(), learners.size()));
+}
+
+}  // namespace
 
 LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
                            const LearnerTransport& transport)
     : operators(make_operators(config.model, transport.threads, {}, transport.local_gpu)),
       learners(transport.device_collective(transport.learners, *operators)),
-      weights(load_weights(config.model.path, *operators,
-                           held_range(parameter_layout(load_model_config(config.model.path)),
-                                      learners->rank(), learners->size()))),
-      optimizer(config.optimizer, weights, own_shard(weights, *learners)),
-      policy(weights) {
-  weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
+      trainer(config.trainer, config.optimizer,
+              start_weights(config.model.path, *learners, *operators), *learners) {
+  trainer.weights().set_end_of_sequence_ids(start.end_of_sequence_ids);
   if (config.policy_loss.kl_coefficient > 0) {
     reference.emplace(Transformer::fixed(config.model.path, *operators));
     if (transport.learners.rank() == 0) {
@@ -37,28 +49,23 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
   }
   updater = std::make_unique<PolicyUpdater>(
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
-      UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
-  if (learners->size() > 1) updater->share_weights();
-  start_sha256 = weights_sha256(*operators, updater->weights());
-  if (!start.from_checkpoint) return;
-  saved = load_checkpoint(start.model_directory, weights, optimizer);
-  updater->share_weights();
+      trainer, reference ? &*reference : nullptr);
+  start_sha256 = weights_sha256(*operators, trainer.gathered_weights());
+  if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
 }
 
 std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
                                                  const std::shared_ptr<LearnerState>& state) {
   auto sender =
-      transport.weight_sender({.policy = {state, &state->policy},
+      transport.weight_sender({.policy = {state, &state->trainer.policy()},
                                .operators = *state->operators,
-                               .weights = state->operators->span(state->updater->weights()),
+                               .weights = state->operators->span(state->trainer.gathered_weights()),
                                .learners = *state->learners});
-  if (sender->shares_memory()) state->updater->share_with_actors();
+  if (sender->shares_memory()) state->trainer.share_with_actors();
   return sender;
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 fs::path trajectory_directory(const TrainConfig& config) {
   return fs::path(config.run.directory) / "trajectories";
@@ -142,8 +149,8 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
              reward_names(config.reward), reward_cautions(config.reward), coverage),
       samples(config.run.directory, start),
       recorders({&trajectories, &comparison, &curves, &samples}),
-      checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
-                  *state->learners, CoordinatorState{prompts, coverage, stop}) {
+      checkpoints(checkpointed_run(config, start), state->trainer,
+                  CoordinatorState{prompts, coverage, stop}) {
   if (const auto goal = parse_metric_condition(config.run.stop_when)) curves.stop_when(*goal, stop);
   curves.note_settings_changes(std::ranges::count_if(
       config_changes(config.run.directory),

@@ -10,22 +10,21 @@
 #include "common/comm/collective/collective.h"
 #include "common/rollout/prompt_stream.h"
 #include "common/trajectory/step_log.h"
-#include "learner/checkpoint/checkpoint_files.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
+#include "learner/checkpoint/trainer_state.h"
 #include "learner/learner.h"
 #include "learner/record/curve_recorder.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
-#include "learner/update/optimizer.h"
+#include "learner/trainer/sharded_trainer.h"
 #include "learner/update/update.h"
 #include "model/transformer/transformer.h"
-#include "model/weights/weights.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/sample_events.h"
 #include "tools/run/roles/transport.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/run_start.h"
 
 namespace lie {
 
@@ -34,9 +33,7 @@ namespace lie {
 struct LearnerState {
   std::unique_ptr<Operators> operators;
   std::unique_ptr<Collective> learners;  // reaches the operators' memory
-  Weights weights;                       // the range that this learner holds
-  AdamW optimizer;                       // the moments of this learner's shard
-  Transformer policy;
+  ShardedTrainer trainer;                // policy, master weights and optimizer
   std::optional<Transformer> reference;  // the initial policy, if the loss has a KL term
   std::unique_ptr<PolicyUpdater> updater;
   std::string start_sha256;  // of the weights that the run began with
@@ -53,7 +50,7 @@ std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transpo
 struct Learner0 {
   const TrainConfig& config;
   const RunStart& start;
-  std::shared_ptr<LearnerState> state;    // policy, optimizer and updater
+  std::shared_ptr<LearnerState> state;    // trainer and updater
   std::unique_ptr<WeightSender> weights;  // to the actors
   PromptStream prompts;                   // continues where the checkpoint left it
   StepLog log;                            // holds the steps that earlier starts have logged

@@ -15,7 +15,9 @@
 #include "learner/schedule/coordinator.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"
+#include "learner/schedule/publisher.h"
 #include "learner/schedule/rollout_schedule.h"
+#include "learner/schedule/shared_groups.h"
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/roles/learners.h"
@@ -188,8 +190,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
   const auto weights = make_weight_sender(transport, state);
   SharedGroups groups(nullptr, transport.learners);
   TrajectoryRecorder trajectories = trajectory_recorder(config, start, *state, transport.learners);
-  CheckpointRecorder checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
-                                 *state->learners);
+  CheckpointRecorder checkpoints(checkpointed_run(config, start), state->trainer);
   run_learner({groups, config.advantage, *state->updater, trajectories, checkpoints,
                config.tickets.max_staleness});
   weights->finish();

@@ -9,7 +9,8 @@
 #include "rewards/reward_worker.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/roles/transport.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/check_inputs.h"
+#include "tools/run/start/run_start.h"
 
 namespace lie {
 

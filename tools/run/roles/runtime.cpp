@@ -12,6 +12,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"
+#include "tools/run/roles/scoring_source.h"
 #include "tools/run/roles/transport.h"
 
 namespace lie {

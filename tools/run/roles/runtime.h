@@ -5,7 +5,8 @@
 #include "common/comm/roles.h"
 #include "learner/schedule/early_stop.h"
 #include "tools/run/config/train_config.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/check_inputs.h"
+#include "tools/run/start/run_start.h"
 
 namespace lie {
 

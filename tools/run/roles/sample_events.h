@@ -16,7 +16,7 @@
 #include "common/io/tensorboard.h"
 #include "learner/step.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/run_start.h"
 
 namespace lie {
 

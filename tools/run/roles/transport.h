@@ -3,8 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "actors/actor.h"
 #include "common/base/stream.h"
@@ -34,34 +32,6 @@ struct CoordinatorTransport {
   TicketQueue& ticket_queue;
   int actors = 1;
   PollableSource<ScoredGroup>& scored;
-};
-
-using ScoreGroup = std::function<ScoredGroup(RolloutGroup)>;
-
-/// Leaves a group without scores.
-inline ScoredGroup unscored(RolloutGroup group) {
-  ScoredGroup scored;
-  scored.rollout = std::move(group);
-  return scored;
-}
-
-class ScoringSource : public PollableSource<ScoredGroup> {
- public:
-  /// Keeps a reference to `rollouts`.
-  ScoringSource(PollableSource<RolloutGroup>& rollouts, ScoreGroup score)
-      : rollouts_(rollouts), score_(std::move(score)) {}
-
-  std::optional<ScoredGroup> receive() override { return scored(rollouts_.receive()); }
-  std::optional<ScoredGroup> try_receive() override { return scored(rollouts_.try_receive()); }
-
- private:
-  std::optional<ScoredGroup> scored(std::optional<RolloutGroup> rollout) {
-    if (!rollout) return std::nullopt;
-    return score_(std::move(*rollout));
-  }
-
-  PollableSource<RolloutGroup>& rollouts_;
-  ScoreGroup score_;
 };
 
 }  // namespace lie

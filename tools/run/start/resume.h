@@ -1,18 +1,14 @@
-// Decides whether a start may continue the run in its directory, makes its job the only writer
-// there (invariant E9), and finds what a resumed run has lost. The policy is shared by train, sft
-// and eval.
+// Decides whether a start may continue the run in its directory, and makes its job the only writer
+// there (invariant E9). The policy is shared by train, sft and eval.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/comm/job.h"
 #include "common/config/options.h"
-#include "common/process/log.h"
 
 namespace lie {
 
@@ -51,16 +47,5 @@ void write_run_config(const std::filesystem::path& directory, const FieldList& c
 /// see common/process/writer_lock.h. Rank 0 calls it before writing anything there. Logs if the
 /// lock belonged to a process that died. Throws Error naming the holder if another process has it.
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command);
-
-/// Returns one sentence for each loss: for metrics.jsonl and trajectories/ if they lack any of the
-/// training steps `first` to `last`, and for each segment that is missing or differs from its line
-/// in the index. Opens no segment. The run can continue without the lost data.
-std::vector<std::string> lost_data(const std::filesystem::path& run_directory, std::int64_t first,
-                                   std::int64_t last);
-
-/// Returns whether the trajectories of all steps from 1 to `step` exist, according to the index and
-/// the file sizes. Only the writer of the directory may call it.
-bool log_holds_all_up_to(std::int64_t step, const std::filesystem::path& run_directory,
-                         const Log& log);
 
 }  // namespace lie

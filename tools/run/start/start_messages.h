@@ -1,39 +1,15 @@
-// Texts that commands log at their start and end: a run summary of a headline and lines of name and
-// value, and what a training run says with it.
+// What a training run logs at its start and end.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <initializer_list>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
-#include "tools/run/config/memory_plan.h"
+#include "learner/schedule/early_stop.h"
 #include "tools/run/config/train_config.h"
-#include "tools/run/start/start.h"
+#include "tools/run/start/prepare_run.h"
 
 namespace lie {
-
-struct SummaryEntry {
-  std::string name;
-  std::string value;        // may have several lines
-  bool is_command = false;  // for commands to copy: lines are not wrapped
-};
-
-/// Returns the headline, followed by each entry on lines of its own. Lines are wrapped after commas
-/// or at spaces to fit 80 columns.
-std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries);
-
-/// Returns the entry "next" with the command to type next, quoted for a shell:
-/// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
-/// program.
-SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
-                                std::initializer_list<std::string> more = {});
 
 /// Returns the text logged at the start of a run: its directory and first step, its model and data,
 /// the memory of its roles, and the ranks of `layout`. If the run has all its steps, returns the
@@ -43,33 +19,5 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run, const 
 /// Logs on rank 0 how the run ended, where its results are and which command to type next. If the
 /// run was stopped, also sets the exit status of the job to "stopped".
 void end_run(Job& job, const TrainConfig& config, const RunStart& start, const EarlyStop& stop);
-
-/// Prints the resolved `config` to standard output and logs `start`, the start text, for `role`.
-void print_dry_run(const std::string& config, std::string_view role, const std::string& start);
-
-/// Memory of one process of a role.
-struct RoleMemory {
-  std::string role;
-  MemoryPlan memory;
-};
-/// Returns the memory of learner 0 and, if there are actors, of one actor. Throws Error as
-/// actor_memory() does.
-std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        const ComputeDTypes& dtypes, const RoleLayout& layout);
-
-// The functions below make entries of the run summary that several commands share.
-/// Returns the entry "memory" with a line for each role: "learner 130 MiB: ...".
-SummaryEntry memory_entry(std::span<const RoleMemory> roles);
-/// Returns the entry "model": "assets/count_pairs/model: 0.413 M parameters".
-SummaryEntry model_entry(const std::string& path, std::int64_t parameters);
-/// Returns the entries on how prompts are rendered and where responses end. `ends` is
-/// EndTokens::text.
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
-                                       const RolloutOptions& rollout, const std::string& ends);
-/// Returns the entry with the path of the last checkpoint, or none if there is no checkpoint.
-std::vector<SummaryEntry> checkpoint_entries(const std::filesystem::path& run_directory);
-/// Returns "runs/demo: a new run of 40 steps", or "runs/demo: resumes after step 12 of 40".
-std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
-                         const std::string& length);
 
 }  // namespace lie

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "verifier/expr/expr.h"
-#include "verifier/rules/options.h"
+#include "verifier/rules/budget.h"
 
 namespace lie::latex {
 

@@ -1,0 +1,46 @@
+// The list of advantage estimators, and the choice of one of them. To add an estimator, write a
+// pair of files and add a line to this list. Config keys follow from it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/config/options.h"
+#include "common/rollout/rollout.h"
+#include "learner/advantage/advantage.h"
+#include "learner/advantage/group_relative.h"
+
+namespace lie {
+
+/// The options of each estimator. A type of the list has these members and functions:
+/// - kName: its value of advantage.estimator, and its config section within advantage
+/// - kAbout: its formula in a few words, for --help
+/// - describe()
+/// - estimated_advantages(options, groups): the advantages of all groups of a step, which may
+///   depend on each other
+/// - kHasSection = false, if its keys are in advantage itself
+/// - check_options(options), if options can contradict each other
+using AdvantageEstimatorList = std::tuple<GroupRelativeOptions>;
+
+struct AdvantageOptions {
+  std::string estimator = GroupRelativeOptions::kName;
+  AdvantageEstimatorList estimators = {};
+
+  template <typename Options>
+  Options& of() {
+    return std::get<Options>(estimators);
+  }
+};
+
+void describe(FieldList& fields, AdvantageOptions& options);
+
+/// Throws Error if the options of the chosen estimator contradict each other.
+void check_options(const AdvantageOptions& options);
+
+/// Returns the advantages of a step's groups by the chosen estimator, in their order.
+std::vector<GroupAdvantages> step_advantages(std::span<const ScoredGroup> groups,
+                                             const AdvantageOptions& options);
+
+}  // namespace lie

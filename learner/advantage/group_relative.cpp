@@ -1,0 +1,147 @@
+#include "learner/advantage/group_relative.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr double kStdEpsilon = 1e-6;
+constexpr double kResidue = 1e-6;
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double std_of(std::span<const double> values, double mean) {  // ddof 1
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+bool all_equal(std::span<const double> rewards) {
+  const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
+  return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
+}
+
+/// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
+/// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
+double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
+  const double count = static_cast<double>(rewards.size());
+  const double spread =
+      options.normalize_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
+  return options.leave_one_out ? spread * (count - 1) / count : spread;
+}
+
+std::vector<double> centered(std::span<const double> rewards, double divisor) {
+  const double mean = mean_of(rewards);
+  std::vector<double> result(rewards.size());
+  for (std::size_t i = 0; i < rewards.size(); ++i) result[i] = (rewards[i] - mean) / divisor;
+  return result;
+}
+
+double magnitude(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value);
+  return sum;
+}
+
+std::vector<double> term_column(std::span<const Score> scores, std::size_t term) {
+  std::vector<double> column;
+  for (const Score& score : scores) column.push_back(static_cast<double>(score.rewards[term]));
+  return column;
+}
+
+/// Returns the number of terms, which must be the same for all members.
+std::size_t terms_of(std::span<const Score> scores) {
+  const std::size_t terms = scores.front().rewards.size();
+  for (const Score& score : scores) {
+    if (score.rewards.size() == terms) continue;
+    fail("advantage: responses of one group have {} and {} reward terms; expected the same", terms,
+         score.rewards.size());
+  }
+  return terms;
+}
+
+/// Throws Error if a reward term or the sum of a response's terms is not a finite number.
+void check_finite(std::span<const Score> scores) {
+  for (const Score& score : scores) {
+    if (std::isfinite(score.reward())) continue;
+    fail(
+        "advantage: the reward terms of a response are {}: they and their sum must be "
+        "finite; lower the weights under reward.*, or correct the reward program",
+        fmt::join(score.rewards, ", "));
+  }
+}
+
+/// GDPO: A_i is the sum of the terms' normalized values.
+GroupAdvantages per_term_advantages(std::span<const Score> scores,
+                                    const GroupRelativeOptions& options) {
+  GroupAdvantages result;
+  result.values.assign(scores.size(), 0.0);
+  result.mass.assign(terms_of(scores), 0.0);
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
+    const auto normalized = normalize_rewards(term_column(scores, term), options);
+    result.mass[term] = magnitude(normalized);
+    for (std::size_t i = 0; i < normalized.size(); ++i) result.values[i] += normalized[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+void describe(FieldList& fields, GroupRelativeOptions& options) {
+  fields.add("normalize_by_std", options.normalize_by_std,
+             {"Divide by the group's standard deviation (false: Dr. GRPO, arXiv:2503.20783)."});
+  fields.rename("normalise_by_std", "normalize_by_std");
+  fields.add("per_term", options.per_term,
+             {"Normalize each reward term over the group, then add the terms (GDPO)."});
+  fields.add("leave_one_out", options.leave_one_out,
+             {"Subtract the mean of the other members instead of the mean of the group."});
+}
+
+std::vector<GroupAdvantages> estimated_advantages(const GroupRelativeOptions& options,
+                                                  std::span<const ScoredGroup> groups) {
+  std::vector<GroupAdvantages> all;
+  for (const ScoredGroup& group : groups) all.push_back(group_advantages(group.scores, options));
+  return all;
+}
+
+std::vector<double> normalize_rewards(std::span<const double> rewards,
+                                      const GroupRelativeOptions& options) {
+  if (rewards.size() == 1) return {rewards[0]};
+  if (rewards.empty() || all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
+  return centered(rewards, divisor_of(rewards, options));
+}
+
+GroupAdvantages group_advantages(std::span<const Score> scores,
+                                 const GroupRelativeOptions& options) {
+  if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
+  check_finite(scores);
+  if (options.per_term) return per_term_advantages(scores, options);
+  std::vector<double> rewards;
+  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
+  GroupAdvantages result;
+  result.values = normalize_rewards(rewards, options);
+  result.mass.assign(terms_of(scores), 0.0);
+  const bool alone = rewards.size() == 1;
+  if (!alone && all_equal(rewards)) return result;
+  const double divisor = alone ? 1.0 : divisor_of(rewards, options);
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
+    const std::vector<double> column = term_column(scores, term);
+    if (alone) {
+      result.mass[term] = magnitude(column);
+    } else if (!all_equal(column)) {
+      result.mass[term] = magnitude(centered(column, divisor));
+    }
+  }
+  return result;
+}
+
+}  // namespace lie

@@ -1,0 +1,121 @@
+#include "learner/loss/policy_loss.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
+                   std::size_t d_log_probs, std::size_t d_entropies) {
+  const std::size_t tokens = input.log_probs.size();
+  const bool agree = input.old_log_probs.size() == tokens && input.entropies.size() == tokens &&
+                     (options.tis_cap <= 0 || input.behavior_log_probs.size() == tokens) &&
+                     (options.kl_coefficient == 0 || input.reference_log_probs.size() == tokens) &&
+                     d_log_probs == tokens && d_entropies == tokens;
+  if (tokens == 0 || !agree)
+    fail("policy loss: the spans of a sequence differ in length or are empty");
+}
+
+void check_aggregation(const PolicyLossOptions& options) {
+  const std::vector<Aggregation> accepted = chosen_surrogate(options).aggregations;
+  const Aggregation found = aggregation(options);
+  if (std::ranges::find(accepted, found) != accepted.end()) return;
+  std::vector<std::string_view> names;
+  for (const Aggregation each : accepted) names.emplace_back(name_of(each));
+  fail(
+      "policy_loss.aggregation is {}, but {} is defined with {} only; set that, or another "
+      "policy_loss.algorithm",
+      name_of(found), chosen_name(options), fmt::join(names, " and "));
+}
+
+void add_aggregation_fields(FieldList& fields, PolicyLossOptions& options) {
+  using enum Aggregation;
+  fields.add("aggregation", options.aggregation,
+             {{kUnset, std::nullopt},
+              {name_of(kSequenceMean), kSequenceMean},
+              {name_of(kTokenMean), kTokenMean},
+              {name_of(kConstant), kConstant}},
+             {"How the token losses of a mini-batch become one loss. auto: the default of the "
+              "surrogate."});
+  fields.add(
+      "constant_divisor", options.constant_divisor,
+      {"With aggregation constant: the loss is the sum of token losses / (sequences x this). "
+       "Ignored otherwise.",
+       "tokens", 1});
+}
+
+}  // namespace
+
+void describe(FieldList& fields, PolicyLossOptions& options) {
+  describe(fields, static_cast<SurrogateOptions&>(options));
+  add_aggregation_fields(fields, options);
+  describe(fields, static_cast<KlTermOptions&>(options));
+  describe(fields, static_cast<EntropyTermOptions&>(options));
+  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
+             {"Compute the old log-probs by a forward pass of the learner before the step's first "
+              "update. Off: use those of the sampler."});
+  describe(fields, static_cast<TisOptions&>(options));
+  fields.add("mask_truncated", options.mask_truncated,
+             {"Responses cut at the response limit have no loss (filtering of truncated responses, "
+              "DAPO). Their rewards still count in the advantages of their group."});
+}
+
+void check_options(const PolicyLossOptions& options) {
+  check_options(static_cast<const SurrogateOptions&>(options));
+  check_options(static_cast<const KlTermOptions&>(options));
+  check_aggregation(options);
+  if (options.tis_cap > 0 && !options.recompute_old_log_probs) {
+    fail(
+        "policy_loss.tis_cap: without policy_loss.recompute_old_log_probs old and behavior "
+        "log-probs are the same and nothing is corrected; set both or neither");
+  }
+}
+
+Aggregation aggregation(const PolicyLossOptions& options) {
+  return options.aggregation ? *options.aggregation
+                             : chosen_surrogate(options).aggregations.front();
+}
+
+double token_weight(const PolicyLossOptions& options, const Denominators& whole,
+                    std::int64_t tokens) {
+  return token_weight(aggregation(options), options.constant_divisor, whole, tokens);
+}
+
+SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,
+                            std::span<float> d_log_probs, std::span<float> d_entropies,
+                            PolicyLossStats& stats) {
+  check_lengths(options, input, d_log_probs.size(), d_entropies.size());
+  const std::vector<double> d = log_ratios(input.log_probs, input.old_log_probs);
+  const std::vector<Ratio> ratios = importance_ratios(ratio_level(options), d);
+  const SurrogateInput surrogate_input{input, d, ratios};
+  std::vector<TokenLoss> losses(d.size());
+  chosen_surrogate(options).losses(surrogate_input, losses);
+  const std::vector<TisWeight> corrections = tis_weights(options, input);
+  const KlTerm kl = kl_term(options, input);
+  PolicyLossStats own;
+  for (std::size_t t = 0; t < d.size(); ++t) {
+    const double correction = corrections[t].value;
+    own.policy_loss += input.weight * correction * losses[t].loss;
+    d_log_probs[t] =
+        static_cast<float>(input.weight * (correction * losses[t].slope + kl.slopes[t]));
+  }
+  own.add_tokens(surrogate_input, losses, corrections);
+  own.sequences = 1;
+  own.reference_kl_sum = kl.estimates;
+  own.kl_loss = kl.loss;
+  own.entropy_loss = entropy_term(options, input, d_entropies);
+  own.loss = own.policy_loss + own.kl_loss + own.entropy_loss;
+  const SequenceOutcome outcome{own.loss, mean_of_tokens(d), own.no_gradient() > 0};
+  own.no_gradient_sequences = outcome.clipped ? 1 : 0;
+  stats.merge(own);
+  return outcome;
+}
+
+}  // namespace lie

@@ -1,0 +1,53 @@
+// The policy-gradient loss of one sequence: a surrogate with TIS weights, a KL term and an entropy
+// term. All functions are pure. Signs are those of a loss to minimize.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "common/config/options.h"
+#include "learner/loss/entropy_term.h"
+#include "learner/loss/kl_term.h"
+#include "learner/loss/loss_stats.h"
+#include "learner/loss/surrogate/aggregation.h"
+#include "learner/loss/surrogate/sequence_input.h"
+#include "learner/loss/surrogate/surrogates.h"
+#include "learner/loss/tis.h"
+
+namespace lie {
+
+/// Options of the loss, whose keys are all in one section.
+struct PolicyLossOptions : SurrogateOptions, KlTermOptions, EntropyTermOptions, TisOptions {
+  std::optional<Aggregation> aggregation = {};  // unset: the default of the surrogate
+  double constant_divisor = 1000;               // tokens, at least 1; with Aggregation::kConstant
+  bool recompute_old_log_probs = false;  // old log-probs: the learner's in place of the sampler's
+  bool mask_truncated = false;           // responses cut at the response limit have no loss
+};
+void describe(FieldList& fields, PolicyLossOptions& options);
+
+/// Throws Error if options contradict each other. GSPO, for example, allows one aggregation only.
+void check_options(const PolicyLossOptions& options);
+
+/// Returns the aggregation that applies: that of the options, or the surrogate's default.
+Aggregation aggregation(const PolicyLossOptions& options);
+
+/// Returns token_weight() of the aggregation that applies.
+double token_weight(const PolicyLossOptions& options, const Denominators& whole,
+                    std::int64_t tokens);
+
+/// The outcome of the loss for one sequence.
+struct SequenceOutcome {
+  double loss = 0;       // weighted contribution to the mini-batch's loss
+  double log_ratio = 0;  // mean_t d_t, d_t = log_prob - old log_prob
+  bool clipped = false;  // the surrogate leaves at least one token without gradient
+};
+
+/// Computes the loss of a sequence and adds to `stats`. Overwrites `d_log_probs` and `d_entropies`,
+/// [T] each, with its derivatives. d_t is computed in double precision. Throws Error if the spans
+/// differ in length or are empty.
+SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,
+                            std::span<float> d_log_probs, std::span<float> d_entropies,
+                            PolicyLossStats& stats);
+
+}  // namespace lie

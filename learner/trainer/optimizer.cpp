@@ -1,0 +1,139 @@
+#include "learner/trainer/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+AdamWStep adamw_step(const OptimizerOptions& options, std::int64_t update, double rate, double norm,
+                     bool decay) {
+  const double t = static_cast<double>(update);
+  const double correction1 = 1.0 - std::pow(options.beta1, t);
+  const double correction2 = 1.0 - std::pow(options.beta2, t);
+  const double limit = options.max_grad_norm;
+  const double clip = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
+  const auto f = [](double x) { return static_cast<float>(x); };
+  return {f(clip),
+          f(decay ? 1.0 - rate * options.weight_decay : 1.0),
+          f(options.beta1),
+          f(1.0 - options.beta1),
+          f(options.beta2),
+          f(1.0 - options.beta2),
+          f(rate / correction1),
+          f(std::sqrt(correction2)),
+          f(options.eps)};
+}
+
+void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
+  fields.add("learning_rate", options.learning_rate, {"Peak learning rate.", "", 0});
+  fields.add("schedule", options.schedule,
+             {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}},
+             {"Learning rate after the warm-up: constant, or half a cosine down to min_ratio."});
+  fields.add("schedule_per_step", options.schedule_per_step,
+             {"The schedule counts training steps (true) or updates of the weights (false)."});
+  fields.add("warmup", options.warmup,
+             {"Length of the linear warm-up: update k has (k - 1) / warmup of the rate. 0: none.",
+              "updates or steps", 0});
+  fields.add(
+      "decay_until", options.decay_until,
+      {"With schedule cosine: the update or step at which min_ratio is reached. 0, in sft only: "
+       "the last update.",
+       "updates or steps", 0});
+  fields.add("min_ratio", options.min_ratio,
+             {"With schedule cosine: final learning rate as a share of learning_rate.", "", 0, 1});
+}
+
+}  // namespace
+
+void describe(FieldList& fields, OptimizerOptions& options) {
+  add_rate_fields(fields, options);
+  fields.add("beta1", options.beta1,
+             {"Decay of AdamW's first moment. Leave alone.", "", 0, 0.999999});
+  fields.add("beta2", options.beta2,
+             {"Decay of AdamW's second moment. Leave alone.", "", 0, 0.999999});
+  fields.add(
+      "eps", options.eps,
+      {"Added to the root of AdamW's second moment. With 0, weights whose gradient has always "
+       "been 0 would become NaN. Leave alone.",
+       "", 1e-30, 1});
+  fields.add("weight_decay", options.weight_decay,
+             {"Decoupled weight decay of matrices. Norms and biases have none.", "", 0, 1});
+  fields.add(
+      "max_grad_norm", options.max_grad_norm,
+      {"Largest global norm of the gradient, which is scaled down to it. 0: no clipping.", "", 0});
+}
+
+void check_options(const OptimizerOptions& options) {
+  if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
+    fail(
+        "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "
+        "warmup, or set decay_until to the update or step at which min_ratio is reached",
+        options.decay_until, options.warmup);
+  }
+}
+
+double learning_rate_at(const OptimizerOptions& options, std::int64_t k) {
+  const double passed = static_cast<double>(k - 1);
+  if (k <= options.warmup) {
+    return options.learning_rate * passed / static_cast<double>(options.warmup);
+  }
+  if (options.schedule == Schedule::kConstant) return options.learning_rate;
+  const double span = static_cast<double>(options.decay_until - options.warmup);
+  const double share = std::min(1.0, (passed - static_cast<double>(options.warmup)) / span);
+  const double height = 0.5 * (1.0 + std::cos(std::numbers::pi * share));
+  return options.learning_rate * (options.min_ratio + (1.0 - options.min_ratio) * height);
+}
+
+AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
+             std::span<const Parameter> layout, FlatRange shard)
+    : options_(options),
+      operators_(operators),
+      shard_(shard),
+      first_(operators.allocate(1, shard.count, DType::kFloat32)),
+      second_(operators.allocate(1, shard.count, DType::kFloat32)) {
+  operators.zero(first_.view());
+  operators.zero(second_.view());
+  for (const ParameterPiece& piece : pieces_of(layout, shard)) {
+    const bool decay = piece.parameter->decay;
+    const bool continues = !ranges_.empty() && ranges_.back().decay == decay &&
+                           ranges_.back().first + ranges_.back().count == piece.at;
+    if (continues) {
+      ranges_.back().count += piece.count;
+    } else {
+      ranges_.push_back({piece.at, piece.count, decay});
+    }
+  }
+}
+
+UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient, Tensor weights) {
+  if (gradient.elements() != shard_.count || weights.elements() != shard_.count) {
+    fail("optimizer: {} gradients and {} weights, but moments of {} elements", gradient.elements(),
+         weights.elements(), shard_.count);
+  }
+  UpdateOutcome outcome{.grad_norm = grad_norm, .skipped = !std::isfinite(grad_norm)};
+  const std::int64_t attempt = updates_ + skipped_ + 1;
+  outcome.learning_rate = learning_rate_at(options_, options_.schedule_per_step ? step : attempt);
+  if (outcome.skipped) {
+    ++skipped_;
+    return outcome;
+  }
+  ++updates_;
+  for (const Range& range : ranges_) {
+    const auto slice = [&](Tensor x) { return x.elements_at(range.first, range.count); };
+    operators_.adamw(
+        adamw_step(options_, updates_, outcome.learning_rate, grad_norm, range.decay),
+        {slice(gradient), slice(weights), slice(first_moment()), slice(second_moment())});
+  }
+  return outcome;
+}
+
+void AdamW::restore_counts(std::int64_t updates, std::int64_t skipped) {
+  updates_ = updates;
+  skipped_ = skipped;
+}
+
+}  // namespace lie

@@ -1,0 +1,189 @@
+#include "learner/trainer/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "common/base/error.h"
+#include "learner/trainer/optimizer_shards.h"
+#include "tests/host_memory.h"
+#include "tests/learner/sampled_groups.h"
+#include "tests/learner/update/golden/golden.h"
+
+namespace lie {
+namespace {
+
+using test::host, test::row_of;
+
+/// 12 decayed elements, 4 that belong to no parameter, 8 that are not decayed.
+const std::vector<Parameter> kLayout = {{"matrix", 0, 3, 4, true}, {"norm", 16, 1, 8, false}};
+constexpr std::size_t kWeights = 24;
+
+/// Spreads 20 golden values over the layout.
+std::vector<float> spread(std::span<const double> values) {
+  std::vector<float> flat(kWeights, 0.0F);
+  for (std::size_t i = 0; i < 20; ++i) flat[i < 12 ? i : i + 4] = static_cast<float>(values[i]);
+  return flat;
+}
+
+constexpr FlatRange kWhole = {0, kWeights};
+
+/// The operators that hold all moments of these tests.
+Operators& cpu() {
+  static const std::unique_ptr<Operators> operators = make_cpu_operators(1);
+  return *operators;
+}
+
+AdamW adamw_of(const OptimizerOptions& options) { return AdamW(options, cpu(), kLayout, kWhole); }
+
+double norm_of(const std::vector<float>& gradient) {
+  const auto alone = solo_collective();
+  return gradient_norm(*alone, cpu(), row_of(gradient), std::ssize(gradient));
+}
+
+/// Applies one update with the norm of `gradient`.
+UpdateOutcome update(AdamW& adamw, std::int64_t step, const std::vector<float>& gradient,
+                     std::vector<float>& weights) {
+  const Tensor row = row_of(gradient);
+  return adamw.update(step, norm_of(gradient), row, row_of(weights));
+}
+
+void expect_close(std::span<const float> actual, std::span<const double> golden) {
+  const auto expected = spread(golden);
+  for (std::size_t i = 0; i < kWeights; ++i) {
+    EXPECT_NEAR(actual[i], expected[i], 1e-6 * std::max(0.01, std::abs(double{expected[i]}))) << i;
+  }
+}
+
+OptimizerOptions golden_options() {
+  return {.learning_rate = 1e-2, .beta2 = 0.99, .weight_decay = 0.1, .warmup = 3};
+}
+
+TEST(AdamW, AgreesWithPyTorch) {
+  AdamW adamw = adamw_of(golden_options());
+  auto weights = spread(golden::kStartWeights);
+  for (std::size_t u = 0; u < 6; ++u) {
+    const auto outcome = update(
+        adamw, 1, spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20)), weights);
+    EXPECT_NEAR(outcome.grad_norm, golden::kNorms[u], 1e-7 * golden::kNorms[u]);
+    EXPECT_NEAR(outcome.learning_rate, golden::kRates[u], 1e-15);
+  }
+  expect_close(weights, golden::kEndWeights);
+  expect_close(host(adamw.first_moment()), golden::kEndFirst);
+  expect_close(host(adamw.second_moment()), golden::kEndSecond);
+  EXPECT_EQ(adamw.updates(), 6);
+}
+
+TEST(AdamW, PaddingElementsAreUnchanged) {
+  AdamW adamw = adamw_of(golden_options());
+  std::vector<float> weights(kWeights, 1.0F);
+  const std::vector<float> gradient(kWeights, 1.0F);
+  for (int u = 0; u < 3; ++u) update(adamw, 1, gradient, weights);
+  for (std::size_t i = 12; i < 16; ++i) EXPECT_EQ(weights[i], 1.0F);
+  EXPECT_NE(weights[0], 1.0F);
+}
+
+TEST(AdamW, ANonFiniteNormSkipsTheUpdateAndIsCounted) {
+  AdamW adamw = adamw_of(golden_options());
+  std::vector<float> weights(kWeights, 1.0F);
+  std::vector<float> gradient(kWeights, 1.0F);
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    gradient[5] = bad;
+    EXPECT_TRUE(update(adamw, 1, gradient, weights).skipped);
+  }
+  EXPECT_EQ(weights, std::vector<float>(kWeights, 1.0F));
+  for (const float m : host(adamw.first_moment())) EXPECT_EQ(m, 0.0F);
+  EXPECT_EQ(adamw.skipped(), 2);
+  EXPECT_EQ(adamw.updates(), 0);
+}
+
+TEST(AdamW, RestoredStateContinuesBitForBit) {
+  AdamW whole = adamw_of(golden_options());
+  auto weights = spread(golden::kStartWeights);
+  const auto gradient = spread(golden::kGradients);
+  for (int u = 0; u < 3; ++u) update(whole, 1, gradient, weights);
+  AdamW resumed = adamw_of(golden_options());
+  cpu().copy(whole.first_moment(), resumed.first_moment());
+  cpu().copy(whole.second_moment(), resumed.second_moment());
+  resumed.restore_counts(whole.updates(), whole.skipped());
+  auto other = weights;
+  update(whole, 1, gradient, weights);
+  update(resumed, 1, gradient, other);
+  EXPECT_EQ(weights, other);
+}
+
+TEST(AdamW, RejectsGradientsOfAnotherSize) {
+  AdamW adamw = adamw_of({});
+  std::vector<float> weights(kWeights - 1);
+  EXPECT_THROW(update(adamw, 1, std::vector<float>(kWeights), weights), Error);
+}
+
+TEST(AdamW, ShardedUpdatesAreBitIdenticalToUnsharded) {
+  const std::vector<float> start = spread(golden::kStartWeights);
+  for (const std::int64_t shards : {1, 2, 3, 4}) {
+    AdamW whole = adamw_of(golden_options());
+    std::vector<float> expected = start, weights = start;
+    std::vector<AdamW> sharded;
+    for (std::int64_t s = 0; s < shards; ++s) {
+      const std::int64_t count = kWeights / shards;
+      sharded.emplace_back(golden_options(), cpu(), kLayout, FlatRange{s * count, count});
+    }
+    for (std::size_t u = 0; u < 6; ++u) {
+      const auto gradient = spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20));
+      const UpdateOutcome outcome = update(whole, 1, gradient, expected);
+      for (AdamW& shard : sharded) {
+        const auto part = [&](const std::vector<float>& x) {
+          return row_of(x).elements_at(shard.shard().first, shard.shard().count);
+        };
+        shard.update(1, outcome.grad_norm, part(gradient), part(weights));
+      }
+    }
+    EXPECT_EQ(weights, expected) << shards;
+    EXPECT_NE(weights, start);
+    for (const AdamW& shard : sharded) {
+      const Tensor part =
+          whole.second_moment().elements_at(shard.shard().first, shard.shard().count);
+      EXPECT_TRUE(std::ranges::equal(host(shard.second_moment()), host(part))) << shards;
+    }
+  }
+}
+
+TEST(Schedule, WarmUpFollowsThePublishedCode) {
+  const OptimizerOptions options{.learning_rate = 1.0};
+  EXPECT_EQ(learning_rate_at(options, 1), 0.0);
+  EXPECT_NEAR(learning_rate_at(options, 5), 0.4, 1e-15);
+  EXPECT_EQ(learning_rate_at(options, 11), 1.0);
+  EXPECT_EQ(learning_rate_at(options, 1000), 1.0);
+  EXPECT_EQ(learning_rate_at({.learning_rate = 1.0, .warmup = 0}, 1), 1.0);
+}
+
+TEST(Schedule, CosineDecaysToMinRatio) {
+  const OptimizerOptions options{.learning_rate = 1.0,
+                                 .schedule = Schedule::kCosine,
+                                 .warmup = 4,
+                                 .decay_until = 12,
+                                 .min_ratio = 0.05};
+  for (std::int64_t k = 0; k < 10; ++k) {
+    EXPECT_NEAR(learning_rate_at(options, k + 5), golden::kCosine[k], 1e-12) << k;
+  }
+  EXPECT_THROW(check_options({.schedule = Schedule::kCosine}), Error);
+}
+
+TEST(Schedule, CountsTrainingStepsOrUpdates) {
+  OptimizerOptions options = golden_options();
+  const std::vector<float> gradient(kWeights, 0.1F);
+  std::vector<float> weights(kWeights);
+  AdamW by_update = adamw_of(options);
+  options.schedule_per_step = true;
+  AdamW by_step = adamw_of(options);
+  for (int u = 0; u < 2; ++u) {
+    EXPECT_NEAR(update(by_update, 1, gradient, weights).learning_rate, 0.01 * u / 3, 1e-15);
+    EXPECT_EQ(update(by_step, 1, gradient, weights).learning_rate, 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace lie

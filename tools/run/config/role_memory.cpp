@@ -1,0 +1,63 @@
+#include "tools/run/config/role_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "model/cuda/operators.h"
+#include "tools/run/config/devices.h"
+
+namespace lie {
+namespace {
+
+/// Returns the tokens of the largest micro-batch. Sequences are never split.
+std::int64_t micro_batch_tokens(const TrainConfig& config) {
+  const std::int64_t longest =
+      config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
+  const std::int64_t of_mini_batch =
+      config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
+  return std::min(std::max(config.trainer.max_micro_batch_tokens, longest), of_mini_batch);
+}
+
+/// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
+/// If an actor cannot open the learner's weights after all, a log line says so.
+bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
+  if (!allows_shared_policy(config)) return false;
+  if (layout.places.size() == 1) return true;
+  const std::string& device = config.model.device;
+  const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
+  if (!device.starts_with("cuda") || gpus == 0) return false;
+  const auto gpu = [&](int rank) {
+    return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
+                     local_gpu_index(layout, rank) % gpus);
+  };
+  std::set<std::pair<std::string, int>> of_learners;
+  for (const int learner : layout.learners) of_learners.insert(gpu(learner));
+  return std::ranges::all_of(layout.actors,
+                             [&](int actor) { return of_learners.contains(gpu(actor)); });
+}
+
+}  // namespace
+
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
+  const LearnerSizes sizes{
+      .micro_batch_tokens = micro_batch_tokens(config),
+      .activation_bytes = config.trainer.activation_mebibytes << 20,
+      .has_reference = config.policy_loss.kl_coefficient > 0,
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .gradient_shards = config.trainer.gradient_shards,
+      .learners = static_cast<int>(layout.learners.size())};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
+  if (layout.actors.empty()) return roles;
+  MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
+  const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (all_share_policy(config, layout)) actor.parts.front().bytes = 0;
+  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  roles.push_back({"actor", std::move(actor)});
+  return roles;
+}
+
+}  // namespace lie
