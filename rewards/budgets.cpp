@@ -10,7 +10,7 @@ namespace lie {
 void describe(FieldList& fields, BudgetOptions& options) {
   fields.add("budgets", options.budgets,
              {.help = "Evaluations also report the accuracy of the responses cut at these lengths "
-                      "(eval_right_at_4096_mean); empty: none.",
+                      "(eval_correct_at_4096_mean); empty: none.",
               .unit = "tokens",
               .min = 1});
 }

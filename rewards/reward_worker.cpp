@@ -31,7 +31,7 @@ void add_correct_within(ScoredGroup& group, std::int64_t budget, Scorer& scorer,
   const std::vector<char> correct = correct_within(group, budget, [&](RolloutGroup cut) {
     return score_responses(scorer, std::move(cut), decode);
   });
-  const std::string name = fmt::format("right_at_{}", budget);
+  const std::string name = fmt::format("correct_at_{}", budget);
   for (std::size_t i = 0; i < correct.size(); ++i) {
     group.scores[i].numbers.push_back({name, correct[i] != 0 ? 1.0 : 0.0});
   }

@@ -139,7 +139,7 @@ function rewards() {
     compared("reward_mean", "Reward", "sum of the terms, mean", unlessZero),
     data.rewards.map(({name, about}) => compared(`reward_${name}_mean`, about, "mean", unlessZero)),
     data.numbers.map(name => [compared(`${name}_mean`, name, "mean"), compared(`eval_${name}_mean`, `Held-out ${name}`, "mean")]),
-    composed("Groups", "share", [["groups_all_right_share", "all right", green], ["groups_all_wrong_share", "all wrong", rose],
+    composed("Groups", "share", [["groups_all_correct_share", "all correct", green], ["groups_all_incorrect_share", "all incorrect", rose],
                                  ["groups_mixed_share", "mixed", grey]], "stacked"),
     composed("Verdicts", "share of responses", data.verdicts.map(({name, metric}, i) => [metric, name, verdicts[i]]), "stacked"),
     composed("Advantage mass", "by reward term",

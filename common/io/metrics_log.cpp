@@ -8,6 +8,7 @@
 #include "common/base/fault.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
+#include "common/io/metric_names.h"
 
 namespace lie {
 namespace {
@@ -28,7 +29,7 @@ MetricsRow from_json(const OrderedJson& json) {
                  .values = {}};
   for (const auto& [name, value] : json.items()) {
     if (name == "step" || name == "wall_time" || name == kLineChecksum) continue;
-    row.values.emplace_back(name, value.is_null() ? std::nan("") : value.get<double>());
+    row.values.emplace_back(present_metric_name(name), value.is_null() ? std::nan("") : value.get<double>());
   }
   return row;
 }

@@ -27,7 +27,7 @@ const std::string& source_of(const ScoredGroup& group) {
 }
 
 /// Adds the mean of each program number over the sources that have it, such as
-/// eval_right_at_4096_source_mean.
+/// eval_correct_at_4096_source_mean.
 void add_number_means(MetricsWriter& out, const RowsBySource& by_source) {
   std::map<std::string, std::vector<double>> means;
   for (const auto& [source, own] : by_source) {

@@ -94,7 +94,7 @@ double longest_correct(std::span<const ResponseRow> group) {
 /// Considers incorrect, untruncated responses in groups that also have a correct one. Adds the
 /// share of them that are longer than all correct ones and still below L_target. Such a target
 /// demands more tokens than a complete solution needs.
-void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
+void add_beyond_correct(MetricsWriter& out, std::span<const ScoredGroup> groups) {
   double wrong = 0, beyond = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
@@ -106,7 +106,7 @@ void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
       beyond += length > right && length < row.score->target_length ? 1 : 0;
     }
   }
-  out.add("wrong_beyond_right_share", beyond / wrong);  // NaN, hence omitted, without any
+  out.add("incorrect_beyond_correct_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
 /// Numbers of groups whose responses are all correct, all incorrect, or mixed.
@@ -129,9 +129,9 @@ void add_groups(MetricsWriter& out, const StepOutcome& step) {
   const auto idle = std::ranges::count_if(step.advantages, [](const GroupAdvantages& group) {
     return std::ranges::all_of(group.values, [](double a) { return a == 0; });
   });
-  out.add("groups_all_right_share", right / count);
+  out.add("groups_all_correct_share", right / count);
   out.add("groups_mixed_share", mixed / count);
-  out.add("groups_all_wrong_share", wrong / count);
+  out.add("groups_all_incorrect_share", wrong / count);
   out.add("groups_zero_advantage_share", static_cast<double>(idle) / count);
 }
 
@@ -150,8 +150,8 @@ void add_dynamic_sampling(MetricsWriter& out, const StepOutcome& step) {
   const auto dropped = static_cast<double>(step.dropped.size());
   add_mean(out, "generated_accuracy", generated_rows(step), accuracy_of);
   out.add("groups_generated", kept + dropped);
-  out.add("groups_dropped_all_right", right);
-  out.add("groups_dropped_all_wrong", wrong);
+  out.add("groups_dropped_all_correct", right);
+  out.add("groups_dropped_all_incorrect", wrong);
   out.add("groups_surplus", surplus);
   out.add("groups_missing", static_cast<double>(step.wanted_groups) - kept);
 }
@@ -197,7 +197,7 @@ void add_training(MetricsWriter& out, const StepOutcome& step, const StepContext
   add_rewards(out, rows, context.rewards);
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
-  add_beyond_right(out, step.groups);
+  add_beyond_correct(out, step.groups);
   add_groups(out, step);
   add_advantages(out, step.advantages, context.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {

@@ -12,6 +12,7 @@ from .error import Error
 from .frame import as_frame
 from .json_lines import read_json_lines
 from .log import Log
+from .metric_names import present_metric_name
 from .tokenizer import Decoder
 
 
@@ -47,7 +48,8 @@ def _require_a_run(directory):
 
 
 def _metric_row(row):
-    return {**{name: math.nan if v is None else float(v) for name, v in row.items()}, "step": int(row["step"])}
+    values = {present_metric_name(name): math.nan if v is None else float(v) for name, v in row.items()}
+    return {**values, "step": int(row["step"])}
 
 
 def read_metrics(path):

@@ -24,6 +24,19 @@ TEST(LineChecksum, EveryFlippedBitIsDetected) {
   }
 }
 
+TEST(MetricsLog, FormerNamesOfMetricsAreRead) {
+  const TemporaryDirectory run;
+  run.write("metrics.jsonl",
+            R"({"step":1,"groups_all_right_share":0.5,"eval_right_at_64_mean":0.25,"accuracy":1})"
+            "\n");
+  const std::vector<MetricsRow> rows = read_metrics(run.path() / "metrics.jsonl");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].find("groups_all_correct_share"), 0.5);
+  EXPECT_EQ(rows[0].find("eval_correct_at_64_mean"), 0.25);
+  EXPECT_EQ(rows[0].find("accuracy"), 1.0);
+  EXPECT_FALSE(rows[0].find("groups_all_right_share"));
+}
+
 TEST(MetricsLog, DamagedLinesAreNamedAndTheOthersAreRead) {
   const TemporaryDirectory run;
   const auto path = run.path() / "metrics.jsonl";

@@ -64,7 +64,7 @@ def digest(run):
     """Computes lie_analyze --digest (common/trajectory/digest.h) from the values of the reader."""
     samples, texts = run.samples(), run.texts()
     terms = [name for name in samples if name.startswith("reward_") and name != "reward_rank"]
-    numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "right_at_"))]
+    numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "correct_at_"))]
     fixed = [samples[name] for name in FIRST + terms + LAST + numbers]
     sha = hashlib.sha256(b"lie trajectories 1" + b"".join(sized(name.encode()) for name in numbers))
     group_before = None

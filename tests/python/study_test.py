@@ -12,12 +12,13 @@ from environment import ROOT, WORK
 from lie_cluster import Error
 from lie_cluster.command_line import write_json
 from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
+from lie_cluster.metric_names import NAMES, PREFIXES
 from lie_cluster.study.budgets import budgets_text, load_budgets
 from lie_cluster.study.load import load_study
 from lie_cluster.study.page import study_page
 from lie_cluster.study.prompts import both_ways_text, final_shares
 from lie_cluster.study.report import study_json, study_text
-from lie_cluster.study.results_file import results_json
+from lie_cluster.study.results_file import load_results, results_json
 from lie_cluster.study.rows import load_rows, overrides_text
 from lie_cluster.study.sources import load_sources, sources_text
 from lie_cluster.study.starts import starts_text
@@ -57,7 +58,7 @@ class Study(unittest.TestCase):
         run.mkdir(parents=True)
         (run / "config.yaml").write_text(f"run: {{seed: {seed}, steps: {steps}}}\n{settings}\n")
         (run / "metrics.jsonl").write_text('{"step":0,"wall_time":1,"eval_accuracy":0.5,"update_seconds":9}\n'
-                                           '{"step":1,"wall_time":1,"wrong_beyond_right_share":0.75}\n'
+                                           '{"step":1,"wall_time":1,"incorrect_beyond_correct_share":0.75}\n'
                                            f'{{"step":2,"wall_time":1,"eval_accuracy":{accuracy}}}\n')
 
     def assert_refused(self, words):
@@ -77,7 +78,7 @@ class Study(unittest.TestCase):
         self.assertAlmostEqual(difference.mean.value, 0.375, 12)  # the mean of .25 and .5; s / sqrt(2) is .125
         self.assertAlmostEqual(difference.mean.low, 0.375 - 12.706204736174698 * 0.125, 12)
         self.assertIsNone(study.difference(study.find("plain")))
-        self.assertEqual(full.final_mean("wrong_beyond_right_share").value, 0.75)
+        self.assertEqual(full.final_mean("incorrect_beyond_correct_share").value, 0.75)
         self.assertIsNone(full.final_mean("update_seconds"))  # step 0 trains nothing
 
     def test_p_values_are_adjusted_for_all_comparisons_of_the_study(self):
@@ -162,7 +163,7 @@ class Study(unittest.TestCase):
             self.add_run("full", seed, 0.375 + 0.25 * seed, FULL + "\nmodel: {path: /somewhere/model}")
         whole = load_study(WORK)
         file = WORK / "results.json"
-        write_json(file, results_json(whole, ("eval_accuracy", "wrong_beyond_right_share"), lambda run: [run.accuracy(), 1]))
+        write_json(file, results_json(whole, ("eval_accuracy", "incorrect_beyond_correct_share"), lambda run: [run.accuracy(), 1]))
         self.assertNotIn("somewhere", file.read_text())
         self.assertEqual(study_json(load_study(file)), study_json(whole))
         self.assertEqual(list(final_shares(load_study(file).find("plain").runs[2])), [0.5, 1])
@@ -178,6 +179,16 @@ class Study(unittest.TestCase):
                               ((WORK / "rows.yaml",), "rows.yaml is no results file")):
             with self.assertRaisesRegex(Error, re.escape(words)):
                 load_study(*places)
+
+    def test_former_names_of_metrics_are_read_as_by_the_program(self):
+        source = (ROOT / "common/io/metric_names.cpp").read_text()
+        pairs = dict(re.findall(r'\{"(\w+)", "(\w+)"\}', source))
+        self.assertEqual(pairs, {**NAMES, **PREFIXES})
+        self.add_run("plain", 1, 0.5, PLAIN)
+        file = WORK / "results.json"
+        write_json(file, results_json(load_study(WORK), ("eval_accuracy",), lambda run: [0.5]))
+        file.write_text(file.read_text().replace('"eval_accuracy"', '"eval_right_at_64_mean": 0.25, "eval_accuracy"'))
+        self.assertEqual(load_results(file).find("plain").final_mean("eval_correct_at_64_mean").value, 0.25)
 
     def test_what_a_results_file_lacks_is_refused_and_not_guessed(self):
         self.add_run("plain", 1, 0.5, PLAIN)

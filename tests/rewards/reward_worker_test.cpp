@@ -62,8 +62,8 @@ TEST(RewardWorker, EvaluationsAreScoredAgainWithinEachBudget) {
   for (std::size_t i = 0; i < 3; ++i) {
     const std::vector<NamedNumber>& numbers = scored.scores[i].numbers;
     ASSERT_EQ(numbers.size(), 2U);
-    EXPECT_EQ(numbers[0].name, "right_at_1");
-    EXPECT_EQ(numbers[1].name, "right_at_2");
+    EXPECT_EQ(numbers[0].name, "correct_at_1");
+    EXPECT_EQ(numbers[1].name, "correct_at_2");
     EXPECT_EQ(numbers[0].value, expected[i][0]) << i;
     EXPECT_EQ(numbers[1].value, expected[i][1]) << i;
   }

@@ -34,7 +34,7 @@ rows = [json.loads(line) for line in open(sys.argv[1])]
 steps = [row for row in rows if row["step"] > 0]
 for row in steps:
     assert row["groups_missing"] == 0 and row["groups_mixed_share"] == 1.0, row
-    assert row["groups_generated"] == 6 + row["groups_dropped_all_right"] + row["groups_dropped_all_wrong"] + row["groups_surplus"], row
+    assert row["groups_generated"] == 6 + row["groups_dropped_all_correct"] + row["groups_dropped_all_incorrect"] + row["groups_surplus"], row
 assert sum(row["groups_generated"] for row in steps) > 6 * len(steps), "nothing was dropped"
 PY
 "$BIN/lie_replay" score "$WORK/whole" >"$WORK/score.log" 2>&1 || { cat "$WORK/score.log"; fail "lie_replay score failed"; }

@@ -129,7 +129,7 @@ Estimate over_runs(const Subject& subject, const std::string& metric, std::size_
 
 bool is_share(std::string_view metric) {
   return metric.ends_with("_share") ||
-         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
+         begins_with_one_of(metric, {"accuracy", "correct_at_", "r_context", "truncation_rate",
                                      "clip_fraction", "idle_share"});
 }
 

@@ -39,7 +39,7 @@ constexpr Line kLines[] = {
     {"reward_mean", "reward"},
     {"truncation_rate", "truncated at the limit"},
     {"groups_mixed_share", "groups of correct and incorrect responses"},
-    {"wrong_beyond_right_share", "wrong and longest, below L_target"},
+    {"incorrect_beyond_correct_share", "incorrect and longest, below L_target"},
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
     {"grad_norm", "gradient norm"},

@@ -96,7 +96,7 @@ double share_right(const GradedProblem& problem) {
   return static_cast<double>(problem.right()) / static_cast<double>(problem.samples.size());
 }
 
-double share_right_at(const GradedProblem& problem, std::size_t budget) {
+double share_correct_at(const GradedProblem& problem, std::size_t budget) {
   double right = 0;
   for (const GradedSample& sample : problem.samples) right += sample.right_at[budget] != 0 ? 1 : 0;
   return right / static_cast<double>(problem.samples.size());
@@ -130,7 +130,7 @@ class RowMaker {
     }
     for (std::size_t b = 0; b < options_.budgets.size(); ++b) {
       row.budgets.emplace_back(options_.budgets[b], share(strata, [b](const GradedProblem& p) {
-                                 return share_right_at(p, b);
+                                 return share_correct_at(p, b);
                                }));
     }
     count(strata, row);

@@ -5,7 +5,7 @@ from .results import ACCURACY
 
 # Metrics that are columns, and those that only the JSON has.
 _COLUMNS = {"eval_response_length_mean": "length", "eval_c_context_mean": "C_context", "eval_r_context_mean": "R_context",
-            "eval_truncation_rate": "truncated", "wrong_beyond_right_share": "wrong and longest"}
+            "eval_truncation_rate": "truncated", "incorrect_beyond_correct_share": "incorrect and longest"}
 _FURTHER = ("step_seconds", "generate_seconds", "update_seconds", "idle_share_actor", "idle_share_learner", "staleness_mean",
             "mixed_version_share", "effective_sample_share")
 SAVED = (ACCURACY, *_COLUMNS, *_FURTHER, "entropy_mean")  # in a results file

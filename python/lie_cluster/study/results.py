@@ -8,7 +8,7 @@ from .rows import Row
 ACCURACY = "eval_accuracy"
 # Keys that differ from run to run and change no row's result.
 KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads")
-_SHARES = ("accuracy", "right_at_", "r_context", "truncation_rate", "clip_fraction", "idle_share")
+_SHARES = ("accuracy", "correct_at_", "r_context", "truncation_rate", "clip_fraction", "idle_share")
 _NEVER_NEGATIVE = ("response_length", "c_context", "c_global", "entropy", "grad_norm", "tokens_per_second")
 
 

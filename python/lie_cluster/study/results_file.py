@@ -2,6 +2,7 @@
 import json
 
 from ..error import Error
+from ..metric_names import present_metric_name
 from .results import KEYS_OF_A_RUN, RowResult, Study, StudyRun
 from .rows import Row
 
@@ -33,7 +34,7 @@ def load_results(path):
         for run in found["runs"]:
             results[run["row"]].runs[run["seed"]] = StudyRun(
                 path / run["row"] / f"seed-{run['seed']}", {**found["settings"], **run["settings"]},
-                {metric: {run["steps"]: value} for metric, value in run["final"].items()}, run["steps"],
+                {present_metric_name(metric): {run["steps"]: value} for metric, value in run["final"].items()}, run["steps"],
                 [float(share) for share in run["shares"].split()])
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Error(f"{path} is no results file (python -m lie_cluster.study --results writes one): {error!r}") from error

@@ -45,12 +45,12 @@ TEST(EvaluationMetrics, ProgramNumbersAlsoHaveAMeanOverSources) {
   std::vector<ScoredGroup> groups = two_sources();
   for (ScoredGroup& group : groups) {
     const bool right = group.rollout.ticket.prompt.data_source == "MATH 500";
-    for (Score& score : group.scores) score.numbers.push_back({"right_at_8", right ? 1.0 : 0.0});
+    for (Score& score : group.scores) score.numbers.push_back({"correct_at_8", right ? 1.0 : 0.0});
   }
   const auto metrics = metrics_of(groups);
-  EXPECT_DOUBLE_EQ(metrics.at("eval_right_at_8_mean"), 0.2);
-  EXPECT_DOUBLE_EQ(metrics.at("eval_right_at_8_mean_on_amc"), 0);
-  EXPECT_DOUBLE_EQ(metrics.at("eval_right_at_8_source_mean"), 0.5);
+  EXPECT_DOUBLE_EQ(metrics.at("eval_correct_at_8_mean"), 0.2);
+  EXPECT_DOUBLE_EQ(metrics.at("eval_correct_at_8_mean_on_amc"), 0);
+  EXPECT_DOUBLE_EQ(metrics.at("eval_correct_at_8_source_mean"), 0.5);
 }
 
 TEST(EvaluationMetrics, LengthAndTruncationAreAlsoGivenPerSource) {

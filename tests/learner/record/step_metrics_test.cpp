@@ -124,7 +124,7 @@ TEST_F(StepMetrics, CountsResponsesAndGroups) {
   EXPECT_EQ(at("c_context_mean"), 5.0);
   EXPECT_NEAR(at("truncation_rate"), 1.0 / 6, 1e-15);
   EXPECT_EQ(at("verdict_no_answer_share"), 0.5);
-  for (const char* mix : {"groups_all_right_share", "groups_mixed_share", "groups_all_wrong_share",
+  for (const char* mix : {"groups_all_correct_share", "groups_mixed_share", "groups_all_incorrect_share",
                           "groups_zero_advantage_share"}) {
     EXPECT_NEAR(at(mix), 1.0 / 3, 1e-15) << mix;
   }
@@ -188,7 +188,7 @@ TEST_F(StepMetrics, ValuesAreFinite) {
   for (const auto& [name, value] : all_) EXPECT_TRUE(std::isfinite(value)) << name;
 }
 
-double beyond_right_share(std::vector<ScoredGroup> groups, double target_length) {
+double beyond_correct_share(std::vector<ScoredGroup> groups, double target_length) {
   StepOutcome step;
   for (ScoredGroup& group : groups) {
     for (Score& score : group.scores) score.target_length = target_length;
@@ -196,7 +196,7 @@ double beyond_right_share(std::vector<ScoredGroup> groups, double target_length)
   }
   step.groups = std::move(groups);
   for (const auto& [name, value] : step_metrics(step, {kRewards})) {
-    if (name == "wrong_beyond_right_share") return value;
+    if (name == "incorrect_beyond_correct_share") return value;
   }
   return -1;
 }
@@ -205,12 +205,12 @@ TEST(WrongBeyondRight, CountsIncorrectResponsesLongerThanAllCorrectOnesAndBelowT
   std::vector<ScoredGroup> groups = three_groups();
   add(groups[1], 5, false, -0.5F);                // shorter than the correct one of 6
   add(groups[1], 12, false, -0.5F);               // truncated
-  EXPECT_EQ(beyond_right_share(groups, 9), 0.5);  // 8 of {8, 5}; 10 and 6 have no correct one
-  EXPECT_EQ(beyond_right_share(groups, 8), 0.0);  // 8 reaches the target
+  EXPECT_EQ(beyond_correct_share(groups, 9), 0.5);  // 8 of {8, 5}; 10 and 6 have no correct one
+  EXPECT_EQ(beyond_correct_share(groups, 8), 0.0);  // 8 reaches the target
 }
 
 TEST(WrongBeyondRight, IsOmittedWithoutAMixedGroup) {
-  EXPECT_EQ(beyond_right_share({three_groups()[0], three_groups()[2]}, 9), -1);
+  EXPECT_EQ(beyond_correct_share({three_groups()[0], three_groups()[2]}, 9), -1);
 }
 
 TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
@@ -223,8 +223,8 @@ TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
   const Metrics metrics = step_metrics(step, {kRewards});
   const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
   EXPECT_EQ(by_name.at("groups_generated"), 4);
-  EXPECT_EQ(by_name.at("groups_dropped_all_right"), 1);
-  EXPECT_EQ(by_name.at("groups_dropped_all_wrong"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_all_correct"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_all_incorrect"), 1);
   EXPECT_EQ(by_name.at("groups_surplus"), 1);
   EXPECT_EQ(by_name.at("groups_missing"), 1);
   EXPECT_EQ(by_name.at("generated_accuracy"), 0.5);
