@@ -1,5 +1,5 @@
 // Reads and writes Parquet files through Arrow. Only parquet.cpp includes Arrow. Builds without
-// Arrow use parquet_missing.cpp instead.
+// Arrow use parquet_stub.cpp instead.
 #pragma once
 
 #include <filesystem>

@@ -61,7 +61,7 @@ const std::vector<std::string>& program_folders() {
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 std::string unit_of(const std::string& path) {
-  return without_ending(without_ending(fs::path(path).stem().string(), "_stub"), "_missing");
+  return without_ending(fs::path(path).stem().string(), "_stub");
 }
 
 std::map<std::string, std::set<std::string>> units_by_folder() {

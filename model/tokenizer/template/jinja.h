@@ -1,5 +1,5 @@
 // Chat templates in Jinja, rendered by llama.cpp's engine (common/jinja). Only jinja.cpp depends on
-// the engine. Without the engine, jinja_missing.cpp rejects every template.
+// the engine. Without the engine, jinja_stub.cpp rejects every template.
 #pragma once
 
 #include <map>
