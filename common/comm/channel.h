@@ -14,8 +14,8 @@
 
 namespace lie {
 
-inline std::size_t group_of(const RolloutGroup& part) {
-  return static_cast<std::size_t>(part.ticket.group);
+inline std::size_t group_of(const RolloutGroup& fragment) {
+  return static_cast<std::size_t>(fragment.ticket.group);
 }
 inline std::size_t group_of(const ScoredGroup& group) { return group_of(group.rollout); }
 

@@ -27,7 +27,7 @@ void fields(auto& io, VersionRun& r) { io(r.policy_version, r.tokens); }
 void fields(auto& io, Ticket& t) {
   io(t.step, t.group, t.policy_version);
   io.choice(t.purpose, Purpose::kEvaluate);
-  io(t.samples, t.prompt, t.part, t.planned);
+  io(t.samples, t.prompt, t.fragment, t.planned);
 }
 
 void fields(auto& io, TicketRequest& r) { io(r.free_slots, r.spare); }

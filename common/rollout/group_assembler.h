@@ -12,15 +12,15 @@
 
 namespace lie {
 
-/// Yields a group when its last part has arrived. Parts may arrive in any order. All parts of a
-/// group must arrive at the same object.
+/// Yields a group when its last fragment has arrived. Fragments may arrive in any order. All
+/// fragments of a group must arrive at the same object.
 class GroupAssembler : public PollableSource<RolloutGroup> {
  public:
-  /// Keeps a reference to `parts`.
-  explicit GroupAssembler(PollableSource<RolloutGroup>& parts) : parts_(parts) {}
+  /// Keeps a reference to `fragments`.
+  explicit GroupAssembler(PollableSource<RolloutGroup>& fragments) : fragments_(fragments) {}
 
-  /// Throws Error if a part arrives twice, if it does not match the earlier parts of its group, or
-  /// if the stream ends within a group.
+  /// Throws Error if a fragment arrives twice, if it does not match the earlier fragments of its
+  /// group, or if the stream ends within a group.
   std::optional<RolloutGroup> receive() override;
   std::optional<RolloutGroup> try_receive() override;
 
@@ -31,9 +31,9 @@ class GroupAssembler : public PollableSource<RolloutGroup> {
     std::int32_t missing = 0;  // samples
   };
 
-  std::optional<RolloutGroup> merged(RolloutGroup part);
+  std::optional<RolloutGroup> merged(RolloutGroup fragment);
 
-  PollableSource<RolloutGroup>& parts_;
+  PollableSource<RolloutGroup>& fragments_;
   std::map<Key, Unfinished> unfinished_;
 };
 

@@ -67,13 +67,14 @@ struct Ticket {
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;
-  /// Samples that this ticket requests, if other tickets request the rest. Empty: all samples.
-  SampleRange part = {};
+  /// The samples of the group that this ticket requests, if other tickets request the rest. Empty:
+  /// all samples.
+  SampleRange fragment = {};
   /// [samples] The policy version to use for each token, when a recorded schedule with several
   /// versions per response is replayed. Empty: the actor's current weights.
   std::vector<VersionRuns> planned = {};
 
-  SampleRange asked() const { return part.count > 0 ? part : SampleRange{0, samples}; }
+  SampleRange asked() const { return fragment.count > 0 ? fragment : SampleRange{0, samples}; }
 };
 
 /// A request for tickets, from an actor to the coordinator.

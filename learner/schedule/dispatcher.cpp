@@ -85,11 +85,11 @@ std::int64_t HandOut::samples_for(std::int64_t share, std::int64_t slots) const 
 Ticket HandOut::cut_off(std::int32_t samples) {
   samples_left_ -= samples;
   const auto [first, count] = groups_.front().asked();
-  Ticket part = groups_.front();
-  if (samples < part.samples) part.part = {first, samples};
-  groups_.front().part = {first + samples, count - samples};
+  Ticket next = groups_.front();
+  if (samples < next.samples) next.fragment = {first, samples};
+  groups_.front().fragment = {first + samples, count - samples};
   if (samples == count) groups_.pop_front();
-  return part;
+  return next;
 }
 
 // Parts are cut off from the front, so only the first may have begun.
@@ -108,8 +108,8 @@ void HandOut::end(const Ticket& group) {
     share_[static_cast<std::size_t>(actor)] += samples;
     handed += samples;
   }
-  if (group.part.count > 0 || handed != group.samples) {
-    fail("group {} came back in part: this is a defect of the transport, please report it",
+  if (group.fragment.count > 0 || handed != group.samples) {
+    fail("group {} came back in fragments: this is a defect of the transport, please report it",
          group.group);
   }
 }
@@ -147,7 +147,7 @@ bool Dispatcher::may_begin(const HandOut& tickets) const {
   return !version_ || tickets.policy_version() == *version_;
 }
 
-/// The rest of a group that has begun belongs to the weights of its first part.
+/// The rest of a group that has begun belongs to the weights of its first fragment.
 bool Dispatcher::may_hand_out(const HandOut& tickets) const {
   return tickets.is_within_group() || may_begin(tickets);
 }

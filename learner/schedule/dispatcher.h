@@ -1,5 +1,5 @@
 // Hands out tickets to actors: which tickets an actor gets next, and which groups are in flight.
-// Groups of a phase are dealt to actors as a whole if there are plenty, and in parts if actors
+// Groups of a phase are dealt to actors as a whole if there are plenty, and in fragments if actors
 // would stay idle otherwise.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace lie {
 class HandOut {
  public:
   /// `groups`: a ticket for each complete group. `actors` >= 1. `cuts`: whether groups may be
-  /// handed out in parts.
+  /// handed out in fragments.
   HandOut(std::deque<Ticket> groups, std::size_t actors, bool cuts = true);
 
   /// Returns whether all samples are handed out.
@@ -33,7 +33,7 @@ class HandOut {
   /// Returns the policy version under which a group in flight was handed out.
   std::int64_t version_of(std::int64_t group) const { return in_flight_.at(group).version; }
   bool all_ended() const { return done() && in_flight() == 0; }
-  /// Returns whether a group is handed out in part.
+  /// Returns whether a group is handed out in fragments.
   bool is_within_group() const { return !done() && is_in_flight(groups_.front().group); }
   bool has_more_to_begin() const;
   /// Returns the policy version of the remaining tickets. Requires !done().
@@ -41,7 +41,7 @@ class HandOut {
   /// Returns the next tickets for an actor: as many as fit its free slots, but at least one, since
   /// a group may need more slots than an actor has. Returns none while the actor holds its share.
   /// `begins`: whether further groups may begin, besides the rest of one that is handed out in
-  /// part. Tickets for any version become tickets for `version`.
+  /// fragments. Tickets for any version become tickets for `version`.
   std::vector<Ticket> next(int actor, TicketRequest request, bool begins = true,
                            std::int64_t version = Ticket::kAnyVersion);
   /// Ends a group, whose actors may then hold as much more. Throws Error if the group is not in
@@ -86,7 +86,7 @@ class Dispatcher {
   /// While new weights are announced, groups for any version wait for them.
   void announce(bool announces) { announces_ = announces; }
 
-  /// Returns the next tickets for an actor, in parts of groups if that keeps actors busy. Empty
+  /// Returns the next tickets for an actor, in fragments of groups if that keeps actors busy. Empty
   /// if there are none for now.
   std::vector<Ticket> next(const WaitingActor& waiting);
   /// Ends a group in flight. Throws Error if it is not in flight or not complete.

@@ -61,7 +61,7 @@ TEST(Generator, ATicketForSomeSamplesGivesTheTokensOfTheCompleteGroup) {
   const RolloutGroup group = generate(policy, tiny_rollout(), {whole})[4];
   for (const SampleRange range : {SampleRange{0, 1}, SampleRange{2, 3}, SampleRange{5, 1}}) {
     Ticket ticket = whole;
-    ticket.part = range;
+    ticket.fragment = range;
     const RolloutGroup part = generate(policy, tiny_rollout(), {ticket})[4];
     ASSERT_EQ(std::ssize(part.responses), range.count);
     for (std::int32_t i = 0; i < range.count; ++i) {
@@ -242,7 +242,7 @@ TEST(Generator, RejectsInvalidTicketsAndOptions) {
   expect_error([&] { generator.add(ticket_for(9, "A", 1)); }, "row 9");
   expect_error([&] { generator.add(ticket_for(9, "a", 0)); }, "samples");
   Ticket beyond = ticket_for(9, "a", 4);
-  beyond.part = {2, 3};
+  beyond.fragment = {2, 3};
   expect_error([&] { generator.add(beyond); }, "3 samples from number 2 on; its group has 4");
   options.sampling.max_response_tokens = 193;
   expect_error([&] { policy.generator(options); }, "max_position_embeddings");

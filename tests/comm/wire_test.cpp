@@ -19,7 +19,7 @@ void set(Bytes& message, std::size_t at, Value value) {
 
 TEST(Wire, ScoredGroupKeepsEveryField) {
   ScoredGroup sent = example_scored(9);
-  sent.rollout.ticket.part = {1, 1};
+  sent.rollout.ticket.fragment = {1, 1};
   sent.rollout.ticket.planned = {{{6, 5}}, {{6, 1}, {7, 2}}};
   sent.rollout.responses[1].versions = {{6, 1}, {7, 2}};
   const auto got = unpack<ScoredGroup>(pack(sent));
@@ -29,7 +29,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(ticket.policy_version, 6);
   EXPECT_EQ(ticket.purpose, Purpose::kEvaluate);
   EXPECT_EQ(ticket.samples, 2);
-  EXPECT_EQ(ticket.part, (SampleRange{1, 1}));
+  EXPECT_EQ(ticket.fragment, (SampleRange{1, 1}));
   EXPECT_EQ(ticket.planned, sent.rollout.ticket.planned);
   EXPECT_EQ(ticket.prompt.problem, 50);
   EXPECT_EQ(ticket.prompt.text, sent.rollout.ticket.prompt.text);

@@ -14,23 +14,24 @@ namespace {
 
 /// Returns samples `first` to `first + count - 1` of a group of five. Sample i of group g has the
 /// one token 10 g + i and comes from `actor`.
-RolloutGroup part(std::int64_t group, std::int32_t first, std::int32_t count,
-                  std::int32_t actor = 0) {
-  RolloutGroup part;
-  part.ticket = {.step = 3, .group = group, .samples = 5, .prompt = {}, .part = {first, count}};
-  part.prompt_ids = {static_cast<std::int32_t>(group)};
+RolloutGroup fragment(std::int64_t group, std::int32_t first, std::int32_t count,
+                      std::int32_t actor = 0) {
+  RolloutGroup fragment;
+  fragment.ticket = {
+      .step = 3, .group = group, .samples = 5, .prompt = {}, .fragment = {first, count}};
+  fragment.prompt_ids = {static_cast<std::int32_t>(group)};
   for (std::int32_t i = first; i < first + count; ++i) {
-    part.responses.push_back({.ids = {static_cast<std::int32_t>(10 * group) + i},
-                              .behavior_log_probs = {-1},
-                              .actor = actor});
+    fragment.responses.push_back({.ids = {static_cast<std::int32_t>(10 * group) + i},
+                                  .behavior_log_probs = {-1},
+                                  .actor = actor});
   }
-  part.actor_clocks = {{actor, {1.0, 2.0}}};
-  return part;
+  fragment.actor_clocks = {{actor, {1.0, 2.0}}};
+  return fragment;
 }
 
-std::vector<RolloutGroup> merge(const std::vector<RolloutGroup>& parts) {
+std::vector<RolloutGroup> merge(const std::vector<RolloutGroup>& fragments) {
   BoundedQueue<RolloutGroup> queue(100);
-  for (const RolloutGroup& one : parts) queue.send(one);
+  for (const RolloutGroup& one : fragments) queue.send(one);
   queue.close();
   GroupAssembler assembler(queue);
   std::vector<RolloutGroup> groups;
@@ -38,9 +39,9 @@ std::vector<RolloutGroup> merge(const std::vector<RolloutGroup>& parts) {
   return groups;
 }
 
-void expect_refused(const std::vector<RolloutGroup>& parts, const std::string& why) {
+void expect_refused(const std::vector<RolloutGroup>& fragments, const std::string& why) {
   try {
-    merge(parts);
+    merge(fragments);
     FAIL() << "accepted; expected: " << why;
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
@@ -48,16 +49,17 @@ void expect_refused(const std::vector<RolloutGroup>& parts, const std::string& w
 }
 
 TEST(GroupAssembler, MergesPartsInAnyOrder) {
-  std::vector<RolloutGroup> parts = {part(0, 0, 2, 4), part(0, 2, 1, 5), part(0, 3, 2, 4)};
+  std::vector<RolloutGroup> fragments = {fragment(0, 0, 2, 4), fragment(0, 2, 1, 5),
+                                         fragment(0, 3, 2, 4)};
   std::vector<int> order = {0, 1, 2};
   do {
-    const auto groups = merge({parts[static_cast<std::size_t>(order[0])], part(1, 1, 4),
-                               parts[static_cast<std::size_t>(order[1])], part(1, 0, 1),
-                               parts[static_cast<std::size_t>(order[2])]});
+    const auto groups = merge({fragments[static_cast<std::size_t>(order[0])], fragment(1, 1, 4),
+                               fragments[static_cast<std::size_t>(order[1])], fragment(1, 0, 1),
+                               fragments[static_cast<std::size_t>(order[2])]});
     ASSERT_EQ(groups.size(), 2U);
-    EXPECT_EQ(groups[0].ticket.group, 1) << "a group is complete with its last part";
+    EXPECT_EQ(groups[0].ticket.group, 1) << "a group is complete with its last fragment";
     const RolloutGroup& group = groups[1];
-    EXPECT_EQ(group.ticket.part, SampleRange());
+    EXPECT_EQ(group.ticket.fragment, SampleRange());
     EXPECT_EQ(group.ticket.step, 3);
     EXPECT_EQ(group.prompt_ids, std::vector<std::int32_t>{0});
     std::vector<std::int32_t> ids, actors;
@@ -72,40 +74,40 @@ TEST(GroupAssembler, MergesPartsInAnyOrder) {
 }
 
 TEST(GroupAssembler, PassesCompleteGroupsUnchanged) {
-  RolloutGroup complete = part(0, 0, 5);
-  complete.ticket.part = {};
+  RolloutGroup complete = fragment(0, 0, 5);
+  complete.ticket.fragment = {};
   EXPECT_EQ(merge({complete}).at(0).responses.size(), 5U);
 }
 
 TEST(GroupAssembler, YieldsNothingBeforeTheLastPart) {
   BoundedQueue<RolloutGroup> queue(4);
   GroupAssembler assembler(queue);
-  queue.send(part(0, 0, 4));
+  queue.send(fragment(0, 0, 4));
   EXPECT_FALSE(assembler.try_receive());
-  queue.send(part(0, 4, 1));
+  queue.send(fragment(0, 4, 1));
   EXPECT_TRUE(assembler.try_receive());
 }
 
 TEST(GroupAssembler, RefusesDuplicateMissingAndMismatchedParts) {
-  expect_refused({part(0, 0, 2), part(0, 1, 2)}, "arrived twice");
-  expect_refused({part(0, 0, 2)}, "never arrived");
-  expect_refused({part(0, 0, 5), part(0, 0, 2)}, "never arrived");
-  expect_refused({part(0, 3, 3)}, "no such part");
-  expect_refused({part(0, -1, 3)}, "no such part");
-  RolloutGroup short_of_one = part(0, 0, 3);
+  expect_refused({fragment(0, 0, 2), fragment(0, 1, 2)}, "arrived twice");
+  expect_refused({fragment(0, 0, 2)}, "never arrived");
+  expect_refused({fragment(0, 0, 5), fragment(0, 0, 2)}, "never arrived");
+  expect_refused({fragment(0, 3, 3)}, "no such fragment");
+  expect_refused({fragment(0, -1, 3)}, "no such fragment");
+  RolloutGroup short_of_one = fragment(0, 0, 3);
   short_of_one.responses.pop_back();
   expect_refused({short_of_one}, "another number of responses");
-  RolloutGroup other_policy = part(0, 2, 3);
+  RolloutGroup other_policy = fragment(0, 2, 3);
   other_policy.ticket.policy_version = 9;
-  expect_refused({part(0, 0, 2), other_policy}, "another prompt or policy");
+  expect_refused({fragment(0, 0, 2), other_policy}, "another prompt or policy");
 }
 
 TEST(GroupAssembler, SeparatesEvaluationAndTrainingGroups) {
-  RolloutGroup evaluated = part(0, 0, 2);
+  RolloutGroup evaluated = fragment(0, 0, 2);
   evaluated.ticket.purpose = Purpose::kEvaluate;
-  RolloutGroup rest = part(0, 2, 3);
+  RolloutGroup rest = fragment(0, 2, 3);
   rest.ticket.purpose = Purpose::kEvaluate;
-  EXPECT_EQ(merge({part(0, 0, 2), evaluated, part(0, 2, 3), rest}).size(), 2U);
+  EXPECT_EQ(merge({fragment(0, 0, 2), evaluated, fragment(0, 2, 3), rest}).size(), 2U);
 }
 
 }  // namespace

@@ -25,10 +25,10 @@
 namespace lie {
 namespace {
 
-/// Runs this rank's roles in a part of the run, with the settings of that part. Returns whether
-/// another part follows. Collective over the world.
-bool run_part(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-              const RoleLayout& layout, Collective& world, EarlyStop& stop) {
+/// Runs this rank's roles in a stage of the run, with the settings of that stage. Returns whether
+/// another stage follows. Collective over the world.
+bool run_stage(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+               const RoleLayout& layout, Collective& world, EarlyStop& stop) {
   const TrainConfig settings = settings_of(config, start);
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
@@ -93,8 +93,8 @@ void train(Job& job, const ConfigArguments& arguments) {
   }
   RunStart start = share_start(prepared.start, *world);
   if (is_finished(start)) return;
-  while (run_part(job, config, start, std::move(prepared.inputs.prompts), layout, *world, stop)) {
-    if (job.rank() == 0) prepared = prepare_next_part(config);
+  while (run_stage(job, config, start, std::move(prepared.inputs.prompts), layout, *world, stop)) {
+    if (job.rank() == 0) prepared = prepare_next_stage(config);
     start = share_start(prepared.start, *world);
     if (is_finished(start)) break;
   }

@@ -137,12 +137,12 @@ TEST(HandOut, AnActorThatHoldsItsShareGetsMoreWhenAGroupEnds) {
 
 TEST(HandOut, RefusesAGroupThatArrivesTwiceOrInPart) {
   HandOut out(groups(1, 4), 2);
-  const Ticket part = out.next(0, {100}).at(0);
-  EXPECT_EQ(part.part, (SampleRange{0, 2}));
-  Ticket whole = part;
-  whole.part = {};
-  EXPECT_THROW(HandOut(out).end(part), Error);
-  EXPECT_THROW(HandOut(out).end(whole), Error) << "the other part was not handed out";
+  const Ticket fragment = out.next(0, {100}).at(0);
+  EXPECT_EQ(fragment.fragment, (SampleRange{0, 2}));
+  Ticket whole = fragment;
+  whole.fragment = {};
+  EXPECT_THROW(HandOut(out).end(fragment), Error);
+  EXPECT_THROW(HandOut(out).end(whole), Error) << "the other fragment was not handed out";
   out.next(1, {100});
   out.end(whole);
   EXPECT_THROW(out.end(whole), Error);

@@ -46,7 +46,7 @@ std::int64_t decode_row(const ModelConfig& model) {
 }
 
 /// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
-/// from the master weights. One of several learners holds only a fragment of the master weights, so
+/// from the master weights. One of several learners holds only a range of the master weights, so
 /// it needs copies.
 std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
   const Elements elements = elements_of(model);

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Returns the first policy version that anything is generated with: a version beyond the last one
-/// if the log has all steps of this part of the run. A schedule to follow may need versions of
+/// if the log has all steps of this stage of the run. A schedule to follow may need versions of
 /// logged steps.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   if (start.logged_step >= start.last_step) return start.last_step + 1;

@@ -72,7 +72,7 @@ std::int64_t end_of_run(const TrainConfig& config, std::int64_t logged_step) {
   return config.run.steps;
 }
 
-/// Returns the part of the run that begins at `start`: up to the first change of settings after
+/// Returns the stage of the run that begins at `start`: up to the first change of settings after
 /// it, or up to the end of the run.
 RunStart with_part(RunStart start, const TrainConfig& config) {
   start.last_step = end_of_run(config, std::max(start.step, start.logged_step));

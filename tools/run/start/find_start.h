@@ -1,5 +1,5 @@
-// Finds where the next part of a run begins: at step 0 with the configured model, or after the step
-// of a checkpoint.
+// Finds where the next stage of a run begins: at step 0 with the configured model, or after the
+// step of a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SavedSteps {
 /// left. Only the writer of the directory may call it. Throws Error as valid_checkpoint() does.
 SavedSteps recover_saved_steps(const TrainConfig& config);
 
-/// Returns the part of the run that begins after the saved steps. It has no end_of_sequence_ids.
+/// Returns the stage of the run that begins after the saved steps. It has no end_of_sequence_ids.
 /// Only the writer of the directory may call it. Throws Error if the schedule that the run follows
 /// needs older weights than any checkpoint leads to.
 RunStart find_start(const TrainConfig& config, const SavedSteps& saved);

@@ -83,9 +83,9 @@ void report_losses(const TrainConfig& config, std::int64_t last) {
   }
 }
 
-/// Prepares the files of the part of the run that comes next. `checked`: the inputs, if they were
+/// Prepares the files of the stage of the run that comes next. `checked`: the inputs, if they were
 /// checked with the settings of `config`, which a part with former settings does not have.
-PreparedRun prepare_part(const TrainConfig& config, std::optional<RunInputs> checked) {
+PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> checked) {
   const SavedSteps saved = recover_saved_steps(config);
   RunStart start = find_start(config, saved);
   const TrainConfig settings = settings_of(config, start);
@@ -102,10 +102,10 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   check_directory_before_start(config);
   RunInputs inputs = check_inputs(config);
   open_directory(job, config, command);
-  return prepare_part(config, std::move(inputs));
+  return prepare_stage(config, std::move(inputs));
 }
 
-PreparedRun prepare_next_part(const TrainConfig& config) { return prepare_part(config, {}); }
+PreparedRun prepare_next_stage(const TrainConfig& config) { return prepare_stage(config, {}); }
 
 TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
   if (start.settings.empty()) return config;

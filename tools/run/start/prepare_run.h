@@ -1,5 +1,5 @@
-// Prepares a run, part by part: checks its inputs, creates or resumes its directory, and finds
-// where it begins. A run whose settings were changed has several parts.
+// Prepares a run, stage by stage: checks its inputs, creates or resumes its directory, and finds
+// where it begins. A run whose settings were changed has several stages.
 #pragma once
 
 #include <string_view>
@@ -14,23 +14,23 @@ namespace lie {
 
 struct PreparedRun {
   RunStart start;
-  RunInputs inputs;  // with the settings of the part that begins at `start`
+  RunInputs inputs;  // with the settings of the stage that begins at `start`
 };
 
 /// Checks model, tokenizer, data and run directory, then creates the run directory or resumes its
 /// run. With run.resume changed, keeps the settings of the logged steps as a former config
-/// (common/config/config_history.h) and sets the journal aside. Returns the first part of the run
+/// (common/config/config_history.h) and sets the journal aside. Returns the first stage of the run
 /// that is not in a checkpoint. Rank 0 only. From then on this job is the only writer of the
 /// directory. Recovers the log that a killed process left. `command` names this program in the
 /// error that other jobs get if they want the directory. Throws Error before anything is written if
 /// a check fails.
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
 
-/// Prepares the next part of the run after the one that ended at RunStart::last_step, which is
+/// Prepares the next stage of the run after the one that ended at RunStart::last_step, which is
 /// before run.steps. Rank 0 only.
-PreparedRun prepare_next_part(const TrainConfig& config);
+PreparedRun prepare_next_stage(const TrainConfig& config);
 
-/// Returns the config with the settings of the part that begins at `start`.
+/// Returns the config with the settings of the stage that begins at `start`.
 TrainConfig settings_of(const TrainConfig& config, const RunStart& start);
 
 /// Returns or throws what prepare_run would, but writes, renames and locks nothing. Does not

@@ -1,4 +1,4 @@
-// Where a part of a run begins and ends. Rank 0 decides it, and all ranks get the same.
+// Where a stage of a run begins and ends. Rank 0 decides it, and all ranks get the same.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct RunStart {
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // whether model_directory is a checkpoint
   std::int64_t logged_step = 0;  // the steps after `step` up to this one are replayed from the log
-  /// The step at which this part of the run ends: run.steps, the step that met run.stop_when, or a
+  /// The step at which this stage of the run ends: run.steps, the step that met run.stop_when, or a
   /// step after which the settings were changed.
   std::int64_t last_step = 0;
-  std::filesystem::path settings = {};  // the former config of this part; empty: config.yaml
+  std::filesystem::path settings = {};  // the former config of this stage; empty: config.yaml
   std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
 };
 
