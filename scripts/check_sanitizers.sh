@@ -30,7 +30,8 @@ for preset in "${presets[@]}"; do
   export TSAN_OPTIONS="suppressions=$supp/tsan.supp:ignore_noninstrumented_modules=1:log_path=$reports/report"
   begin="$SECONDS"
   cmake --preset "$preset" >/dev/null
-  cmake --build "build/$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}"
+  read -ra targets <<<"${LIE_TARGETS:-all}"
+  cmake --build "build/$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}" --target "${targets[@]}"
   built="$SECONDS"
   rm -rf "$reports" && mkdir -p "$reports"
   ctest --test-dir "build/$preset" --output-on-failure --timeout 7200 "$@" || failed=1
