@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/base/fault.h"
 #include "common/io/file.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {

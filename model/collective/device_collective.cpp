@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "common/comm/collective/nccl_collective.h"
 #include "common/process/log.h"
-#include "model/weights/weights.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
+#include "model/cpu/kernels/bf16_attention_kernels.h"
 
 namespace lie::cpu {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "model/cpu/kernels/attention_kernels.h"
+#include "model/cpu/kernels/attention_jobs.h"
 #include "model/cpu/kernels/kernels.h"
 #include "model/cpu/sampling.h"
 #include "model/operators/operators.h"

@@ -3,6 +3,7 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/io/sha256.h"
+#include "model/weights/host_blocks.h"
 
 namespace lie {
 

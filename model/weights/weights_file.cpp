@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json_node.h"
+#include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 

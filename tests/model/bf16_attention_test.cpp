@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cpu/kernels/bf16_attention_kernels.h"
 #include "model/cpu/kernels/bf16_kernels.h"
-#include "model/cpu/kernels/bf16_tiles.h"
+#include "model/cpu/kernels/bf16_page_tiles.h"
 #include "model/operators/operators.h"
 #include "tests/instruction_sets.h"
 #include "tests/model/bf16_numbers.h"

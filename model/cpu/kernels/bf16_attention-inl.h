@@ -8,7 +8,7 @@
 
 #include "model/cpu/kernels/attention-inl.h"
 #include "model/cpu/kernels/bf16-inl.h"
-#include "model/cpu/kernels/bf16_tiles.h"
+#include "model/cpu/kernels/bf16_page_tiles.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lie {

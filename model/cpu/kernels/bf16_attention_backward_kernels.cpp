@@ -2,7 +2,7 @@
 // from log_sum; the formulas are in attention_backward_kernels.cpp. Scores are computed transposed,
 // [positions, queries], page by page. Their rows are then the left operands of dV and dK. Pairs of
 // rows are the right operands of dQ, which is transposed as well.
-#include "model/cpu/kernels/bf16_kernels.h"
+#include "model/cpu/kernels/bf16_attention_kernels.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 // rounded to bf16 and summed by lanes in page order, then values weighted by them in page order. A
 // packed sequence is first copied into pages, so that training has the same order of operations as
 // decoding.
-#include "model/cpu/kernels/bf16_kernels.h"
+#include "model/cpu/kernels/bf16_attention_kernels.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Matmuls and attention whose operands are rounded to bf16 and whose sums are fp32 (model.device:
-// cpu-bf16). Each matmul works on a range of rows or columns so that threads can share one call.
+// Matmuls whose operands are rounded to bf16 and whose sums are fp32 (model.device: cpu-bf16). Each
+// matmul works on a range of rows or columns so that threads can share one call.
 // Neither the assignment of rows and columns to tiles nor the presence of a matrix unit changes any
 // bit.
 #pragma once
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "model/cpu/kernels/attention_kernels.h"
 #include "model/cpu/kernels/bf16_tiles.h"
 
 namespace lie::cpu {
@@ -61,19 +60,5 @@ void pack_tile(const float* rows, std::int64_t stride, std::int64_t count, std::
                std::uint16_t* tile);
 /// Rounds x [width] to bf16 in place.
 void round_row(float* x, std::int64_t width);
-
-// Attention as in attention_kernels.h with matmuls in bf16. Queries, keys, values, weights and
-// their gradients are rounded. Sums, the softmax and its results are fp32. A page of one layer and
-// KV head has the layout of TilePages.
-
-void store_position_in_bf16(const float* key, const float* value, std::int64_t head_width,
-                            std::int64_t place, void* part);
-std::int64_t paged_attention_scratch_in_bf16(std::int64_t length, std::int64_t group,
-                                             std::int64_t head_width);
-void attend_pages_in_bf16(const PagedAttention& job, float* scratch);
-std::int64_t sequence_attention_scratch_in_bf16(std::int64_t length, std::int64_t head_width);
-void attend_sequence_in_bf16(const SequenceAttention& job, float* scratch);
-std::int64_t sequence_gradient_scratch_in_bf16(std::int64_t length, std::int64_t head_width);
-void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, float* scratch);
 
 }  // namespace lie::cpu

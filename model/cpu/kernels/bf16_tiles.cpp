@@ -1,5 +1,7 @@
 #include "model/cpu/kernels/bf16_tiles.h"
 
+#include "model/cpu/kernels/bf16_page_tiles.h"
+
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
