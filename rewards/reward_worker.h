@@ -17,8 +17,8 @@ namespace lie {
 using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// Scores each response of a group. Keeps the decoded texts if coverage is counted in words. With
-/// options.budgets, scores of evaluations have the numbers "correct_at_4096", ...: 1 if the response
-/// is correct within the budget, else 0.
+/// options.budgets, scores of evaluations have the numbers "correct_at_4096", ...: 1 if the
+/// response is correct within the budget, else 0.
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
 
 /// The connections of a reward worker.

@@ -29,7 +29,8 @@ MetricsRow from_json(const OrderedJson& json) {
                  .values = {}};
   for (const auto& [name, value] : json.items()) {
     if (name == "step" || name == "wall_time" || name == kLineChecksum) continue;
-    row.values.emplace_back(present_metric_name(name), value.is_null() ? std::nan("") : value.get<double>());
+    row.values.emplace_back(present_metric_name(name),
+                            value.is_null() ? std::nan("") : value.get<double>());
   }
   return row;
 }

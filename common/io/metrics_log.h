@@ -45,8 +45,8 @@ struct MetricsFile {
   bool checked = false;             // whether the lines have checksums
 };
 
-/// Reads the valid rows, in the order of their steps, with the present names of metrics. An incomplete last line was left by a killed
-/// process and is not damage. A missing file has no rows.
+/// Reads the valid rows, in the order of their steps, with the present names of metrics. An
+/// incomplete last line was left by a killed process and is not damage. A missing file has no rows.
 MetricsFile read_valid_metrics(const std::filesystem::path& path);
 
 /// Reads the valid rows before the file is replaced. A damaged file is copied to PATH.damaged, or

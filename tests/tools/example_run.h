@@ -135,7 +135,8 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
     add("verdict_equal_share", right / n),
         add("verdict_unequal_share", 1 - right / n - cut / n / 2);
     add("verdict_no_answer_share", cut / n / 2);
-    add("groups_all_correct_share", 0.2 + 0.2 * x), add("groups_all_incorrect_share", 0.3 - 0.2 * x);
+    add("groups_all_correct_share", 0.2 + 0.2 * x),
+        add("groups_all_incorrect_share", 0.3 - 0.2 * x);
     add("groups_mixed_share", 0.5), add("advantage_mass_accuracy", 0.6),
         add("advantage_mass_length", 0.3);
     add("advantage_mass_redundancy", 0.1), add("clip_fraction", 0.1 + 0.1 * x);

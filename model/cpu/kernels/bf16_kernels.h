@@ -9,6 +9,7 @@
 #include <span>
 
 #include "model/cpu/kernels/bf16_tiles.h"
+#include "model/cpu/kernels/kernels.h"
 
 namespace lie::cpu {
 

@@ -124,8 +124,8 @@ TEST_F(StepMetrics, CountsResponsesAndGroups) {
   EXPECT_EQ(at("c_context_mean"), 5.0);
   EXPECT_NEAR(at("truncation_rate"), 1.0 / 6, 1e-15);
   EXPECT_EQ(at("verdict_no_answer_share"), 0.5);
-  for (const char* mix : {"groups_all_correct_share", "groups_mixed_share", "groups_all_incorrect_share",
-                          "groups_zero_advantage_share"}) {
+  for (const char* mix : {"groups_all_correct_share", "groups_mixed_share",
+                          "groups_all_incorrect_share", "groups_zero_advantage_share"}) {
     EXPECT_NEAR(at(mix), 1.0 / 3, 1e-15) << mix;
   }
   EXPECT_EQ(at("response_tokens"), 36.0);
@@ -203,8 +203,8 @@ double beyond_correct_share(std::vector<ScoredGroup> groups, double target_lengt
 
 TEST(WrongBeyondRight, CountsIncorrectResponsesLongerThanAllCorrectOnesAndBelowTheTarget) {
   std::vector<ScoredGroup> groups = three_groups();
-  add(groups[1], 5, false, -0.5F);                // shorter than the correct one of 6
-  add(groups[1], 12, false, -0.5F);               // truncated
+  add(groups[1], 5, false, -0.5F);                  // shorter than the correct one of 6
+  add(groups[1], 12, false, -0.5F);                 // truncated
   EXPECT_EQ(beyond_correct_share(groups, 9), 0.5);  // 8 of {8, 5}; 10 and 6 have no correct one
   EXPECT_EQ(beyond_correct_share(groups, 8), 0.0);  // 8 reaches the target
 }
