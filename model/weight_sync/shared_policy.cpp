@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/process/log.h"
+#include "model/collective/device_collective.h"
 
 namespace lie {
 namespace {
