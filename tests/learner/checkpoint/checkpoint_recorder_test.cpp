@@ -67,7 +67,7 @@ class Saver : public ::testing::Test {
 
   /// Changes weights, moments and counts.
   void train() {
-    const Buffer gradient = test::gradient_for(policy_.weights, 0.5F);
+    const test::Gradient gradient = test::gradient_for(policy_.weights, 0.5F);
     optimizer_.update(1, 1.0, gradient.view(), policy_.weights.flat());
   }
   CheckpointContents contents(std::int64_t step) const {
