@@ -103,7 +103,7 @@ TEST(ScoreTable, ShowsTheMeanOverTheStepsOfARange) {
   steps.back().turned_groups = 1;
   const std::string table = score_table(steps);
   EXPECT_THAT(table, HasSubstr("     6-7\n")) << "seven steps in five columns";
-  EXPECT_THAT(table, HasSubstr("groups_all_correct_share          logged   0.0000"));
+  EXPECT_THAT(table, HasSubstr("groups_all_correct_share        logged   0.0000"));
   EXPECT_THAT(table, HasSubstr("now      1.0000  1.0000  1.0000  1.0000  0.7500")) << "accuracy";
   EXPECT_THAT(table, HasSubstr("turned_groups_share                      0.0000  0.0000  0.0000  "
                                "0.0000  0.5000"));
