@@ -36,7 +36,10 @@ void fail_on_rank_1(const Job& job) {
 void while_others_join(Job& job) {
   ncclUniqueId id;
   const auto host = world_collective(job);
-  if (job.rank() == 1) host->broadcast_bytes(std::as_writable_bytes(std::span(&id, 1)), 0);
+  if (job.rank() == 1) {
+    host->broadcast_bytes(std::as_writable_bytes(std::span(&id, 1)), 0);
+    fake_gpu::wait_until_others_join();
+  }
   fail_on_rank_1(job);
   nccl_group(job);
 }

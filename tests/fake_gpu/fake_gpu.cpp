@@ -211,6 +211,14 @@ void set_bus_address(const std::string& address) { world().bus_address = address
 void* allocate(std::size_t bytes) {
   return world().allocated.emplace_back(SharedMemory::create(bytes).value()).bytes().data();
 }
+void wait_until_others_join() {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int other = 0; other < size; ++other) {  // the message of ncclComm::meet()
+    if (other != rank) MPI_Probe(other, kFirstTag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
 Usage usage() {
   Usage all = world().usage;
   all.communicators = static_cast<int>(world().communicators.size());

@@ -32,6 +32,10 @@ void set_bus_address(const std::string& address);
 /// Returns memory as cudaMalloc does, which is kept until the process ends.
 void* allocate(std::size_t bytes);
 
+/// Blocks until all other ranks of MPI_COMM_WORLD have begun to join their first communicator with
+/// this process.
+void wait_until_others_join();
+
 struct Usage {
   int communicators = 0, destroyed = 0, aborted = 0;
   int operations = 0;  // of NCCL
