@@ -10,6 +10,10 @@ namespace lie::latex {
 /// final points. Words are compared in this form.
 std::string normal_text(std::string_view text);
 
+/// Returns normal_text(), but with the capitals of a short word that differs from others by them: a
+/// formula (CO, NaCl) or a genotype (AaBb).
+std::string compared_text(std::string_view text);
+
 /// Returns normal_text(), but with its capitals, which distinguish units.
 std::string unit_text(std::string_view text);
 

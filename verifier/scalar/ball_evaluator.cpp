@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/text/scan.h"
 #include "verifier/scalar/ball_functions.h"
 #include "verifier/scalar/ball_series.h"
 #include "verifier/scalar/rational_value.h"
@@ -49,7 +50,10 @@ class BallEvaluator {
         acb_mul_ui(out.get(), out.get(), 180, precision_);
         return divide_into(*e.args[0], out);
       case Op::kUnit: return eval(*e.args[0], out);
-      case Op::kApply: return opaque(fmt::format("apply:{}", e.name), e, out);
+      case Op::kApply:
+        // Operations other than functions may have laws that are not known here.
+        unevaluated_ = unevaluated_ || !is_letter(e.name.front());
+        return opaque(fmt::format("apply:{}", e.name), e, out);
       case Op::kFunction: return function(e, out);
       case Op::kBinder: return binder(e, out);
       default: return false;
