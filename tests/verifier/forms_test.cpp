@@ -105,6 +105,7 @@ TEST(Forms, WordsOfDigitsAndCapitalsAreCodes) {
   expect_different("FF0000", "00FF00");
   expect_different("B0", "C0");
   expect_different("0A", "0B");
+  expect_different("BEEF0", "CAFE0");
   expect_different("0", "B0");
   expect_different("A", "1A");
   expect_different("A1", "A");

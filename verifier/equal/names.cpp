@@ -7,7 +7,6 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/parts.h"
-#include "verifier/latex/lexer/lexer.h"
 #include "verifier/latex/text.h"
 
 namespace lie::equal {
@@ -20,7 +19,7 @@ bool is_definition(const Expr& e) {
   if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
   // The derivative dy/dx is no function that is defined.
   const std::string& name = e.args[0]->name;
-  if (!is_letter(name.front()) || name.find('/') != std::string::npos) return false;
+  if (is_operation(*e.args[0]) || name.find('/') != std::string::npos) return false;
   return std::ranges::all_of(e.args[0]->args, [&](const Expr* argument) {
     return argument->op == Op::kSymbol && is_free_in(*e.args[1], argument->name);
   });
@@ -189,12 +188,6 @@ bool is_word_of_letters(const Expr& e) {
          });
 }
 
-// Returns whether a name is a Greek letter. Omega is another letter than omega.
-bool is_greek(std::string_view name) {
-  name = name.substr(0, name.find('_'));
-  return name.size() > 1 && latex::command(name) != nullptr;
-}
-
 }  // namespace
 
 const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
@@ -210,7 +203,7 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   if (is_word_of_letters(*gold)) return answer;
   std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {
-    if (std::ranges::find(wanted, name) != wanted.end() || is_greek(name)) continue;
+    if (std::ranges::find(wanted, name) != wanted.end() || latex::is_greek(name)) continue;
     const auto at = std::ranges::find_if(
         wanted, [&](const std::string& w) { return lowered(w) == lowered(name); });
     if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;

@@ -160,6 +160,11 @@ bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
   return std::ranges::any_of(e.args, [test](const Expr* arg) { return test(*arg); });
 }
 
+bool is_operation(const Expr& e) {
+  const char first = e.op == Op::kApply ? e.name.front() : 'a';
+  return !((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z'));
+}
+
 bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }
 
 bool same_tree(const Expr& a, const Expr& b) {

@@ -218,6 +218,9 @@ bool any_arg(const Expr& e, bool (*test)(const Expr&));
 inline bool has_names(const Expr& e) { return e.has(trait::kName); }
 inline bool has_decimal(const Expr& e) { return e.has(trait::kDecimal); }
 inline bool has_binder(const Expr& e) { return e.has(trait::kBinder); }
+/// Returns whether a node is an operation with a sign as its name, such as f \circ g, whose laws
+/// are not known.
+bool is_operation(const Expr& e);
 /// Returns whether a node is a scalar without names.
 inline bool is_constant(const Expr& e) { return is_scalar(e) && !has_names(e); }
 /// Returns whether two trees are the same, node by node.

@@ -225,12 +225,37 @@ std::size_t Parser::form_length() const {
   return 0;
 }
 
+// Returns whether tokens may be a form, by their kinds and first letters. Most products, quantities
+// and words are none.
+bool Parser::may_be_form(std::size_t length) const {
+  constexpr std::string_view kRoman = "IVXLCDMiv";
+  constexpr std::string_view kInitials = "apjfmsondAPJFMSOND";  // of am, pm and the months
+  bool number = false, mark = false, roman = length > 1, code = false, word = false;
+  for (std::size_t n = 0; n < length; ++n) {
+    const Token& token = tok(n);
+    const std::string_view name = trimmed(token.name);
+    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !name.empty();
+    const bool beyond_ascii = words && static_cast<unsigned char>(name[0]) >= 0x80;
+    word = word || beyond_ascii || (words && kInitials.find(name[0]) != kInitials.npos);
+    number = number || token.kind == Tok::kNumber;
+    mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
+           (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
+    const bool capital = words && name[0] >= 'A' && name[0] <= 'Z';
+    code = code || token.kind == Tok::kSymbol ||
+           (token.kind == Tok::kWord && (capital || (n > 0 && !token.spaced)));
+    if (token.kind == Tok::kSymbol ? kRoman.find(name) == kRoman.npos : true) roman = false;
+    if (token.kind == Tok::kText && length == 1)
+      return std::ranges::any_of(name, is_digit) || name.find_first_not_of(kRoman) == name.npos;
+  }
+  return roman || (number && (mark || code || word));
+}
+
 // Parses a date, time, range or code that makes up an element. Returns nullptr for anything else.
 // Ranges count only outside of brackets, since (3-1, 2) is a point.
 const Expr* Parser::form() {
   if (is(Tok::kNumber) && ends_element(1)) return nullptr;
   std::size_t length = form_length();
-  if (length == 0) return nullptr;
+  if (length == 0 || !may_be_form(length)) return nullptr;
   std::optional<Form> form = read_form(source(at_, at_ + length));
   const bool measured = !form && length > 3 && is(Tok::kNumber) && is(Tok::kMinus, 1) &&
                         is(Tok::kNumber, 2) && is_one_of(tok(3).kind, Tok::kText, Tok::kWord);

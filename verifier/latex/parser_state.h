@@ -80,6 +80,7 @@ class Parser {
   const Expr* element();
   bool ends_element(std::size_t ahead) const;
   std::size_t form_length() const;
+  bool may_be_form(std::size_t length) const;
   const Expr* form();
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);

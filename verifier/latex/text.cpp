@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/text/scan.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 namespace {
@@ -86,6 +87,11 @@ std::string without_spacing(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
+}
+
+bool is_greek(std::string_view name) {
+  name = name.substr(0, name.find('_'));
+  return name.size() > 1 && command(name) != nullptr;
 }
 
 std::string normal_name(std::string_view text) {

@@ -17,6 +17,10 @@ std::string compared_text(std::string_view text);
 /// Returns normal_text(), but with its capitals, which distinguish units.
 std::string unit_text(std::string_view text);
 
+/// Returns whether a name is a Greek letter or another command, with or without an index. Omega is
+/// another letter than omega.
+bool is_greek(std::string_view name);
+
 /// Returns the text without white space, dollar signs, \left, \right and thin spaces. Texts that do
 /// not parse are compared in this form.
 std::string without_spacing(std::string_view text);

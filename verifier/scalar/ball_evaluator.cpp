@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/text/scan.h"
 #include "verifier/scalar/ball_functions.h"
 #include "verifier/scalar/ball_series.h"
 #include "verifier/scalar/rational_value.h"
@@ -51,8 +50,7 @@ class BallEvaluator {
         return divide_into(*e.args[0], out);
       case Op::kUnit: return eval(*e.args[0], out);
       case Op::kApply:
-        // Operations other than functions may have laws that are not known here.
-        unevaluated_ = unevaluated_ || !is_letter(e.name.front());
+        unevaluated_ = unevaluated_ || is_operation(e);
         return opaque(fmt::format("apply:{}", e.name), e, out);
       case Op::kFunction: return function(e, out);
       case Op::kBinder: return binder(e, out);
