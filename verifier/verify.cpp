@@ -9,6 +9,8 @@
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
 #include "verifier/extract/answer.h"
+#include "verifier/latex/characters.h"
+#include "verifier/latex/forms.h"
 #include "verifier/latex/parser.h"
 #include "verifier/latex/text.h"
 #include "verifier/rules/budget.h"
@@ -54,8 +56,12 @@ class Pair {
   }
 
   void refuse_copied(std::string_view gold, std::string_view prompt) {
-    const Side given = parsed(side(verdict_.extracted));
-    if (equal::is_copied(extract::from_gold(gold, options_), given.text, given.tree, prompt))
+    Side right = side(extract::from_gold(gold, options_)), given = side(verdict_.extracted);
+    bring_to_one_spelling(right, given);
+    given = parsed(std::move(given));
+    if (equal::is_copied(right.text, given.text, given.tree,
+                         latex::has_other_characters(prompt) ? latex::with_plain_characters(prompt)
+                                                             : std::string(prompt)))
       set(VerdictCode::kCopied, "an expression of the prompt with operations to carry out");
   }
 
@@ -64,12 +70,18 @@ class Pair {
     if (!boxed) return set(VerdictCode::kNoAnswer, "no balanced \\boxed{...} in the response");
     Side right = side(extract::from_gold(gold, options_));
     Side given = side(std::move(*boxed));
+    bring_to_one_spelling(right, given);
     if (!shortcut(right, given)) compare_sides(right, given);
     compare_options(right, given);
-    verdict_.extracted = std::move(given.text);
+    verdict_.extracted = std::move(written_.empty() ? given.text : written_);
   }
 
   void lenient(std::string_view gold, std::string_view response) {
+    std::string plain_gold, plain_response;
+    if (latex::has_other_characters(gold) || latex::has_other_characters(response)) {
+      gold = plain_gold = latex::with_plain_characters(gold);
+      response = plain_response = latex::with_plain_characters(response);
+    }
     Side right, given;
     extract::from_lenient_gold(gold, options_, taker(right));
     if (!right.found) right = parsed(side(extract::from_gold(gold, options_)));
@@ -82,6 +94,14 @@ class Pair {
     if (!verdict_.correct() && options_.identical_text && extract::ends_with_gold(response, gold))
       set(VerdictCode::kEqual, "the same text");
     verdict_.extracted = std::move(given.text);
+  }
+
+  // Brings both sides to one spelling of characters, if one of them has any beyond ASCII.
+  void bring_to_one_spelling(Side& right, Side& given) {
+    if (!latex::has_other_characters(right.text) && !latex::has_other_characters(given.text))
+      return;
+    right.text = latex::with_plain_characters(right.text);
+    written_ = std::exchange(given.text, latex::with_plain_characters(given.text));
   }
 
   static Side side(std::string text) { return {.text = std::move(text), .found = true}; }
@@ -218,6 +238,7 @@ class Pair {
   Budget budget_;
   expr::Arena arena_;
   Verdict verdict_;
+  std::string written_;  // the answer before its characters were brought to one spelling
 };
 
 }  // namespace
@@ -243,6 +264,20 @@ std::string unreadable_gold(std::string_view gold, const VerifierOptions& option
 
 std::string answer_in_gold(std::string_view gold, const VerifierOptions& options) {
   return extract::from_gold(gold, options);
+}
+
+std::string_view form_of_gold(std::string_view gold, const VerifierOptions& options) {
+  std::string answer = extract::from_gold(gold, options);
+  if (latex::has_other_characters(answer)) answer = latex::with_plain_characters(answer);
+  const std::optional<latex::Form> form = latex::read_form(answer);
+  if (!form) return "";
+  switch (form->sort) {
+    case latex::Sort::kDate: return "dates";
+    case latex::Sort::kTime: return "times of day";
+    case latex::Sort::kRange: return "ranges";
+    case latex::Sort::kCode: return "codes";
+  }
+  return "";
 }
 
 void release_thread_caches() { flint_cleanup(); }

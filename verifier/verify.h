@@ -42,6 +42,10 @@ std::string unreadable_gold(std::string_view gold, const VerifierOptions& option
 /// content, or all of it.
 std::string answer_in_gold(std::string_view gold, const VerifierOptions& options = {});
 
+/// Returns "dates", "times of day", "ranges" or "codes" if a gold has such a form, and an empty
+/// text otherwise. Such a gold is compared as it is written, and is no arithmetic.
+std::string_view form_of_gold(std::string_view gold, const VerifierOptions& options = {});
+
 /// Frees FLINT's caches of the calling thread. Call it before a thread that verified ends.
 void release_thread_caches();
 

@@ -509,5 +509,92 @@ TEST(Rules, ASetBuilderWhoseConditionIsNotSolvedIsNoInterval) {
   expect_equal("(-2,3) \\cup (3,\\infty)", "\\{x : x > -2, x \\neq 3\\}");
 }
 
+TEST(Rules, CapitalsTellFormulasAndGenotypesApart) {
+  expect_equal("\\text{Yes}", "\\text{yes}");
+  expect_equal("\\text{EVEN}", "\\text{even}");
+  expect_equal("\\text{NO}", "\\text{No}");
+  expect_equal("X^2", "x^2");
+  expect_equal("\\text{NaCl}", "NaCl");
+  expect_different("\\text{AaBb}", "\\text{AABB}");
+  expect_different("\\text{aabb}", "\\text{AABB}");
+  expect_different("\\text{CO}", "\\text{Co}");
+  expect_different("AA", "aa");
+  expect_different("\\Omega", "\\omega");
+  expect_different("\\Delta", "\\delta");
+  expect_different("mg", "Mg");
+  expect_different("5 mW", "5 MW");
+}
+
+TEST(Rules, OppositesAndOtherThingsAreNoUnitsThatAgree) {
+  expect_equal("5\\text{ apples}", "5");
+  expect_equal("5\\text{ apples}", "5\\text{ red apples}");
+  expect_equal("5\\text{ apple}", "5\\text{ apples}");
+  expect_equal("12\\text{ ways}", "12\\text{ arrangements}");
+  expect_equal("7,4", "7 \\text{ stuffed goats and } 4 \\text{ toy helicopters}");
+  expect_different("5\\% \\text{ increase}", "5\\%\\text{ decrease}");
+  expect_different("\\$5\\text{ profit}", "\\$5\\text{ loss}");
+  expect_different("5\\text{ m up}", "5\\text{ m down}");
+  expect_different("5\\text{ or more}", "5\\text{ or less}");
+  expect_different("5\\text{ at least}", "5\\text{ at most}");
+  expect_different("5\\text{ km north}", "5\\text{ km south}");
+  expect_different("90^\\circ\\text{ clockwise}", "90^\\circ\\text{ counterclockwise}");
+  expect_different("5\\text{ apples}", "5\\text{ oranges}");
+  expect_different("12\\text{ boys}", "12\\text{ girls}");
+}
+
+TEST(Rules, ProductsOfUnitsAreUnits) {
+  expect_equal("5\\text{ kg m/s}", "5");
+  expect_equal("5\\text{ N m}", "5\\text{ J}");
+  expect_equal("5 kg m/s", "5\\text{ kg}\\cdot\\text{m/s}");
+  expect_equal("25^\\circ\\text{C}", "25^\\circ C");
+  expect_equal("25^\\circ\\text{C}", "25");
+  expect_equal("5\\text{ C}", "5\\text{ coulombs}");
+  expect_different("5\\text{ kg m/s}", "5\\text{ kg}");
+  expect_different("5\\text{ C}", "5^\\circ\\text{C}");
+  expect_different("5\\text{ m/s}", "5\\text{ m/s}^2");
+  expect_different("25^\\circ\\text{C}", "25^\\circ\\text{F}");
+}
+
+TEST(Rules, ResiduesHaveAModulus) {
+  expect_equal("3 \\pmod 7", "3");
+  expect_equal("3", "10 \\pmod 7");
+  expect_equal("x\\equiv 3 \\pmod 7", "x\\equiv 10 \\pmod 7");
+  expect_equal("x \\equiv -1 \\pmod 5", "x \\equiv 4 \\pmod 5");
+  expect_equal("x\\equiv 3 \\pmod 7", "3 \\pmod 7");
+  expect_equal("3 \\pmod 7", "3 \\mod 7");
+  expect_equal("x \\equiv 3 \\pmod 7", "x \\equiv 3\\ (\\text{mod } 7)");
+  expect_equal("2", "17 \\bmod 5");
+  expect_different("3 \\pmod 7", "3 \\pmod 5");
+  expect_different("3 \\bmod 7", "3 \\bmod 5");
+  expect_different("1 \\pmod{12}", "1 \\pmod{11}");
+  expect_different("x\\equiv 3 \\pmod 7", "x\\equiv 4 \\pmod 7");
+  expect_different("x\\equiv 3 \\pmod 7", "y\\equiv 3 \\pmod 7");
+}
+
+TEST(Rules, AConstantsNameGivesNoDigits) {
+  expect_different("3.14159265", "\\pi");
+  expect_different("2.71828183", "e");
+  expect_equal("\\pi", "3.14159265");
+  expect_equal("1.41421356", "\\sqrt2");
+}
+
+TEST(Rules, AnUnsolvedRelationIsNoInterval) {
+  expect_different("(-3,3)", "|x| < 3");
+  expect_different("(0,2)", "\\frac1x > \\frac12");
+  expect_different("(2,\\infty)", "x + x > 4");
+  expect_equal("(-3,3)", "-3 < x < 3");
+  expect_equal("|x| < 3", "(-3,3)");
+  expect_equal("(2,\\infty)", "f(x) > 2");
+}
+
+TEST(Rules, LogarithmsNeedTheirBars) {
+  expect_different("\\ln|x| + C", "\\ln x + C");
+  expect_different("\\ln|x|", "\\ln(x)");
+  expect_different("\\frac12\\ln|x^2-1|", "\\frac12\\ln(x^2-1)");
+  expect_equal("\\ln|2x| + C", "\\ln|x| + C");
+  expect_equal("\\ln x", "\\ln|x|");
+  expect_equal("\\ln|x^2+1|", "\\ln(x^2+1)");
+}
+
 }  // namespace
 }  // namespace lie

@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/io/json_lines.h"
 #include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
@@ -89,6 +90,25 @@ std::string table(const std::map<std::string, SourceCounts>& sources,
   return text;
 }
 
+/// Returns a line for each form that golds are written in, such as dates.
+std::string forms(const Dataset& dataset) {
+  struct Found {
+    std::int64_t count = 0;
+    std::string first;
+  };
+  std::map<std::string_view, Found> found;
+  for (const Prompt& prompt : dataset.prompts) {
+    const std::string_view form = form_of_gold(prompt.gold);
+    if (!form.empty() && ++found[form].count == 1) found[form].first = prompt.gold;
+  }
+  std::string text;
+  for (const auto& [form, golds] : found)
+    text +=
+        fmt::format("{} of {} correct answers are {}, which are compared as such; the first: {}\n",
+                    golds.count, dataset.prompts.size(), form, json_quoted(golds.first));
+  return text;
+}
+
 std::string notes(const Dataset& dataset, const std::map<std::string, SourceCounts>& sources,
                   const DataArguments& arguments) {
   std::string text;
@@ -100,6 +120,7 @@ std::string notes(const Dataset& dataset, const std::map<std::string, SourceCoun
                     truncated, arguments.max_prompt_tokens);
   }
   for (const std::string& remark : dataset.remarks) text += remark + '\n';
+  text += forms(dataset);
   for (std::size_t i = 0; i < std::min(kReasonsShown, dataset.skipped.size()); ++i) {
     text += fmt::format("bad row: {}\n", dataset.skipped[i]);
   }

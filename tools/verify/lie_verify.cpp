@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/identity.h"
@@ -65,6 +67,31 @@ int file_of_pairs(const Arguments& arguments, const VerifierOptions& options) {
   return counts.bad_rows == 0 ? 0 : 2;
 }
 
+// Moves the answers behind "--", since an answer such as -\frac12 begins like an option.
+std::vector<const char*> with_answers_last(const CLI::App& app, int argc, char** argv) {
+  std::vector<const char*> out = {argv[0]}, answers;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const bool long_option = argument.starts_with("--") && argument.size() > 2;
+    const CLI::Option* option = app.get_option_no_throw(argv[i]);
+    if (argument == "--") {
+      answers.insert(answers.end(), argv + i + 1, argv + argc);
+      break;
+    }
+    const bool known = argument.starts_with('-') && argument.size() > 1 && option != nullptr;
+    if (!known && !long_option) {
+      answers.push_back(argv[i]);
+      continue;
+    }
+    out.push_back(argv[i]);
+    const bool takes_value = known && option->get_items_expected_max() > 0;
+    if (takes_value && i + 1 < argc) out.push_back(argv[++i]);
+  }
+  out.push_back("--");
+  out.insert(out.end(), answers.begin(), answers.end());
+  return out;
+}
+
 int run(int argc, char** argv) {
   Arguments arguments;
   bool rules = false;
@@ -83,7 +110,11 @@ int run(int argc, char** argv) {
   app.add_option("--set", arguments.settings, "rule=value, may be given several times")
       ->allow_extra_args(false);
   app.add_flag("--rules", rules, "list the rules with their defaults");
-  CLI11_PARSE(app, argc, argv);
+  app.footer(
+      "Exit status: 0 correct, or a file without bad rows; 1 incorrect; 2 a bad row or input that "
+      "cannot be\nused; above 100 a refused command line.");
+  const std::vector<const char*> ordered = with_answers_last(app, argc, argv);
+  CLI11_PARSE(app, static_cast<int>(ordered.size()), ordered.data());
   if (rules) return print_rules(), 0;
   if (arguments.first.empty())
     fail("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");

@@ -24,6 +24,16 @@ std::string choices(const Expr& e) {
   return letters;
 }
 
+// Returns whether a relation puts at least three names in order: b < a < d.
+bool is_order_of_names(const Expr& e) {
+  const auto is = [&](expr::Rel rel) {
+    return std::ranges::all_of(e.relations, [rel](expr::Rel other) { return other == rel; });
+  };
+  return e.op == Op::kRelation && e.args.size() > 2 &&
+         (is(expr::Rel::kLess) || is(expr::Rel::kGreater)) &&
+         std::ranges::all_of(e.args, [](const Expr* arg) { return arg->op == Op::kSymbol; });
+}
+
 // Sorts equations such as y = 2, x = 12 by their letters, as the coordinates of a point. Returns
 // other lists as they are, and nullptr if the arena is full.
 const Expr* sorted_by_names(const Expr* list, Arena& arena) {
@@ -51,6 +61,17 @@ const Expr* Comparer::without_label(const Expr* part) {
 }
 
 Tri Comparer::lists(const Expr* gold, const Expr* answer) {
+  // The signs of "and" and "or" differ. Commas and words may mean either.
+  const bool signs = gold->close != 0 && answer->close != 0 && gold->close != answer->close;
+  if (signs) return Tri::kNo;
+  const auto labelled = [](const Expr* part) { return is_labelled(*part); };
+  if (std::ranges::all_of(answer->args, labelled) && std::ranges::none_of(gold->args, labelled) &&
+      gold->op == Op::kList && answer->op == Op::kList) {
+    // Labels such as "Smallest: 2, largest: 7" give an order.
+    answer = map_args(answer, arena_, [this](const Expr* part) { return without_label(part); });
+    if (answer == nullptr) return Tri::kUnknown;
+    return gold->args.size() == answer->args.size() ? in_order(*gold, *answer) : Tri::kNo;
+  }
   if (gold->args.size() != answer->args.size()) {
     if (!options_.unordered_lists) return Tri::kNo;
     const std::size_t before = gold->args.size() + answer->args.size();
@@ -82,6 +103,9 @@ Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
   if (!options_.unordered_lists) return Tri::kNo;
   const std::string chosen = choices(*gold);
   if (!chosen.empty() && chosen == choices(*answer)) return Tri::kYes;
+  if (is_order_of_names(*gold) && answer->op == Op::kList &&
+      gold->args.size() == answer->args.size())
+    return in_order(*gold, *answer);
   list = distinct(list);
   if (list == nullptr) return Tri::kUnknown;
   if (list->args.size() != 1) return Tri::kNo;
@@ -146,7 +170,7 @@ struct Link {
 
 bool is_symmetric(Rel rel) {
   return is_one_of(rel, Rel::kEqual, Rel::kNotEqual, Rel::kParallel, Rel::kPerpendicular,
-                   Rel::kSimilar, Rel::kCongruent, Rel::kEquivalent, Rel::kApprox);
+                   Rel::kSimilar, Rel::kCongruent, Rel::kEquivalent, Rel::kApprox, Rel::kIff);
 }
 
 // Rewrites a > b as b < a, and a superset b as b subset a.
@@ -224,7 +248,10 @@ bool is_solved(const Expr& e) {
   return std::ranges::all_of(e.args, [](const Expr* arg) {
     const bool holds_relations =
         is_one_of(arg->op, Op::kRelation, Op::kSetBuilder, Op::kUnion, Op::kIntersection);
-    return holds_relations ? is_solved(*arg) : !has_names(*arg) || is_name(*arg);
+    // The sides |x| and 1/x still have to be solved.
+    return holds_relations
+               ? is_solved(*arg)
+               : !has_names(*arg) || is_one_of(arg->op, Op::kSymbol, Op::kApply, Op::kText);
   });
 }
 

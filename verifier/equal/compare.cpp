@@ -59,6 +59,15 @@ const Expr* as_tuple(const Expr* e, std::size_t n, Arena& arena) {
   return arena.make(std::move(tuple));
 }
 
+// Reads the formula 6/x as y = 6/x, if the gold is an equation such as xy = 6.
+const Expr* as_graph(const Expr& gold, const Expr* answer, Arena& arena) {
+  const bool formula = gold.relations == std::vector{Rel::kEqual} && is_scalar(*answer) &&
+                       has_names(*answer) && !is_free_in(*answer, "y") && is_free_in(gold, "y");
+  if (!formula || free_names(gold).size() != free_names(*answer).size() + 1) return answer;
+  return arena.make(
+      {.op = Op::kRelation, .args = {arena.symbol("y"), answer}, .relations = {Rel::kEqual}});
+}
+
 // Reads C(10, 3) as a binomial.
 const Expr* as_binomial(const Expr* e, Arena& arena) {
   const auto whole = [](const Expr* n) { return n->op == Op::kNumber && n->value.is_integer(); };
@@ -70,14 +79,6 @@ const Expr* as_binomial(const Expr* e, Arena& arena) {
   return named ? arena.call(expr::Fn::kBinomial, e->args[1]->args) : e;
 }
 
-// Returns the 7 of x \equiv 7 \pmod{10}.
-const Expr* residue(const Expr* e) {
-  const bool modular = e->op == Op::kTuple && e->open == 0 && e->args[0]->op == Op::kRelation &&
-                       e->args[0]->relations == std::vector{Rel::kEquivalent} &&
-                       is_name(*e->args[0]->args[0]);
-  return modular ? e->args[0]->args[1] : e;
-}
-
 }  // namespace
 
 // The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
@@ -85,6 +86,9 @@ const std::vector<Comparer::Row>& Comparer::table() {
   using enum Kind;
   static const std::vector<Row> kTable = {
       {kScalar, kScalar, &Comparer::scalars},
+      {kCode, kCode, &Comparer::codes},
+      {kCode, kScalar, &Comparer::code_and_name},
+      {kScalar, kCode, &Comparer::value_of_code},
       {kScalar, kList, &Comparer::one_value, true},
       {kScalar, kMatrix, &Comparer::lone_cell, true},
       {kPair, kPair, &Comparer::tuples},
@@ -95,6 +99,8 @@ const std::vector<Comparer::Row>& Comparer::table() {
       {kMatrix, kPair, &Comparer::vector_and_tuple, true},
       {kMatrix, kTuple, &Comparer::vector_and_tuple, true},
       {kMatrix, kMatrix, &Comparer::structures},
+      {kResidue, kResidue, &Comparer::residues},
+      {kResidue, kScalar, &Comparer::value_of_residue, true},
       {kOther, kOther, &Comparer::structures},
       {kList, kList, &Comparer::lists},
       {kList, kRelation, &Comparer::one_value, true},
@@ -124,8 +130,6 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (gold->op != Op::kText && answer->op != Op::kText) strip_assignments(gold, answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
-  if (is_scalar(*gold)) answer = residue(answer);
-  if (is_scalar(*answer)) gold = residue(gold);
   if (is_one_of(gold->op, Op::kTuple, Op::kMatrix) && is_scalar(*answer))
     answer = as_tuple(answer, gold->args.size(), arena_);
   else if (is_one_of(answer->op, Op::kTuple, Op::kMatrix) && is_scalar(*gold))
@@ -250,7 +254,12 @@ void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
     answer = prepared(answer->args[1]);
   else if (answer_relates && options_.last_of_chain && is_value_chain(*answer))
     answer = prepared(answer->args.back());
-  if (gold_relates && gives_value(*gold)) gold = prepared(gold->args[1]);
+  if (!gold_relates) return;
+  const Expr* graph = as_graph(*gold, answer, arena_);
+  if (gives_value(*gold) && (graph == answer || has_names(*gold->args[1])))
+    gold = prepared(gold->args[1]);
+  else
+    answer = graph;
 }
 
 // Compares an inequality with x \in S as with S.

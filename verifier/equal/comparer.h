@@ -12,7 +12,8 @@ using expr::Arena, expr::Expr, expr::Op;
 /// Returns whether a part has a label, as in "smallest: 2".
 bool is_labelled(const Expr& part);
 
-/// Returns whether every side of the inequalities, also in set builders, is a constant or a name.
+/// Returns whether every side of the inequalities, also in set builders, is a constant, a name or a
+/// call.
 bool is_solved(const Expr& inequalities);
 
 /// Pairs each part of the gold with an equal part of the answer, which counts once.
@@ -58,6 +59,16 @@ class Comparer {
   Tri lone_cell(const Expr* gold, const Expr* answer);
   Tri vector_and_tuple(const Expr* gold, const Expr* answer);
   Tri real_sets(const Expr* gold, const Expr* answer);
+
+  // --- residues.cpp ---
+  Tri congruent(const Expr* a, const Expr* b, const Expr* modulus);
+  Tri residues(const Expr* gold, const Expr* answer);
+  Tri value_of_residue(const Expr* gold, const Expr* answer);
+
+  // --- codes.cpp ---
+  Tri codes(const Expr* gold, const Expr* answer);
+  Tri code_and_name(const Expr* gold, const Expr* answer);
+  Tri value_of_code(const Expr* gold, const Expr* answer);
 
   // --- collections.cpp ---
   Tri relations(const Expr* gold, const Expr* answer);

@@ -93,7 +93,7 @@ bool is_assignment(const Expr& e) {
 
 bool is_inequality(const Expr& e) {
   return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
-           return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow);
+           return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow, Rel::kIff);
          });
 }
 
@@ -124,8 +124,9 @@ bool is_real_set(const Expr& e) {
 Kind kind_of(const Expr& e) {
   switch (e.op) {
     case Op::kText: return Kind::kText;
+    case Op::kCode: return Kind::kCode;
     case Op::kTuple:
-      if (e.open == 0) return Kind::kOther;
+      if (e.open == 0) return Kind::kResidue;
       return is_real_set(e) ? Kind::kPair : Kind::kTuple;
     case Op::kList:
     case Op::kSet: return all_inequalities(e) && is_real_set(e) ? Kind::kInequality : Kind::kList;

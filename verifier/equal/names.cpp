@@ -1,6 +1,7 @@
 // Handles names that may differ: those of arguments, of integer parameters and of elements, and
 // capitals. Also compares words, by their letters.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ using expr::Arena, expr::Expr, expr::Op, expr::Rel;
 // Returns whether an equation defines a function that depends on its arguments: f(x) = x^2.
 bool is_definition(const Expr& e) {
   if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
+  // The derivative dy/dx is no function that is defined.
+  const std::string& name = e.args[0]->name;
+  if (is_operation(*e.args[0]) || name.find('/') != std::string::npos) return false;
   return std::ranges::all_of(e.args[0]->args, [&](const Expr* argument) {
     return argument->op == Op::kSymbol && is_free_in(*e.args[1], argument->name);
   });
@@ -105,6 +109,30 @@ const Expr* with_constants_of(const Expr& gold, const Expr& answer, Arena& arena
   return rename(&answer, from, to, arena);
 }
 
+// Gives the answer's n the gold's name k, or the other way around, if both are multiples of an
+// angle. These two names are usual for a whole number that is not declared.
+Pair with_multiple_of(Pair pair, Arena& arena) {
+  if (!pair.gold->has(expr::trait::kAngle) || !pair.answer->has(expr::trait::kAngle)) return pair;
+  for (const auto& [here, there] : {std::pair("k", "n"), std::pair("n", "k")}) {
+    const bool fits = is_free_in(*pair.gold, here) && !is_free_in(*pair.gold, there) &&
+                      is_free_in(*pair.answer, there) && !is_free_in(*pair.answer, here);
+    if (fits) pair.answer = rename(pair.answer, {there}, {here}, arena);
+  }
+  return pair;
+}
+
+// Returns the formula of the graph y = u^2 with the argument of f(x) = x^2 for its only other name.
+// The graph of a name alone, such as y = C, has no argument.
+const Expr* with_argument_of(const Expr& gold, const Expr& formula, Arena& arena) {
+  if (gold.args[0]->op != Op::kApply || gold.args[0]->args.size() != 1 || formula.op == Op::kSymbol)
+    return &formula;
+  const std::string here = lone_name(*gold.args[1], formula);
+  const std::string there = lone_name(formula, *gold.args[1]);
+  const bool fits =
+      here == gold.args[0]->args[0]->name && !there.empty() && !is_constant_name(there);
+  return fits ? rename(&formula, {there}, {here}, arena) : &formula;
+}
+
 }  // namespace
 
 Pair with_declaration_understood(Pair pair, Arena& arena) {
@@ -114,6 +142,7 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
   };
   const std::vector<std::string> of_gold = parameter(*pair.gold),
                                  of_answer = parameter(*pair.answer);
+  if (of_gold.empty() && of_answer.empty()) return with_multiple_of(pair, arena);
   if (of_gold.empty() == of_answer.empty()) return pair;
   const bool gold_declares = of_answer.empty();
   const Expr*& said = gold_declares ? pair.gold : pair.answer;
@@ -137,9 +166,11 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
 
 const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (gold.op != answer.op) return &answer;
-  if ((is_graph(gold) && is_definition(answer)) || (is_definition(gold) && is_graph(answer)))
+  if ((is_graph(gold) && is_definition(answer)) || (is_definition(gold) && is_graph(answer))) {
+    const Expr* value = with_argument_of(gold, *answer.args[1], arena);
     return arena.make(
-        {.op = Op::kRelation, .args = {gold.args[0], answer.args[1]}, .relations = {Rel::kEqual}});
+        {.op = Op::kRelation, .args = {gold.args[0], value}, .relations = {Rel::kEqual}});
+  }
   const std::vector<std::string> from = own_names(answer), to = own_names(gold);
   const auto taken = [&](const std::string& name) {
     return std::ranges::find(from, name) == from.end() && is_free_in(answer, name);
@@ -147,6 +178,17 @@ const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (from == to || from.size() != to.size() || std::ranges::any_of(to, taken)) return &answer;
   return rename(&answer, from, to, arena);
 }
+
+namespace {
+
+// Returns whether several letters stand side by side, as in AA, mg and AB. Their capitals count.
+bool is_word_of_letters(const Expr& e) {
+  return e.op == Op::kMul && std::ranges::all_of(e.args, [](const Expr* arg) {
+           return arg->op == Op::kSymbol && arg->name.size() == 1;
+         });
+}
+
+}  // namespace
 
 const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
                         const VerifierOptions& options) {
@@ -158,9 +200,10 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
     return rename(answer, from, wanted, arena);
   // The argument a of f(a) is not the same name as A.
   if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
+  if (is_word_of_letters(*gold)) return answer;
   std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {
-    if (std::ranges::find(wanted, name) != wanted.end()) continue;
+    if (std::ranges::find(wanted, name) != wanted.end() || latex::is_greek(name)) continue;
     const auto at = std::ranges::find_if(
         wanted, [&](const std::string& w) { return lowered(w) == lowered(name); });
     if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;
@@ -174,12 +217,14 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
 
 namespace {
 
-// Returns the letters of words or of a product of names, and nothing for anything else.
+// Returns the letters of words or of a product of names with their capitals, and nothing for
+// anything else.
 std::string letters(const Expr& e) {
   switch (e.op) {
     case Op::kText:
     case Op::kSymbol:
-    case Op::kConstant: return latex::normal_text(e.name);
+    case Op::kConstant: return latex::unit_text(e.name);
+    case Op::kCode: return e.name;
     case Op::kNumber: return e.value.text();
     case Op::kUnit: {
       const std::string inner = letters(*e.args[0]);
@@ -213,6 +258,18 @@ std::string sorted_marks(std::string text) {
   return text;
 }
 
+// Returns 23 for ②③, and nothing for other texts.
+std::string circled_digits(std::string_view text) {
+  constexpr std::array<std::string_view, 9> kDigits = {"①", "②", "③", "④", "⑤", "⑥", "⑦", "⑧", "⑨"};
+  std::string out;
+  while (!text.empty()) {
+    const auto at = std::ranges::find_if(kDigits, [&](auto digit) { return take(text, digit); });
+    if (at == kDigits.end()) return {};
+    out.push_back(static_cast<char>('1' + (at - kDigits.begin())));
+  }
+  return out;
+}
+
 // Returns the usual wording: one of two synonyms, and no "only".
 std::string usual(std::string words) {
   constexpr std::string_view kOnly = "only";
@@ -225,8 +282,15 @@ std::string usual(std::string words) {
 }  // namespace
 
 Tri equal_texts(const Expr* gold, const Expr* answer) {
-  const std::string a = usual(letters(*gold));
-  std::string b = usual(letters(*answer));
+  const bool code = gold->op == Op::kCode || answer->op == Op::kCode;
+  const auto compared = [code](const Expr& e) {
+    const std::string text = letters(e);
+    return usual(code ? lowered(text) : latex::compared_text(text));
+  };
+  const std::string a = compared(*gold);
+  std::string b = compared(*answer);
+  if (const std::string digits = circled_digits(a); !digits.empty() && digits == b)
+    return scalar::tri(answer->op == Op::kList || (digits.size() == 1 && is_scalar(*answer)));
   // A gold in another order than the usual one is a sequence.
   if (a == sorted_marks(a)) b = sorted_marks(std::move(b));
   return scalar::tri(!a.empty() && a == b);

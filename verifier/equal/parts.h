@@ -15,6 +15,7 @@ using scalar::Tri;
 /// The kind of a prepared answer.
 enum class Kind : std::uint8_t {
   kText,        // words
+  kCode,        // a date, time, range or code
   kScalar,      // a number, formula or function of names
   kPair,        // two constants in round or square brackets: a point or an interval
   kTuple,       // any other tuple
@@ -23,7 +24,8 @@ enum class Kind : std::uint8_t {
   kInequality,  // inequalities in one name
   kRelation,    // any other relation: an equation, a congruence, an inequality in several names
   kMatrix,
-  kOther,  // cases, sets with names in them, statements modulo a number
+  kResidue,  // a number or an equation modulo a number
+  kOther,    // cases, sets with names in them
 };
 
 Kind kind_of(const expr::Expr& e);

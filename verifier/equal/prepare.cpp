@@ -134,7 +134,7 @@ const Expr* evaluate_structures(const Expr* e, Arena& arena) {
 
 bool is_equation_chain(const Expr& e) {
   return e.op == Op::kRelation && std::ranges::all_of(e.relations, [](Rel rel) {
-           return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
+           return is_one_of(rel, Rel::kEqual, Rel::kApprox, Rel::kArrow, Rel::kIff);
          });
 }
 
@@ -154,7 +154,7 @@ const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& op
   const std::size_t last = last_exact(*e);
   if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
   if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;
-  if (e->relations[0] == Rel::kArrow) return e;
+  if (is_one_of(e->relations[0], Rel::kArrow, Rel::kIff)) return e;
   return arena.make(
       {.op = Op::kRelation, .args = {e->args[0], e->args[last]}, .relations = {Rel::kEqual}});
 }

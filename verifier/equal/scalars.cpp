@@ -95,7 +95,7 @@ const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
 // Returns nothing if their dimensions differ, and 1 if one of them is unknown.
 std::optional<Rational> unit_ratio(std::string_view gold, std::string_view answer) {
   const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
-  if (!a || !b) return Rational(1);
+  if (!a || !b) return latex::words_agree(gold, answer) ? std::optional(Rational(1)) : std::nullopt;
   if (a->powers == b->powers) return b->factor / a->factor;
   // The sign \$ does not say what is paid for.
   const bool amount = gold == "$" || answer == "$";
@@ -106,6 +106,9 @@ std::optional<Rational> unit_ratio(std::string_view gold, std::string_view answe
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
+  // The name of a constant does not give the digits that are asked for.
+  if (is_one_of(answer->op, Op::kConstant) && gold->op == Op::kNumber && gold->flag)
+    return Tri::kNo;
   if (gold->op == Op::kUnit || answer->op == Op::kUnit) return units(gold, answer);
   if (gold->op == Op::kDegree || answer->op == Op::kDegree) return degrees(gold, answer);
   if (gold->op == Op::kBased || answer->op == Op::kBased) return based(gold, answer);

@@ -9,12 +9,12 @@ namespace {
 
 constexpr auto kRelNames = std::to_array<std::string_view>(
     {"=", "!=", "<", "<=", ">", ">=", "approx", "in", "notin", "subset", "superset", "equivalent",
-     "->", "parallel", "perpendicular", "similar", "congruent", "proportional"});
+     "->", "iff", "parallel", "perpendicular", "similar", "congruent", "proportional"});
 constexpr auto kOpNames = std::to_array<std::string_view>(
     {"number", "symbol",       "constant",   "add",    "mul",      "pow",      "function",
      "apply",  "plusminus",    "percent",    "degree", "unit",     "based",    "ratio",
      "binder", "text",         "list",       "tuple",  "set",      "namedset", "setbuilder",
-     "union",  "intersection", "difference", "matrix", "relation", "cases"});
+     "union",  "intersection", "difference", "matrix", "relation", "cases",    "code"});
 
 void append_head(std::string& out, const Expr& e) {
   switch (e.op) {
@@ -22,6 +22,7 @@ void append_head(std::string& out, const Expr& e) {
     case Op::kBinder: out.append(name(e.fn)).append(" ").append(e.name); break;
     case Op::kApply: out += e.name; break;
     case Op::kTuple: out.append("tuple").append({e.open, e.close}); break;
+    case Op::kCode: out.append("code '").append(e.name).append("'"); break;
     case Op::kUnit: out.append("unit '").append(e.name).append("'"); break;
     case Op::kMatrix: out.append("matrix/").append(std::to_string(e.columns)); break;
     case Op::kRelation:
@@ -38,7 +39,8 @@ void append(std::string& out, const Expr& e) {
     return;
   }
   if (e.args.empty() && !e.name.empty()) {
-    out.append(e.op == Op::kText ? "'" : "").append(e.name).append(e.op == Op::kText ? "'" : "");
+    const std::string_view quote = is_one_of(e.op, Op::kText, Op::kCode) ? "'" : "";
+    out.append(quote).append(e.name).append(quote);
     return;
   }
   out += '(';
@@ -53,10 +55,16 @@ void append(std::string& out, const Expr& e) {
 std::uint32_t own_traits(const Expr& e) {
   switch (e.op) {
     case Op::kNumber: return e.flag ? trait::kDecimal : 0;
-    case Op::kSymbol: return trait::kName;
+    case Op::kSymbol: {
+      const bool capital = e.name.size() == 1 && e.name[0] >= 'A' && e.name[0] <= 'Z';
+      return trait::kName | (e.flag ? trait::kVector : 0) |
+             (e.flag && capital ? trait::kOrdered : 0);
+    }
     case Op::kText: return trait::kName | trait::kText;
-    case Op::kApply: return trait::kName | trait::kCall;
+    case Op::kApply:
+      return trait::kName | trait::kCall | (e.name == "transpose" ? trait::kOrdered : 0);
     case Op::kConstant:
+      if (e.flag) return trait::kVector | (e.name == "i" ? trait::kImaginary : 0);
       if (e.name == "pi") return trait::kAngle;
       return e.name == "i" ? trait::kImaginary : e.name == "infinity" ? trait::kInfinity : 0;
     case Op::kDegree: return trait::kAngle;
@@ -150,6 +158,11 @@ const Expr* Arena::divide(const Expr* a, const Expr* b) {
 
 bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
   return std::ranges::any_of(e.args, [test](const Expr* arg) { return test(*arg); });
+}
+
+bool is_operation(const Expr& e) {
+  const char first = e.op == Op::kApply ? e.name.front() : 'a';
+  return !((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z'));
 }
 
 bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }

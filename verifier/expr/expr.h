@@ -32,7 +32,7 @@ enum class Op : std::uint8_t {
   kMul,        // product of args; a / b is a * b^-1, -a is -1 * a
   kPow,        // args[0] ^ args[1]
   kFunction,   // fn(args)
-  kApply,      // unknown function `name` of args
+  kApply,      // unknown function `name` of args, or an operation with a sign as its name
   kPlusMinus,  // +-args[0]; flag: -+
   kPercent,    // args[0] / 100
   kDegree,     // args[0] degrees
@@ -54,6 +54,7 @@ enum class Op : std::uint8_t {
   kMatrix,    // args row by row, `columns` wide
   kRelation,  // args[0] relations[0] args[1] relations[1] args[2] ...
   kCases,     // value, condition, value, condition, ...
+  kCode,      // a date, time, range or code: name, and args[0] is its value if it is arithmetic
 };
 
 enum class Fn : std::uint8_t {
@@ -122,6 +123,7 @@ enum class Rel : std::uint8_t {
   kSuperset,
   kEquivalent,
   kArrow,
+  kIff,
   kParallel,
   kPerpendicular,
   kSimilar,
@@ -144,6 +146,8 @@ constexpr std::uint32_t kCommon = 1 << 9;      // gcd or lcm
 constexpr std::uint32_t kStep = 1 << 10;       // floor, ceiling or mod
 constexpr std::uint32_t kSignPower = 1 << 11;  // a negative number to a power with a name in it
 constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
+constexpr std::uint32_t kVector = 1 << 13;     // a name in bold or under an arrow
+constexpr std::uint32_t kOrdered = 1 << 14;    // a bold capital or a transpose: factors in order
 }  // namespace trait
 
 /// An Arena makes nodes, which never change and live as long as the Arena. Nodes may share
@@ -151,8 +155,10 @@ constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
 struct Expr {
   Op op = Op::kNumber;
   Fn fn = Fn::kNone;
-  bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"
-  char open = 0;      // kTuple: '(' or '['; kList: '&' if its parts are separated by "and"
+  bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"; kSymbol and
+                      // kConstant: in bold or under an arrow
+  char open = 0;      // kTuple: '(' or '['; kList: '&' if its parts are separated by "and";
+                      // kCode: the latex::Sort
   char close = 0;     // kTuple: ')' or ']'
   std::int32_t columns = 0, depth = 1;
   std::int32_t size = 1;      // nodes of the tree; a shared node counts each time
@@ -212,6 +218,9 @@ bool any_arg(const Expr& e, bool (*test)(const Expr&));
 inline bool has_names(const Expr& e) { return e.has(trait::kName); }
 inline bool has_decimal(const Expr& e) { return e.has(trait::kDecimal); }
 inline bool has_binder(const Expr& e) { return e.has(trait::kBinder); }
+/// Returns whether a node is an operation with a sign as its name, such as f \circ g, whose laws
+/// are not known.
+bool is_operation(const Expr& e);
 /// Returns whether a node is a scalar without names.
 inline bool is_constant(const Expr& e) { return is_scalar(e) && !has_names(e); }
 /// Returns whether two trees are the same, node by node.

@@ -40,6 +40,16 @@ Scale scale_of(std::string_view unit) {
   return {};
 }
 
+bool is_capital(const Expr& e) {
+  return e.op == Op::kSymbol && e.name.size() == 1 && e.name[0] >= 'A' && e.name[0] <= 'Z';
+}
+
+// Returns whether a factor may be a matrix, if another factor certainly is one.
+bool may_be_matrix(const Expr& e) {
+  if (e.has(expr::trait::kOrdered) || is_capital(e)) return true;
+  return e.op == Op::kPow && may_be_matrix(*e.args[0]);
+}
+
 // Returns the element of a set that has only one: braces group in 2\{x + 1\}.
 const Expr* unwrapped(const Expr* e) {
   while (e != nullptr && e->op == Op::kSet && e->args.size() == 1) e = e->args.front();
@@ -94,10 +104,11 @@ const Expr* Parser::product_step(const Expr* left) {
   if (arena_.budget().exhausted()) return nullptr;
   const Token& sign = tok();
   if (sign.kind == Tok::kColon && !colon_is_ratio_) return nullptr;
-  if (sign.kind != Tok::kTimes && sign.kind != Tok::kDivide && sign.kind != Tok::kMod &&
-      sign.kind != Tok::kColon)
+  const bool composes = sign.kind == Tok::kDegree && at_composition(*left);
+  if (!composes &&
+      !is_one_of(sign.kind, Tok::kTimes, Tok::kDivide, Tok::kMod, Tok::kColon, Tok::kOperation))
     return nullptr;
-  ++at_;
+  const std::size_t at = at_++;
   if (sign.kind == Tok::kDivide && is_plain_number(left) && is(Tok::kNumber) && !tok(0).decimal) {
     // In 1/2 x the two numbers are a fraction before anything is multiplied.
     const Expr* quotient = arena_.divide(left, power_or_postfix());
@@ -108,10 +119,13 @@ const Expr* Parser::product_step(const Expr* left) {
   }
   const Expr* right = operand();
   if (right == nullptr) return fail("nothing follows an operator");
+  if (composes) return operation("∘", left, right);
+  if (sign.kind == Tok::kOperation) return operation(sign.name, left, right);
+  if (sign.kind == Tok::kTimes && is_cross(at, *left, *right)) return operation("×", left, right);
   if (sign.kind == Tok::kTimes && right->op == Op::kUnit && is_numeric(*left))
     return arena_.make(
         {.op = Op::kUnit, .name = right->name, .args = {arena_.mul({left, right->args[0]})}});
-  if (sign.kind == Tok::kTimes) return arena_.mul({left, right});
+  if (sign.kind == Tok::kTimes) return product_of({left, right});
   if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
   std::vector<const Expr*> parts =
@@ -137,7 +151,8 @@ const Expr* Parser::operand() {
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
 const Expr* Parser::implicit_run() {
   std::vector<const Expr*> factors;
-  const Expr* first = power_or_postfix();
+  const Expr* first = inline_derivative();
+  if (first == nullptr) first = power_or_postfix();
   if (first == nullptr) return nullptr;
   factors.push_back(first);
   bool numeric = is_numeric(*first);
@@ -162,7 +177,55 @@ const Expr* Parser::implicit_run() {
   }
   if (factors.size() == 1) return factors.front();
   for (const Expr*& factor : factors) factor = unwrapped(factor);
-  return arena_.mul(std::move(factors));
+  return product_of(std::move(factors));
+}
+
+// Returns whether a degree sign after a name composes functions, as in f \circ g.
+bool Parser::at_composition(const Expr& left) const {
+  return is(Tok::kDegree) && has_names(left) &&
+         is_one_of(tok(1).kind, Tok::kSymbol, Tok::kOpen, Tok::kFunction, Tok::kAccent, Tok::kWord,
+                   Tok::kBraceOpen, Tok::kOperatorName);
+}
+
+const Expr* Parser::operation(std::string_view sign, const Expr* left, const Expr* right) {
+  return arena_.make({.op = Op::kApply, .name = std::string(sign), .args = {left, right}});
+}
+
+// Returns whether the sign at a token is that of the product of vectors or sets. A \times B alone
+// may be one of sets.
+bool Parser::is_cross(std::size_t at, const Expr& left, const Expr& right) const {
+  const std::string_view sign = source(at, at + 1);
+  if (sign != "\\times" && sign != "×") return false;
+  const auto is_set = [](const Expr& e) {
+    return is_one_of(e.op, Op::kNamedSet, Op::kSet, Op::kTuple, Op::kUnion);
+  };
+  if (is_set(left) && is_set(right)) return true;
+  if (left.has(expr::trait::kVector) && right.has(expr::trait::kVector)) return true;
+  return is_capital(left) && is_capital(right) && at == element_first_ + 1 && ends_element(0);
+}
+
+// Multiplies factors. Matrices keep their order.
+const Expr* Parser::product_of(std::vector<const Expr*> factors) {
+  const auto ordered = [](const Expr* e) { return e != nullptr && e->has(expr::trait::kOrdered); };
+  if (std::ranges::none_of(factors, ordered)) return arena_.mul(std::move(factors));
+  Expr matrices{.op = Op::kApply, .name = "·"};
+  std::vector<const Expr*> numbers;
+  const auto sort_in = [&](const Expr* factor) {
+    if (factor->op == Op::kApply && factor->name == "·")
+      matrices.args.insert(matrices.args.end(), factor->args.begin(), factor->args.end());
+    else
+      (may_be_matrix(*factor) ? matrices.args : numbers).push_back(factor);
+  };
+  for (const Expr* factor : factors) {
+    if (factor == nullptr) return nullptr;
+    if (factor->op == Op::kMul)
+      std::ranges::for_each(factor->args, sort_in);
+    else
+      sort_in(factor);
+  }
+  if (matrices.args.size() < 2) return arena_.mul(std::move(factors));
+  numbers.push_back(arena_.make(std::move(matrices)));
+  return arena_.mul(std::move(numbers));
 }
 
 // Adds 2 hours and 30 minutes in units of the second quantity.
@@ -185,32 +248,87 @@ void Parser::take_unit_power() {
   at_ += digits + 1 + braced;
 }
 
+// Returns the number of tokens of the letters without spaces between them that follow.
+std::size_t Parser::letters_ahead(std::size_t ahead) const {
+  std::size_t n = 0;
+  while (is(Tok::kSymbol, ahead + n) && (n == 0 || !tok(ahead + n).spaced) &&
+         text_[tok(ahead + n).begin] != '\\')
+    ++n;
+  return n;
+}
+
+// Returns whether letters after a space are a unit: 5 mW, 3 m. A single letter is one only if it
+// seldom names a variable.
+bool Parser::is_unit_of_letters(std::size_t n) const {
+  const std::string_view unit = source(at_, at_ + n);
+  const bool more =
+      is(Tok::kSymbol, n) && tok(n).spaced &&
+      read_unit(source(at_ + n, at_ + n + std::max<std::size_t>(letters_ahead(n), 1)));
+  const bool power = is(Tok::kCaret, n) && n > 1;
+  if (!tok().spaced || nesting_ > 1 ||
+      !(more || power || ends_element(n) ||
+        is_one_of(tok(n).kind, Tok::kPeriod, Tok::kDivide, Tok::kTimes, Tok::kText,
+                  Tok::kBraceClose)))
+    return false;
+  if (n == 1) return is_one_of(unit, "m", "g", "J", "W", "L");
+  return read_unit(unit).has_value();
+}
+
+// Returns whether the C of 25^\circ C follows.
+bool Parser::at_temperature() const {
+  if (is_symbol("C") || is_symbol("F")) return true;
+  return is(Tok::kText) && is_one_of(normal_text(tok().name), "c", "f", "celsius", "fahrenheit");
+}
+
 // Parses a unit or remark after an operand. Returns nullptr if there is none.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
   const std::size_t first = at_;
+  if (is(Tok::kText) && !tok().name.empty() && !in_text(tok().name)) {
+    std::string unit(tok().name);
+    ++at_;
+    return arena_.make({.op = Op::kUnit, .name = std::move(unit), .args = {left}});
+  }
+  const bool temperature = left->op == Op::kDegree && is_numeric(*left) && at_temperature();
+  if (temperature) {
+    const bool celsius = normal_text(source(at_, at_ + 1)).starts_with('c');
+    ++at_;
+    return arena_.make(
+        {.op = Op::kUnit, .name = celsius ? "celsius" : "fahrenheit", .args = {left->args[0]}});
+  }
+  bool letters = false;
   if (is(Tok::kText) && !at_separator() && !names_function(tok().name)) {
     ++at_;
     if (is_symbol("Omega")) ++at_;
   } else if (is_numeric(*left)) {
-    std::size_t n = 0;
-    while (is(Tok::kSymbol, n) && (n == 0 || !tok(n).spaced) && text_[tok(n).begin] != '\\') ++n;
-    if (n >= 2 && is_unit(source(at_, at_ + n)))
+    const std::size_t n = letters_ahead(0);
+    letters = n > 0 && (is_unit(source(at_, at_ + n)) || is_unit_of_letters(n));
+    if (letters)
       at_ += n;
     else
       while (is(Tok::kWord)) ++at_;
   }
   if (at_ == first) return nullptr;
-  const bool known = is_unit(normal_text(source(first, at_)));
+  const bool known = letters || is_unit(normal_text(source(first, at_)));
   take_unit_power();
   const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
-  if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) at_ += 2;
+  if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) {
+    at_ += 2;
+    take_unit_power();
+  }
+  while (known) {
+    const std::size_t sign = is(Tok::kDivide) || is(Tok::kTimes) ? 1 : 0;
+    const std::size_t n = sign == 1 || tok().spaced ? letters_ahead(sign) : 0;
+    if (n == 0 || !read_unit(source(at_ + sign, at_ + sign + n))) break;
+    at_ += sign + n;
+    take_unit_power();
+  }
   while (is(Tok::kText, 1) &&
          (is(Tok::kDivide) || (is(Tok::kTimes) && !names_function(tok(1).name)))) {
     at_ += 2;
     take_unit_power();
   }
-  std::string name = unit_text(source(first, at_));
+  std::string name = unit_name(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
   if (const Scale scale = scale_of(name); scale.factor > 1 && is_numeric(*left)) {
@@ -262,12 +380,14 @@ const Expr* Parser::postfix(const Expr* base) {
       base = double_factorial(base);
     else if (take(Tok::kBang))
       base = arena_.call(Fn::kFactorial, {base});
+    else if (at_composition(*base))
+      break;
     else if (is(Tok::kPercent) && letter)
       return fail("a percent sign after a letter");
     else if (take(Tok::kPercent))
       base = arena_.node(Op::kPercent, {base});
     else if (take(Tok::kDegree))
-      base = arena_.node(Op::kDegree, {base});
+      base = arena_.node(Op::kDegree, {with_minutes(base)});
     else if (is(Tok::kCurrency))
       base = amount(base, currency(at_++));
     else
@@ -276,15 +396,19 @@ const Expr* Parser::postfix(const Expr* base) {
   return base;
 }
 
-// 5!! = 5 3 1; longer rows of signs are factorials of factorials.
+// Parses 5!! = 5 3 1. Double factorials of names and of large numbers have no value here. Longer
+// rows of signs are factorials of factorials.
 const Expr* Parser::double_factorial(const Expr* base) {
   constexpr std::int64_t kLargest = 300;
-  const auto n = base->op == Op::kNumber ? base->value.small_integer() : std::nullopt;
-  if (!n || *n < 0 || *n > kLargest || is(Tok::kBang, 2)) {
-    ++at_;
-    return arena_.call(Fn::kFactorial, {base});
+  int signs = 0;
+  while (take(Tok::kBang)) ++signs;
+  for (; signs > 2; --signs) {
+    base = arena_.call(Fn::kFactorial, {base});
+    if (signs == 3) return arena_.call(Fn::kFactorial, {arena_.call(Fn::kFactorial, {base})});
   }
-  at_ += 2;
+  const auto n = base->op == Op::kNumber ? base->value.small_integer() : std::nullopt;
+  if (!n || *n < 0 || *n > kLargest)
+    return arena_.make({.op = Op::kApply, .name = "!!", .args = {base}});
   exact::Rational out(1);
   for (std::int64_t k = *n; k > 1; k -= 2) out = out * exact::Rational(k);
   return arena_.number(std::move(out));
@@ -298,7 +422,15 @@ const Expr* Parser::raised(const Expr* base) {
   const std::size_t length = braced ? 4 : 2;
   if (alone && is(Tok::kDegree, inner)) {
     at_ += length;
-    return arena_.node(Op::kDegree, {base});
+    return arena_.node(Op::kDegree, {with_minutes(base)});
+  }
+  if (const Expr* number = ordinal(base)) return number;
+  if (is_one_of(base->op, Op::kMatrix, Op::kTuple)) {
+    ++at_;
+    const Expr* power = exponent();
+    const bool turns = power != nullptr && is_one_of(power->op, Op::kSymbol, Op::kText) &&
+                       is_one_of(power->name, "T", "t", "top");
+    return turns ? transposed(*base) : arena_.power(base, power);
   }
   if (alone && (is(Tok::kText, inner) || is(Tok::kPrime, inner))) {
     at_ += length;
@@ -307,7 +439,51 @@ const Expr* Parser::raised(const Expr* base) {
   if (const Expr* ion = charged(base)) return ion;
   ++at_;
   const Expr* power = unwrapped(exponent());
-  return power == nullptr ? fail("no exponent") : arena_.power(base, power);
+  if (power == nullptr) return fail("no exponent");
+  const bool turns = power->op == Op::kSymbol &&
+                     (power->name == "top" || (power->name == "T" && may_be_matrix(*base)));
+  if (turns) return arena_.make({.op = Op::kApply, .name = "transpose", .args = {base}});
+  return arena_.power(base, power);
+}
+
+// Adds the minutes and seconds of 60^\circ 42' 30''.
+const Expr* Parser::with_minutes(const Expr* degrees) {
+  const auto part = [this](std::size_t marks, std::int64_t size) -> const Expr* {
+    for (std::size_t i = 1; i <= marks; ++i)
+      if (!is(Tok::kNumber) || !is(Tok::kPrime, i)) return nullptr;
+    const exact::Rational& value = lexed_.numbers[tok().number];
+    at_ += 1 + marks;
+    return arena_.number(value / exact::Rational(size));
+  };
+  if (degrees == nullptr || degrees->op != Op::kNumber) return degrees;
+  const Expr* minutes = part(1, 60);
+  if (minutes == nullptr) return degrees;
+  const Expr* seconds = is(Tok::kPrime, 2) ? part(2, 3600) : part(1, 3600);
+  return seconds == nullptr ? arena_.number(degrees->value + minutes->value, degrees->flag)
+                            : arena_.add({degrees, minutes, seconds});
+}
+
+// Parses the ending of 5^{th} and 5^th.
+const Expr* Parser::ordinal(const Expr* base) {
+  const std::size_t inner = is(Tok::kBraceOpen, 1) ? 2 : 1;
+  const bool letters = base->op == Op::kNumber && is(Tok::kSymbol, inner) &&
+                       is(Tok::kSymbol, inner + 1) && !tok(inner + 1).spaced;
+  if (!letters || ordinal_ending(source(at_ + inner, at_ + inner + 2)) == 0) return nullptr;
+  if (inner == 2 && !is(Tok::kBraceClose, 4)) return nullptr;
+  at_ += 2 * inner + 1;
+  return base;
+}
+
+// Turns rows into columns. A tuple becomes a column.
+const Expr* Parser::transposed(const Expr& matrix) {
+  const bool tuple = matrix.op == Op::kTuple;
+  const std::size_t columns = tuple ? matrix.args.size() : static_cast<std::size_t>(matrix.columns);
+  const std::size_t rows = matrix.args.size() / columns;
+  Expr out{.op = Op::kMatrix, .columns = static_cast<std::int32_t>(rows)};
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t row = 0; row < rows; ++row)
+      out.args.push_back(matrix.args[row * columns + column]);
+  return arena_.make(std::move(out));
 }
 
 // Parses the charge of Na^+ and Ca^{2+}, and the sign of \mathbb{R}^+.
@@ -345,8 +521,8 @@ std::string Parser::subscript_text() {
   ++at_;
   const std::size_t first = at_;
   if (!take(Tok::kBraceOpen)) {
-    const std::string name(is(Tok::kNumber) ? tok().name
-                                            : text_.substr(tok().begin, tok().end - tok().begin));
+    const bool plain = is(Tok::kNumber) || (is(Tok::kSymbol) && text_[tok().begin] != '\\');
+    const std::string name(plain ? tok().name : text_.substr(tok().begin, tok().end - tok().begin));
     if (!is(Tok::kEnd)) ++at_;
     return normal_name(name);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/text/scan.h"
+#include "verifier/latex/forms.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -22,7 +23,7 @@ const Expr* Parser::atom() {
     case Tok::kWord: return words();
     case Tok::kText: return text();
     case Tok::kConstant: ++at_; return arena_.constant(t.name);
-    case Tok::kNamedSet: ++at_; return arena_.named(Op::kNamedSet, t.name);
+    case Tok::kNamedSet: ++at_; return named_set(t.name);
     case Tok::kFunction: ++at_; return function(t.fn);
     case Tok::kOperatorName: return operator_name();
     case Tok::kAccent: return accent();
@@ -143,6 +144,12 @@ const Expr* Parser::mixed(const Expr* whole) {
   return arena_.number(whole->value + ahead->top / ahead->bottom);
 }
 
+// Parses \mathbb{R}, and the expected value \mathbb{E}[X].
+const Expr* Parser::named_set(std::string_view name) {
+  const bool called = is_one_of(name, "E", "P", "V") && (is_open('[') || is_open('('));
+  return called ? applied(std::string(name)) : arena_.named(Op::kNamedSet, name);
+}
+
 // --- symbols ---------------------------------------------------------------------------------
 
 const Expr* Parser::letter(std::string_view name) {
@@ -156,12 +163,26 @@ const Expr* Parser::symbol() {
   const std::string_view name = tok().name;
   ++at_;
   if (const Expr* known = letter(name)) return known;
-  if (is_one_of(name, "angle", "measuredangle", "triangle")) return figure(name);
+  if (name.size() > 1) {
+    if (is_one_of(name, "angle", "measuredangle", "triangle")) return figure(name);
+    if (is_one_of(name, "neg", "forall", "exists")) return quantified(name);
+    const bool change =
+        name == "Delta" && is(Tok::kSymbol) && tok().name.size() == 1 && tok().name[0] >= 'a';
+    if (change) return ++at_, maybe_applied(fmt::format("Delta{}", lexed_.tokens[at_ - 1].name));
+  }
   std::string full = normal_name(name);
   while (take(Tok::kPrime)) full += "'";
   if (is(Tok::kUnderscore)) full.append("_").append(subscript_text());
   if (full.ends_with('_')) return fail("an empty subscript");
   return maybe_applied(std::move(full));
+}
+
+// Parses \neg p and \forall x \exists y, whose order counts.
+const Expr* Parser::quantified(std::string_view name) {
+  const Expr* of = power_or_postfix();
+  Expr out{.op = Op::kApply, .name = fmt::format("\\{}", name), .args = {of}};
+  if (of != nullptr && (is_symbol("forall") || is_symbol("exists"))) out.args.push_back(symbol());
+  return arena_.make(std::move(out));
 }
 
 // Parses the points of \angle ABC and \triangle ABC, whose order counts. The angle CBA is ABC.
@@ -182,6 +203,27 @@ const Expr* Parser::figure(std::string_view kind) {
   return arena_.symbol(fmt::format("{}{}", kind, fmt::join(points, "")));
 }
 
+// Returns whether the name of an expected value, variance or probability stands before its
+// argument: E[X^2], P(A). In P(1 + r) it is a factor.
+bool Parser::is_operator(std::string_view name) const {
+  constexpr std::size_t kLongest = 24;
+  if (!is_one_of(name, "E", "P", "Pr", "V", "D") || tok().spaced) return false;
+  if ((name == "E" && is_open('[')) || (name == "Pr" && (is_open('(') || is_open('['))))
+    return true;
+  if (!is_open('(') && !is_open('[')) return false;
+  bool variables = false;
+  std::size_t n = 1;
+  for (; n < kLongest && !is(Tok::kClose, n); ++n) {
+    const bool variable = is(Tok::kSymbol, n) && tok(n).name.size() == 1 && tok(n).name[0] <= 'Z';
+    variables = variables || variable;
+    if (!variable &&
+        !is_one_of(tok(n).kind, Tok::kNumber, Tok::kCaret, Tok::kBraceOpen, Tok::kBraceClose,
+                   Tok::kUnderscore, Tok::kPlus, Tok::kMinus, Tok::kCap, Tok::kCup))
+      return false;
+  }
+  return variables && (is_one_of(name, "E", "P") || n == 2);
+}
+
 // Parses a call such as f(x), for the letters that name functions. Other names are called only at
 // 0, and are factors otherwise.
 const Expr* Parser::maybe_applied(std::string name) {
@@ -195,8 +237,12 @@ const Expr* Parser::maybe_applied(std::string name) {
     return arena_.call(Fn::kFactorial, {arena_.add({above, arena_.number(-1)})});
   }
   if (name == "zeta" && is_open('(') && !tok().spaced) return zeta_series(brackets());
-  const bool at_zero = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kClose, 2) &&
-                       lexed_.numbers[tok(1).number].is_zero();
+  const bool at_number = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kClose, 2);
+  const bool at_zero =
+      at_number &&
+      (lexed_.numbers[tok(1).number].is_zero() ||
+       (is(Tok::kRelation, 3) && name.size() == 1 && !is_one_of(name[0], 'x', 'y', 'z')));
+  if (is(Tok::kOpen) && is_operator(name)) return applied(std::move(name));
   if (!at_zero && std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
     return arena_.symbol(name);
   const bool inverse = is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kMinus, 2) &&
@@ -227,6 +273,12 @@ const Expr* Parser::zeta_series(const Expr* s) {
                       .args = {term, arena_.number(1), arena_.constant("infinity")}});
 }
 
+// Returns a name or constant as a vector.
+const Expr* Parser::vector(const Expr* e) {
+  if (e == nullptr || !is_one_of(e->op, Op::kSymbol, Op::kConstant)) return e;
+  return arena_.make({.op = e->op, .flag = true, .name = e->name});
+}
+
 // Returns the letter of a unit vector such as \hat{i}, \vec{j} or \hat{\mathbf{k}}.
 const Expr* Parser::unit_vector(const Expr& under) {
   if (is_one_of(under.name, "i", "imath")) return arena_.constant("i");
@@ -252,11 +304,12 @@ const Expr* Parser::accent() {
   ++at_;
   const std::size_t first = at_;
   if (mark.empty()) {
-    if (!is(Tok::kBraceOpen)) return atom();
-    const Expr* inner = braces();
-    if (inner != nullptr && inner->op == Op::kMul)
+    const std::string_view command = source(first - 1, first);
+    const bool bold = is_one_of(command, "\\mathbf", "\\boldsymbol", "\\bm");
+    const Expr* inner = is(Tok::kBraceOpen) ? braces() : atom();
+    if (inner != nullptr && inner->op == Op::kMul && lexed_.tokens[first].kind == Tok::kBraceOpen)
       return arena_.symbol(normal_name(source(first, at_)));
-    return inner;
+    return bold ? vector(inner) : inner;
   }
   const Expr* under = nullptr;
   if (is(Tok::kBraceOpen)) {
@@ -269,9 +322,10 @@ const Expr* Parser::accent() {
     return fail("nothing is under an accent");
   }
   if (mark == "hat" || mark == "vec")
-    if (const Expr* unit = unit_vector(*under)) return unit;
+    if (const Expr* unit = unit_vector(*under)) return vector(unit);
   if (mark == "bar" && is_segment(*under)) return under;
-  return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
+  const Expr* name = arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
+  return mark == "hat" || mark == "vec" ? vector(name) : name;
 }
 
 // --- words -----------------------------------------------------------------------------------
@@ -279,12 +333,17 @@ const Expr* Parser::accent() {
 const Expr* Parser::words() {
   const std::size_t first = at_;
   while (is(Tok::kWord)) ++at_;
-  return worded(normal_text(source(first, at_)));
+  return worded(compared_text(source(first, at_)));
 }
 
 // Returns the number or constant that normalized words name, or the words.
 const Expr* Parser::worded(std::string_view words) {
-  if (words == "infinity") return arena_.constant(words);
+  if (is_one_of(words, "infinity", "infinitelymany")) return arena_.constant("infinity");
+  if (is_one_of(words, "noon", "midnight")) {
+    const std::optional<Form> time = read_form(words);
+    return arena_.make(
+        {.op = Op::kCode, .open = static_cast<char>(time->sort), .name = time->text});
+  }
   std::optional<exact::Rational> value = number_in_words(words);
   return value ? arena_.number(std::move(*value)) : arena_.named(Op::kText, words);
 }
@@ -298,10 +357,20 @@ const Expr* Parser::text() {
   const std::string_view content = trimmed(t.name);
   if (std::optional<exact::Rational> value = exact::from_decimal(content))
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
+  if (const std::size_t digits = content.find_first_not_of("0123456789");
+      digits < content.size() && ordinal_ending(content.substr(digits)) + digits == content.size())
+    if (std::optional<exact::Rational> value = exact::from_decimal(content.substr(0, digits)))
+      return arena_.number(std::move(*value));
+  if (std::optional<RadixLiteral> literal = radix_literal(content);
+      literal && literal->length == content.size())
+    return arena_.number(std::move(literal->value));
   const std::string words = normal_text(content);
+  const bool called = is_open('(') && !tok().spaced && content.size() == t.name.size() &&
+                      content.size() > 1 && std::ranges::all_of(content, is_letter);
+  if (called) return applied(std::string(content));
   const bool currency = is_one_of(words, "usd", "us", "rs", "eur", "gbp", "inr");
   if (words.empty() || (currency && (is(Tok::kNumber) || is(Tok::kCurrency)))) return atom();
-  return worded(words);
+  return worded(compared_text(content));
 }
 
 }  // namespace lie::latex

@@ -156,7 +156,7 @@ const Expr* Parser::environment() {
   if (!enter()) return nullptr;
   std::string_view name = tok().name;
   ++at_;
-  if (name == "array" || name == "tabular") skip_column_spec();
+  if (is_one_of(name, "array", "tabular", "alignat", "alignat*", "alignedat")) skip_column_spec();
   const Scoped<bool> no_thousands(thousands_ok_, false);
   std::vector<std::vector<const Expr*>> cells;
   if (!rows(cells)) return nullptr;

@@ -97,7 +97,7 @@ const Expr* Parser::operator_name() {
   const std::string name = normal_name(word);
   if (name == "cis") return cis();
   if (name.empty()) return fail("an operator without a name");
-  return is_open('(') ? applied(name) : arena_.symbol(name);
+  return is_open('(') || is_open('[') ? applied(name) : arena_.symbol(name);
 }
 
 // Parses cis x, which is cos x + i sin x.
@@ -137,8 +137,66 @@ bool Parser::at_derivative() const {
          (is_symbol("d", i + 2) || is_symbol("partial", i + 2)) && is(Tok::kSymbol, i + 3);
 }
 
+namespace {
+
+bool is_d(const Token& token) {
+  return token.kind == Tok::kSymbol && is_one_of(token.name, "d", "partial");
+}
+
+}  // namespace
+
+// Returns the token after the denominator dx^2 or \partial x \partial y in braces, or 0.
+std::size_t Parser::after_differentials(std::size_t ahead) const {
+  if (!is(Tok::kBraceOpen, ahead)) return 0;
+  bool any = false;
+  for (++ahead; !is(Tok::kBraceClose, ahead); any = true) {
+    if (!is_d(tok(ahead)) || !is(Tok::kSymbol, ahead + 1)) return 0;
+    ahead += 2;
+    if (is(Tok::kCaret, ahead)) ahead += is(Tok::kBraceOpen, ahead + 1) ? 4 : 2;
+  }
+  return any ? ahead + 1 : 0;
+}
+
+// Parses \frac{dy}{dx} and \frac{d^2 y}{dx^2}, where d is no factor.
+const Expr* Parser::derivative() {
+  if (!is(Tok::kBraceOpen, 1) || !is_d(tok(2))) return nullptr;
+  std::size_t top = 3, depth = 1;
+  if (is(Tok::kCaret, top)) top += is(Tok::kBraceOpen, top + 1) ? 4 : 2;
+  if (is(Tok::kBraceClose, top) || is(Tok::kEnd, top)) return nullptr;
+  std::size_t close = top;
+  for (; !is(Tok::kEnd, close); ++close) {
+    if (is(Tok::kBraceOpen, close)) ++depth;
+    if (is(Tok::kBraceClose, close) && --depth == 0) break;
+  }
+  const std::size_t after = after_differentials(close + 1);
+  if (after == 0) return nullptr;
+  std::string name = normal_name(source(at_ + 2, at_ + top)) + "/" +
+                     normal_name(source(at_ + close + 2, at_ + after - 1));
+  const std::size_t end = at_ + after;
+  at_ += top;
+  const Expr* of = product();
+  if (of == nullptr || !is(Tok::kBraceClose)) return fail("a derivative");
+  at_ = end;
+  return arena_.make({.op = Op::kApply, .name = std::move(name), .args = {of}});
+}
+
+// Parses dy/dx.
+const Expr* Parser::inline_derivative() {
+  const auto letter = [this](std::size_t ahead) {
+    return is(Tok::kSymbol, ahead) && !tok(ahead).spaced;
+  };
+  if (!is_symbol("d") || !letter(1) || !is(Tok::kDivide, 2) || !is_symbol("d", 3) || !letter(4))
+    return nullptr;
+  std::string name = "d/d" + normal_name(tok(4).name);
+  const Expr* of = arena_.symbol(normal_name(tok(1).name));
+  at_ += 5;
+  return arena_.make({.op = Op::kApply, .name = std::move(name), .args = {of}});
+}
+
 const Expr* Parser::fraction() {
   if (at_derivative()) return fail("a derivative");
+  if (const Expr* quotient = derivative()) return quotient;
+  if (!error_.reason.empty()) return nullptr;
   const bool digits =
       is(Tok::kNumber, 1) && !tok(1).decimal && tok(1).name.size() == 2 && !is(Tok::kBraceOpen, 2);
   ++at_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/text/scan.h"
+#include "verifier/latex/forms.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -32,7 +33,7 @@ std::vector<std::string> split_words(std::string_view text) {
     for (const std::string_view word : {" and ", " or ", "{and}", "{or}", "、", "，"})
       if (text.substr(i).starts_with(word)) length = word.size();
     if (length == 0) continue;
-    std::string item = normal_text(without_article(text.substr(first, i - first)));
+    std::string item = compared_text(trimmed(without_article(text.substr(first, i - first))));
     if (!item.empty()) out.push_back(std::move(item));
     first = i + length;
     i += length - 1;
@@ -51,6 +52,13 @@ std::string_view set_in_words(std::string_view words) {
 // Modulo 1 all integers are equal.
 bool is_trivial_modulus(const Expr& modulus) {
   return modulus.op == Op::kNumber && !(exact::Rational(1) < modulus.value);
+}
+
+// Returns whether a remainder is carried out: 3 \bmod 7 is 3 modulo 7, and 17 \bmod 7 is 3.
+bool is_reduced(const Expr& e) {
+  return e.op == Op::kFunction && e.fn == Fn::kMod && e.args[0]->op == Op::kNumber &&
+         e.args[1]->op == Op::kNumber && e.args[0]->value.sign() >= 0 &&
+         e.args[0]->value < e.args[1]->value;
 }
 
 bool says_or(std::string_view separator) {
@@ -82,7 +90,8 @@ std::string_view Parser::source(std::size_t first, std::size_t last) const {
 const Expr* Parser::answer() {
   if (const Expr* words = text_answer()) return words;
   // A leading sign, as in "= 5" and "\Rightarrow 5", is skipped.
-  if (is(Tok::kRelation) && is_one_of(tok().rel, Rel::kEqual, Rel::kArrow, Rel::kApprox)) ++at_;
+  if (is(Tok::kRelation) && is_one_of(tok().rel, Rel::kEqual, Rel::kArrow, Rel::kIff, Rel::kApprox))
+    ++at_;
   const bool plus = is(Tok::kPlus);
   const Expr* tree = groups();
   if (tree != nullptr && plus && tree->op == Op::kSymbol)
@@ -185,11 +194,93 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
+// Returns whether an element of a list ends before a token.
+bool Parser::ends_element(std::size_t ahead) const {
+  if (is(Tok::kText, ahead)) return is_one_of(normal_text(tok(ahead).name), "and", "or");
+  return is_one_of(tok(ahead).kind, Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr,
+                   Tok::kClose, Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
+}
+
+// Returns the number of tokens of the element if it may be a form, and 0 otherwise. A comma belongs
+// to a date such as June 1, 2021.
+std::size_t Parser::form_length() const {
+  constexpr std::size_t kMostTokens = 24;
+  std::size_t depth = 0;
+  bool words = false;
+  const bool phone = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kNumber, 3);
+  std::size_t n = phone ? 3 : 0;
+  for (; n < kMostTokens; ++n) {
+    const bool year =
+        words && is(Tok::kComma, n) && is(Tok::kNumber, n + 1) && tok(n + 1).name.size() == 4;
+    if (year) continue;
+    if (ends_element(n) || (is(Tok::kBraceClose, n) && depth == 0)) return n;
+    depth += is(Tok::kBraceOpen, n) ? 1 : 0;
+    depth -= is(Tok::kBraceClose, n) ? 1 : 0;
+    words = words || is_one_of(tok(n).kind, Tok::kWord, Tok::kText);
+    if (!is_one_of(tok(n).kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
+                   Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen, Tok::kBraceClose,
+                   Tok::kPercent))
+      return 0;
+  }
+  return 0;
+}
+
+// Returns whether tokens may be a form, by their kinds and first letters. Most products, quantities
+// and words are none.
+bool Parser::may_be_form(std::size_t length) const {
+  constexpr std::string_view kRoman = "IVXLCDMiv";
+  constexpr std::string_view kInitials = "apjfmsondAPJFMSOND";  // of am, pm and the months
+  bool number = false, mark = false, roman = length > 1, code = false, word = false;
+  for (std::size_t n = 0; n < length; ++n) {
+    const Token& token = tok(n);
+    const std::string_view name = trimmed(token.name);
+    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !name.empty();
+    const bool beyond_ascii = words && static_cast<unsigned char>(name[0]) >= 0x80;
+    word = word || beyond_ascii || (words && kInitials.find(name[0]) != kInitials.npos);
+    number = number || token.kind == Tok::kNumber;
+    mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
+           (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
+    const bool capital = words && name[0] >= 'A' && name[0] <= 'Z';
+    code = code || token.kind == Tok::kSymbol ||
+           (token.kind == Tok::kWord && (capital || (n > 0 && !token.spaced)));
+    if (token.kind == Tok::kSymbol ? kRoman.find(name) == kRoman.npos : true) roman = false;
+    if (token.kind == Tok::kText && length == 1)
+      return std::ranges::any_of(name, is_digit) || name.find_first_not_of(kRoman) == name.npos;
+  }
+  return roman || (number && (mark || code || word));
+}
+
+// Parses a date, time, range or code that makes up an element. Returns nullptr for anything else.
+// Ranges count only outside of brackets, since (3-1, 2) is a point.
+const Expr* Parser::form() {
+  if (is(Tok::kNumber) && ends_element(1)) return nullptr;
+  std::size_t length = form_length();
+  if (length == 0 || !may_be_form(length)) return nullptr;
+  std::optional<Form> form = read_form(source(at_, at_ + length));
+  const bool measured = !form && length > 3 && is(Tok::kNumber) && is(Tok::kMinus, 1) &&
+                        is(Tok::kNumber, 2) && is_one_of(tok(3).kind, Tok::kText, Tok::kWord);
+  if (measured) form = read_form(source(at_, at_ + (length = 3)));
+  if (!form || (form->arithmetic && nesting_ > 0)) return nullptr;
+  Expr out{.op = Op::kCode, .open = static_cast<char>(form->sort), .name = std::move(form->text)};
+  const std::size_t first = at_;
+  if (form->arithmetic) {
+    const Expr* value = relation();
+    if (value != nullptr && at_ == first + length) out.args.push_back(value);
+    error_ = {};
+  }
+  at_ = first + length;
+  const Expr* code = arena_.make(std::move(out));
+  return measured ? unit_after(code) : code;
+}
+
 // Parses one element. A number after the sign of a currency is an amount: \$5.
 const Expr* Parser::element() {
   const std::size_t first = at_;
+  if (const Expr* code = form()) return code;
+  if (!error_.reason.empty()) return nullptr;
   const bool money = is(Tok::kCurrency);
-  const Expr* out = relation();
+  const Scoped<std::size_t> start(element_first_, first);
+  const Expr* out = has_logic_ ? implication() : relation();
   return money && out != nullptr && out->op == Op::kNumber ? amount(out, currency(first)) : out;
 }
 
@@ -206,18 +297,69 @@ const Expr* Parser::amount(const Expr* value, std::string currency) {
   return arena_.make({.op = Op::kUnit, .name = std::move(currency), .args = {value}});
 }
 
+// --- statements ----------------------------------------------------------------------------------
+
+// Parses statements joined by arrows, which bind less than "and" and "or".
+const Expr* Parser::implication() {
+  const Expr* first = disjunction();
+  if (first == nullptr || !is(Tok::kRelation)) return first;
+  Expr chain{.op = Op::kRelation, .args = {first}};
+  while (is(Tok::kRelation)) {
+    chain.relations.push_back(tok().rel);
+    ++at_;
+    chain.args.push_back(disjunction());
+    if (chain.args.back() == nullptr) return nullptr;
+  }
+  return arena_.make(std::move(chain));
+}
+
+const Expr* Parser::disjunction() {
+  std::vector<const Expr*> parts;
+  do {
+    std::vector<const Expr*> all;
+    do {
+      const Scoped<bool> within(in_statement_, true);
+      all.push_back(relation());
+      if (all.back() == nullptr) return nullptr;
+    } while (is(Tok::kLogic) && tok().name == "and" && take(Tok::kLogic));
+    parts.push_back(joined_statements(std::move(all), "and"));
+  } while (take(Tok::kLogic));
+  return joined_statements(std::move(parts), "or");
+}
+
+// Joins statements by the sign of "and" or "or". Relations and constants are a list, whose parts
+// hold together or not. Names are propositions in any order.
+const Expr* Parser::joined_statements(std::vector<const Expr*> parts, std::string_view name) {
+  if (parts.size() == 1) return parts.front();
+  const auto in_list = [](const Expr* part) {
+    return part != nullptr && (part->op == Op::kRelation || is_constant(*part));
+  };
+  if (std::ranges::all_of(parts, in_list)) {
+    const bool either = name == "or";
+    return arena_.make({.op = Op::kList,
+                        .flag = either,
+                        .open = either ? '\0' : '&',
+                        .close = either ? '|' : '&',
+                        .args = std::move(parts)});
+  }
+  std::ranges::stable_sort(parts, {}, [](const Expr* part) { return part ? to_text(*part) : ""; });
+  return arena_.make(
+      {.op = Op::kApply, .name = std::string(name == "or" ? "∨" : "∧"), .args = std::move(parts)});
+}
+
 // --- relations ---------------------------------------------------------------------------------
 
 const Expr* Parser::relation() {
   const Expr* first = set_expression();
-  if (first != nullptr && take(Tok::kPmod)) {
-    const Expr* modulus = fraction_part();
-    if (modulus == nullptr || is_trivial_modulus(*modulus)) return fail("a modulus of 1 or less");
-    return arena_.call(Fn::kMod, {first, modulus});
-  }
+  const bool reduced =
+      first != nullptr && nesting_ == 0 && !is(Tok::kRelation) && is_reduced(*first);
+  if (reduced) return arena_.node(Op::kTuple, {first->args[0], first->args[1]});
+  if (first != nullptr && (is(Tok::kPmod) || at_bracketed_modulus())) return with_modulus(first);
   if (first == nullptr || !is(Tok::kRelation)) return first;
   Expr chain{.op = Op::kRelation, .args = {first}};
-  while (is(Tok::kRelation)) {
+  const auto arrow = [this] { return is_one_of(tok().rel, Rel::kArrow, Rel::kIff); };
+  if (in_statement_ && arrow()) return first;
+  while (is(Tok::kRelation) && !(in_statement_ && arrow())) {
     chain.relations.push_back(tok().rel);
     ++at_;
     const Expr* next = set_expression();
@@ -235,7 +377,8 @@ bool Parser::at_bracketed_modulus() const {
 // Parses the modulus of a = b (mod n) and a \equiv b \mod n.
 const Expr* Parser::with_modulus(const Expr* relation) {
   const bool bracketed = at_bracketed_modulus();
-  const bool equivalence = relation != nullptr && relation->relations.back() == Rel::kEquivalent;
+  const bool equivalence = relation != nullptr && relation->op == Op::kRelation &&
+                           relation->relations.back() == Rel::kEquivalent;
   if (equivalence && relation->args.back()->fn == Fn::kMod) {
     Expr chain = *relation;
     const Expr* residue = chain.args.back();
@@ -259,7 +402,8 @@ const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right)
 
 // Returns whether a minus sign removes a set, as in \mathbb{R} - \{0\}.
 bool Parser::parts_from_set(const Expr& left) const {
-  return is(Tok::kMinus) && is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference) &&
+  return is(Tok::kMinus) &&
+         is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference, Op::kSetBuilder) &&
          (is_open('{', 1) || is(Tok::kBraceOpen, 1));
 }
 

@@ -1,6 +1,8 @@
 // The parser. Its members are grouped by the file that defines them.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,7 +39,8 @@ class Parser {
         lexed_(lexed),
         arena_(arena),
         bars_nest_(bars_nest),
-        bare_fractions_(bare_fractions) {}
+        bare_fractions_(bare_fractions),
+        has_logic_(lexed.logic) {}
 
   const Expr* answer();
   const ParseError& error() const { return error_; }
@@ -60,6 +63,11 @@ class Parser {
   const Expr* fail(std::string_view reason);
   bool enter() { return arena_.budget().spend() && arena_.budget().allow_depth(nesting_); }
   std::string_view source(std::size_t first, std::size_t last) const;
+  // Returns whether a name is part of the text. Others are spelled by the lexer.
+  bool in_text(std::string_view name) const {
+    return std::less_equal<>()(text_.data(), name.data()) &&
+           std::less<>()(name.data(), text_.data() + text_.size());
+  }
 
   // --- parser.cpp: answers, lists, relations ---
   const Expr* text_answer();
@@ -70,9 +78,16 @@ class Parser {
   bool take_separator(bool& is_or);
   bool at_list_end() const;
   const Expr* element();
+  bool ends_element(std::size_t ahead) const;
+  std::size_t form_length() const;
+  bool may_be_form(std::size_t length) const;
+  const Expr* form();
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
+  const Expr* implication();
+  const Expr* disjunction();
+  const Expr* joined_statements(std::vector<const Expr*> parts, std::string_view name);
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
@@ -85,10 +100,17 @@ class Parser {
   const Expr* signed_product();
   const Expr* product();
   const Expr* product_step(const Expr* left);
+  bool at_composition(const Expr& left) const;
+  const Expr* operation(std::string_view sign, const Expr* left, const Expr* right);
+  bool is_cross(std::size_t at, const Expr& left, const Expr& right) const;
+  const Expr* product_of(std::vector<const Expr*> factors);
   const Expr* operand();
   const Expr* implicit_run();
   const Expr* quantity_sum(const Expr& first, const Expr& second);
   void take_unit_power();
+  std::size_t letters_ahead(std::size_t ahead) const;
+  bool is_unit_of_letters(std::size_t n) const;
+  bool at_temperature() const;
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;
   bool starts_bar_operand() const;
@@ -96,6 +118,9 @@ class Parser {
   const Expr* postfix(const Expr* base);
   const Expr* double_factorial(const Expr* base);
   const Expr* raised(const Expr* base);
+  const Expr* with_minutes(const Expr* degrees);
+  const Expr* ordinal(const Expr* base);
+  const Expr* transposed(const Expr& matrix);
   const Expr* charged(const Expr* base);
   const Expr* exponent();
   const Expr* subscripted(const Expr* base);
@@ -116,7 +141,11 @@ class Parser {
   };
   std::optional<Ahead> fraction_ahead() const;
   const Expr* mixed(const Expr* whole);
+  const Expr* named_set(std::string_view name);
   const Expr* symbol();
+  const Expr* quantified(std::string_view name);
+  bool is_operator(std::string_view name) const;
+  const Expr* vector(const Expr* e);
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
   const Expr* applied(std::string name);
@@ -139,6 +168,9 @@ class Parser {
   const Expr* root();
   const Expr* binomial();
   bool at_derivative() const;
+  std::size_t after_differentials(std::size_t ahead) const;
+  const Expr* derivative();
+  const Expr* inline_derivative();
   const Expr* repeated(Fn fn);
   const Expr* bound();
   bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable);
@@ -164,13 +196,14 @@ class Parser {
   std::string_view text_;
   const Lexed& lexed_;
   expr::Arena& arena_;
-  bool bars_nest_, bare_fractions_;
-  std::size_t at_ = 0;
+  bool bars_nest_, bare_fractions_, has_logic_;
+  std::size_t at_ = 0, element_first_ = 0;  // element_first_: first token of the element
   std::int64_t nesting_ = 0;
   int open_bars_ = 0;
   bool saw_bar_ = false;
-  bool saw_and_ = false;      // between conditions
-  bool thousands_ok_ = true;  // a comma may group digits here
+  bool saw_and_ = false;       // between conditions
+  bool in_statement_ = false;  // an arrow ends a statement joined by "and" or "or"
+  bool thousands_ok_ = true;   // a comma may group digits here
   bool colon_is_ratio_ = true;
   bool in_set_ = false;  // a bar ends the head of a set builder
   std::set<std::string, std::less<>> bound_;

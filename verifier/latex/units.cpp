@@ -1,8 +1,10 @@
 #include "verifier/latex/units.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/text/scan.h"
+#include "verifier/latex/text.h"
 
 namespace lie::latex {
 namespace {
@@ -50,8 +52,9 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"A amp amps ampere amperes|", {0, 0, 0, 1}},
     {"mol mole moles|", {0, 0, 0, 0, 1}},
     {"K kelvin kelvins", {}, Base::kKelvin},
-    {"C celsius", {}, Base::kCelsius},
-    {"F fahrenheit", {}, Base::kFahrenheit},
+    {"celsius degreecelsius degreescelsius °C °c", {}, Base::kCelsius},
+    {"fahrenheit degreefahrenheit degreesfahrenheit °F °f", {}, Base::kFahrenheit},
+    {"C coulomb coulombs|", {0, 0, 1, 1}},
     {"Hz|hertz", {0, 0, -1}},
     {"N|newton newtons", {1, 1, -2}, Base::kCount, 1, 1, 3},
     {"Pa|pascal pascals", {-1, 1, -2}, Base::kCount, 1, 1, 3},
@@ -184,8 +187,8 @@ int power_in_words(std::string_view& text) {
 bool take_factor(std::string_view& text, int sign, Unit& unit) {
   const int worded = power_in_words(text);
   const std::size_t end = std::min(text.find_first_of("^/*"), text.size());
-  std::size_t length =
-      std::min({end, text.find("cdot"), text.find("per"), text.find("²"), text.find("³")});
+  std::size_t length = std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"),
+                                 text.find("per"), text.find("²"), text.find("³")});
   Measure found = measure_of(text.substr(0, length));
   if (found.entry == nullptr && length < end) {
     length = end;  // "per" and the like within a word
@@ -212,9 +215,142 @@ std::optional<Unit> read_unit(std::string_view text) {
     if (text.empty()) return unit;
     if (take(text, "/") || take(text, "per"))
       sign = -1;
-    else if (!take(text, "cdot") && !take(text, "*"))
+    else if (!take(text, "cdot") && !take(text, "*") && !take(text, "·") && !take(text, "⋅"))
       return std::nullopt;
   }
+}
+
+std::string unit_name(std::string_view text) {
+  std::string joined;
+  bool apart = false;  // two words are joined
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool between = text[i] == ' ' && !joined.empty() && i + 1 < text.size() &&
+                         is_letter_or_digit(joined.back()) && is_letter(text[i + 1]);
+    apart = apart || between;
+    if (between)
+      joined += "cdot";
+    else
+      joined.push_back(text[i]);
+  }
+  std::string plain = unit_text(text);
+  // "degrees Celsius" is one unit, and "N m" is no nanometer.
+  const bool one = !apart || (plain.size() > 4 && find(lowered(plain)) != nullptr);
+  if (!one) joined = unit_text(joined);
+  return !one && read_unit(joined) ? joined : plain;
+}
+
+namespace {
+
+/// Words that exclude each other in a remark after a number.
+constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {
+    {"increase", "decrease"},
+    {"profit", "loss"},
+    {"gain", "loss"},
+    {"up", "down"},
+    {"more", "less"},
+    {"more", "fewer"},
+    {"left", "right"},
+    {"above", "below"},
+    {"over", "under"},
+    {"faster", "slower"},
+    {"older", "younger"},
+    {"north", "south"},
+    {"east", "west"},
+    {"before", "after"},
+    {"taller", "shorter"},
+    {"longer", "shorter"},
+    {"higher", "lower"},
+    {"heavier", "lighter"},
+    {"earlier", "later"},
+    {"early", "late"},
+    {"larger", "smaller"},
+    {"greater", "less"},
+    {"greater", "smaller"},
+    {"bigger", "smaller"},
+    {"atleast", "atmost"},
+    {"minimum", "maximum"},
+    {"min", "max"},
+    {"inside", "outside"},
+    {"forward", "backward"},
+    {"credit", "debit"},
+    {"deposit", "withdraw"},
+    {"ahead", "behind"},
+    {"rise", "fall"},
+    {"rise", "drop"},
+    {"surplus", "deficit"},
+    {"positive", "negative"},
+    {"ascending", "descending"},
+    {"clockwise", "counterclockwise"},
+    {"clockwise", "anticlockwise"},
+    {"discount", "markup"},
+    {"warmer", "colder"},
+    {"hotter", "colder"},
+    {"win", "loss"},
+    {"wins", "losses"},
+    {"won", "lost"},
+    {"cheaper", "dearer"},
+    {"cheaper", "moreexpensive"},
+    {"upstream", "downstream"},
+    {"asset", "liabilit"},
+    {"income", "expense"},
+    {"growth", "decline"},
+    {"exclusive", "inclusive"},
+    {"upward", "downward"},
+    {"ad", "bc"},
+    {"ce", "bce"},
+    {"bought", "sold"},
+    {"closed", "open"},
+    {"even", "odd"},
+    {"top", "bottom"}};
+
+/// Words that may count anything.
+constexpr std::string_view kGeneric[] = {
+    "unit",    "item",      "thing",    "object", "piece",   "people",      "person",
+    "total",   "time",      "way",      "possib", "arrange", "permutation", "combination",
+    "choice",  "number",    "solution", "value",  "integer", "element",     "outcome",
+    "case",    "answer",    "approx",   "exact",  "about",   "altogether",  "inall",
+    "each",    "different", "distinct", "part",   "amount",  "count",       "rounded",
+    "correct", "remaining", "left",     "needed", "required"};
+
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+// Returns the word in small letters, without the ending of a plural.
+std::string stem(std::string_view word) {
+  std::string out = lowered(word);
+  for (const std::string_view ending : {"ies", "es", "s", "y"})
+    if (out.size() > ending.size() + 2 && out.ends_with(ending)) {
+      out.resize(out.size() - ending.size());
+      break;
+    }
+  return out;
+}
+
+}  // namespace
+
+bool words_agree(std::string_view a, std::string_view b) {
+  const std::string here = lowered(a), there = lowered(b);
+  if (here == there) return true;
+  for (const auto& [one, other] : kOpposites) {
+    const bool first_here = contains(here, one), first_there = contains(there, one);
+    const bool other_here = contains(here, other), other_there = contains(there, other);
+    // One word may contain the other, as clockwise does in counterclockwise.
+    const bool nested = contains(other, one);
+    if (nested ? other_here != other_there && first_here && first_there
+               : (first_here && !other_here && other_there && !first_there) ||
+                     (other_here && !first_here && first_there && !other_there))
+      return false;
+  }
+  if (read_unit(a) || read_unit(b)) return true;
+  const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+  if (std::ranges::any_of(here, beyond_ascii) || std::ranges::any_of(there, beyond_ascii))
+    return true;
+  const std::string stem_here = stem(here), stem_there = stem(there);
+  if (contains(here, stem_there) || contains(there, stem_here)) return true;
+  return std::ranges::any_of(kGeneric, [&](std::string_view word) {
+    return contains(here, word) || contains(there, word);
+  });
 }
 
 }  // namespace lie::latex

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "verifier/exact/rational.h"
@@ -42,6 +43,14 @@ struct Unit {
 
   bool is(Base base) const { return powers[static_cast<std::size_t>(base)] != 0; }
 };
+
+/// Returns the text of a unit as unit_text() writes it. Spaces between known units multiply them:
+/// the unit "kg m/s" is kg\cdot m/s.
+std::string unit_name(std::string_view text);
+
+/// Returns whether two units may measure the same. Known ones are compared by their dimensions.
+/// Others are words: 5 apples are 5, but no 5 oranges, and a profit is no loss.
+bool words_agree(std::string_view a, std::string_view b);
 
 /// Reads "cm", "square centimeters", "km/h", "miles per hour", "N\cdot m" and "kg m^2/s^2" without
 /// their spaces, as unit_text() writes them. Nothing if a part is no known unit. Capitals count

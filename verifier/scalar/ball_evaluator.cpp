@@ -49,7 +49,9 @@ class BallEvaluator {
         acb_mul_ui(out.get(), out.get(), 180, precision_);
         return divide_into(*e.args[0], out);
       case Op::kUnit: return eval(*e.args[0], out);
-      case Op::kApply: return opaque(fmt::format("apply:{}", e.name), e, out);
+      case Op::kApply:
+        unevaluated_ = unevaluated_ || is_operation(e);
+        return opaque(fmt::format("apply:{}", e.name), e, out);
       case Op::kFunction: return function(e, out);
       case Op::kBinder: return binder(e, out);
       default: return false;

@@ -169,6 +169,24 @@ bool has_no_free_name(const Expr& e) {
          (has_binder(e) && !e.has(trait::kCall | trait::kText) && free_names(e).empty());
 }
 
+// Returns whether a logarithm of bars occurs, as in \ln|x|.
+bool has_log_of_bars(const Expr& e) {
+  const bool here =
+      is_one_of(e.fn, expr::Fn::kLn, expr::Fn::kLog) && e.args[0]->fn == expr::Fn::kAbs;
+  return here || any_arg(e, has_log_of_bars);
+}
+
+// Returns whether the answer lacks the values that the bars of a logarithm give to the gold.
+bool lacks_bars(const Expr& gold, const Expr& answer, Budget& budget) {
+  constexpr std::uint64_t kPoints = 8;
+  if (!has_log_of_bars(gold)) return false;
+  for (std::uint64_t seed = 1; seed <= kPoints; ++seed) {
+    const auto values = at_point(gold, answer, {PointKind::kMixed, seed}, kPointPrecision, budget);
+    if (values && values->gold.looks_real() && !values->answer.looks_real()) return true;
+  }
+  return false;
+}
+
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
     const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
@@ -191,7 +209,8 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   if (positive == Tri::kNo) return Tri::kNo;
   const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, true, budget);
   if (mixed == Tri::kNo) return Tri::kNo;
-  if (positive == Tri::kYes || mixed == Tri::kYes) return Tri::kYes;
+  if (positive == Tri::kYes || mixed == Tri::kYes)
+    return tri(!(real && lacks_bars(gold, answer, budget)));
   const Tri complex = agree_at_points(gold, answer, PointKind::kPositive, false, budget);
   return complex != Tri::kUnknown
              ? complex

@@ -27,6 +27,7 @@ void Lexer::push(const Meaning& meaning, std::size_t begin) {
     spaced_ = true;
     return;
   }
+  if (meaning.kind == Tok::kLogic) out_.logic = true;
   Token& token = push(meaning.kind, begin);
   token.fn = meaning.fn;
   token.rel = meaning.rel;
@@ -36,6 +37,7 @@ void Lexer::push(const Meaning& meaning, std::size_t begin) {
 
 void Lexer::step() {
   const char c = peek();
+  if (c < ' ' && lost_backslash()) return;
   if (is_space(c) || c == '~') {
     ++at_;
     spaced_ = true;
@@ -50,6 +52,48 @@ void Lexer::step() {
   } else {
     punctuation();
   }
+}
+
+// Lexes commands whose backslash and first letter became a control character when the text was
+// unescaped: a form feed and "rac{1}{2}".
+bool Lexer::lost_backslash() {
+  constexpr std::string_view kControls = "\t\f\b\v\r", kLetters = "tfbvr";
+  static constexpr std::string_view kCommands[] = {
+      "text",  "textcirc", "textbf", "textit", "theta", "times", "triangle", "tfrac", "frac",
+      "begin", "beta",     "boxed",  "binom",  "vec",   "right", "rho",      "varphi"};
+  const std::size_t at = kControls.find(peek());
+  if (at == std::string_view::npos) return false;
+  const std::size_t begin = at_;
+  std::size_t end = at_ + 1;
+  while (end < text_.size() && is_letter(text_[end])) ++end;
+  std::string word(1, kLetters[at]);
+  word += text_.substr(at_ + 1, end - at_ - 1);
+  const auto* known = std::ranges::find(kCommands, word);
+  if (known == std::end(kCommands)) return false;
+  at_ = end;
+  known_command(*command(*known), begin);
+  return true;
+}
+
+// Lexes the tags of exponents and subscripts: x<sup>2</sup>.
+bool Lexer::script_tag() {
+  struct Tag {
+    std::string_view text;
+    Tok first, second = Tok::kIgnore;
+  };
+  static constexpr Tag kTags[] = {{"<sup>", Tok::kCaret, Tok::kBraceOpen},
+                                  {"<sub>", Tok::kUnderscore, Tok::kBraceOpen},
+                                  {"</sup>", Tok::kBraceClose},
+                                  {"</sub>", Tok::kBraceClose}};
+  for (const Tag& tag : kTags) {
+    if (!rest().starts_with(tag.text)) continue;
+    const std::size_t begin = at_;
+    at_ += tag.text.size();
+    push(tag.first, begin);
+    if (tag.second != Tok::kIgnore) push(tag.second, at_);
+    return true;
+  }
+  return false;
 }
 
 namespace {
@@ -68,12 +112,13 @@ constexpr Sign kSigns[] = {
 }  // namespace
 
 void Lexer::punctuation() {
-  if (comparison() || emphasis()) return;
+  if ((peek() == '<' && script_tag()) || comparison() || emphasis()) return;
   const std::size_t begin = at_;
   const char c = text_[at_++];
   if (c == '.') return period(begin);
   if (c == '$') return dollar(begin);
   if (c == '"') return void(spaced_ = true);
+  if (c == '&') return ampersand(begin);
   if (c == '*' && peek() == '*') {
     ++at_;
     push(Tok::kCaret, begin);
@@ -93,6 +138,24 @@ bool Lexer::emphasis() {
   emphasized_ = true;
   at_ = std::min(end, text_.size());
   return true;
+}
+
+// A mark of alignment stands next to a relation sign, as in x &= 5, and does not count. Other marks
+// divide cells.
+void Lexer::ampersand(std::size_t begin) {
+  static constexpr std::string_view kRelations[] = {
+      "=", "<", ">", "\\le", "\\ge", "\\ne", "\\approx", "\\equiv", "\\in ", "≤", "≥", "≈"};
+  const std::string_view next = trimmed(rest().substr(0, 40));
+  const bool before = std::ranges::any_of(kRelations, [next](std::string_view sign) {
+    return next.starts_with(sign) && !next.starts_with("\\left");
+  });
+  const bool after = !out_.tokens.empty() && out_.tokens.back().kind == Tok::kRelation;
+  if (!before && !after) return void(push(Tok::kAmpersand, begin));
+  spaced_ = true;
+  // A row that begins with the sign continues the row before.
+  const bool continues = before && next.find_first_of("\\") != 0;
+  if (continues && !out_.tokens.empty() && out_.tokens.back().kind == Tok::kRowBreak)
+    out_.tokens.pop_back();
 }
 
 // In "$...$ $...$" one statement ends and another begins, so a comma separates them.
@@ -184,6 +247,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
     return;  // \text{2/3}: the group is read as mathematics
   if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
+  if (meaning.kind == Tok::kSiunitx) return si_command(meaning.word, begin);
   if (meaning.kind == Tok::kBegin) ++environments_;
   if (meaning.kind == Tok::kEndEnvironment && environments_ > 0) --environments_;
   if (is_one_of(meaning.kind, Tok::kText, Tok::kOperatorName, Tok::kBegin, Tok::kEndEnvironment))
@@ -263,6 +327,93 @@ bool Lexer::quantity() {
   return true;
 }
 
+// Takes an argument in braces, after an option in square brackets. Returns its content.
+std::string_view Lexer::argument() {
+  while (is_space(peek())) ++at_;
+  if (peek() == '[') at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+  if (peek() != '{') return {};
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  at_ = std::min(close + 1, text_.size());
+  return content;
+}
+
+// Lexes a part of the text as a group.
+void Lexer::group(std::string_view content) {
+  const std::size_t after =
+      std::exchange(at_, static_cast<std::size_t>(content.data() - text_.data()));
+  const std::size_t end = at_ + content.size();
+  push(Tok::kBraceOpen, at_).bracket = '{';
+  while (at_ < end && budget_.spend()) step();
+  at_ = after;
+  push(Tok::kBraceClose, end).bracket = '}';
+}
+
+namespace {
+
+// Spells a unit of siunitx as read_unit() does: \kilo\gram\per\cubic\meter is kilogram/meter^3.
+std::string spelled_unit(std::string_view unit) {
+  std::string out, power;  // power: that of the next unit
+  bool joins = true;       // no unit ends before
+  while (!unit.empty()) {
+    const std::size_t length =
+        std::max<std::size_t>(1, std::min(unit.find_first_of("\\ .~{}", 1), unit.size()));
+    std::string_view word = unit.substr(0, length);
+    unit.remove_prefix(length);
+    const bool command = word.starts_with('\\');
+    if (command) word.remove_prefix(1);
+    constexpr std::string_view kPrefixes[] = {"tera", "giga", "mega",  "kilo",  "hecto",
+                                              "deca", "deci", "centi", "milli", "micro",
+                                              "nano", "pico", "femto"};
+    if (is_one_of(word, "per", "/")) {
+      out += '/', joins = true;
+    } else if (word == "squared" || word == "cubed") {
+      out += word == "squared" ? "^2" : "^3";
+    } else if (word == "square" || word == "cubic") {
+      power = word == "square" ? "^2" : "^3";
+    } else if (word == "tothe" && unit.starts_with('{')) {
+      const std::size_t end = std::min(unit.find('}'), unit.size() - 1);
+      out.append("^").append(unit.substr(1, end - 1));
+      unit.remove_prefix(end + 1);
+    } else if (is_letter(word.front()) || static_cast<unsigned char>(word.front()) >= 0x80) {
+      const bool starts = command && std::ranges::find(kPrefixes, word) != std::end(kPrefixes);
+      if (!joins) out += '*';
+      out += word == "degreeCelsius" ? "celsius" : word;
+      if (!starts) out += std::exchange(power, {});
+      joins = starts;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+// Lexes the parts of an angle, 30;15;0, as degrees.
+void Lexer::angle(std::string_view parts, std::size_t begin) {
+  exact::Rational value(0), size(1);
+  for (std::size_t first = 0; first <= parts.size();) {
+    const std::size_t end = std::min(parts.find(';', first), parts.size());
+    const std::string_view part = trimmed(parts.substr(first, end - first));
+    if (const auto number = exact::from_decimal(part)) value = value + *number * size;
+    size = size / exact::Rational(60);
+    first = end + 1;
+  }
+  push_number(std::move(value), begin);
+  push(Tok::kDegree, begin);
+}
+
+// Lexes \num{1e3}, \qty{5}{\meter}, \SI{5}{m}, \unit{m} and \ang{90}.
+void Lexer::si_command(std::string_view name, std::size_t begin) {
+  const std::string_view first = argument();
+  if (first.empty()) return void(push(Tok::kBad, begin));
+  if (name == "ang" && std::ranges::none_of(first, is_letter)) return angle(first, begin);
+  const bool unit_only = name == "si" || name == "unit";
+  if (!unit_only) group(first);
+  if (name == "num" || name == "ang") return;
+  const std::string& unit = out_.names.emplace_back(spelled_unit(unit_only ? first : argument()));
+  push(unit == "percent" || unit == "%" ? Tok::kPercent : Tok::kText, begin).name = unit;
+}
+
 namespace {
 
 // Returns whether a text consists of symbols of chemical elements: H, Na, CO.
@@ -314,8 +465,16 @@ void Lexer::braced_name(const Meaning& meaning, std::size_t begin) {
   } else {
     at_ += content.size();
   }
+  // In 7 \text{ goats and } 4 the word separates.
+  constexpr std::string_view kAnd = " and";
+  const std::string_view words = trimmed(content);
+  const bool separates = meaning.kind == Tok::kText && words.size() > kAnd.size() &&
+                         words.ends_with(kAnd) && !out_.tokens.empty() &&
+                         out_.tokens.back().kind == Tok::kNumber;
+  if (separates) content = words.substr(0, words.size() - kAnd.size());
   Token& token = push(meaning.kind, begin);
   token.name = content;
+  if (separates) return void(push(Tok::kAnd, begin));
   if (meaning.kind == Tok::kText) typed_text(meaning, token, content);
 }
 

@@ -22,6 +22,7 @@ enum class Tok : std::uint8_t {
   kConstant,  // name: pi, infinity
   kFunction,  // fn
   kText,      // \text{name}
+  kSiunitx,   // a command of the package siunitx; the lexer replaces it
   kNamedSet,  // name
   kPlus,
   kMinus,
@@ -43,7 +44,9 @@ enum class Tok : std::uint8_t {
   kSemicolon,
   kAnd,
   kOr,
-  kRelation,  // rel
+  kLogic,      // name: and, or, by their signs
+  kOperation,  // an operation that is no product of numbers; name
+  kRelation,   // rel
   kCup,
   kCap,
   kSetMinus,
@@ -107,6 +110,16 @@ const Meaning* command_prefix(std::string_view word);
 const Meaning* plain_word(std::string_view word);
 /// Returns the number that small letters without spaces spell: "onehundredandfive", "two-thirds".
 std::optional<exact::Rational> number_in_words(std::string_view text);
+/// A literal such as 0x1F: its value, and its length in bytes.
+struct RadixLiteral {
+  exact::Rational value;
+  std::size_t length = 0;
+};
+/// Reads 0x1F, 0b101 or 0o17 at the front of a text. Returns nothing if letters or digits that do
+/// not belong to it follow.
+std::optional<RadixLiteral> radix_literal(std::string_view text);
+/// Returns the length of the ending of 1st, 2nd, 3rd and 4th at the front of a text, or 0.
+std::size_t ordinal_ending(std::string_view text);
 /// Looks up a character beyond ASCII, given as UTF-8.
 const Meaning* unicode(std::string_view character);
 
@@ -115,6 +128,7 @@ struct Lexed {
   std::vector<Token> tokens;  // ends with kEnd
   std::vector<exact::Rational> numbers;
   std::deque<std::string> names;
+  bool logic = false;  // a token is kLogic
 };
 
 /// Splits a text into tokens, and brings alternative spellings to one. Never fails: unknown input

@@ -30,6 +30,8 @@ class Lexer {
   std::size_t digits_from(std::size_t i) const;
   std::size_t glue_length(std::size_t i) const;
   void number();
+  void push_number(exact::Rational value, std::size_t begin);
+  bool radix_number();
   static bool repeats(std::string_view s);
   bool take_dots(std::string_view digits);
   bool fraction(std::string& digits);
@@ -43,8 +45,8 @@ class Lexer {
   }
   void letters(std::size_t begin, std::string_view run);
   void character();
-  bool superscript(std::string_view bytes, std::size_t begin);
-  bool subscript(std::string_view bytes, std::size_t begin);
+  bool superscript(std::size_t begin);
+  bool subscript(std::size_t begin);
   bool vulgar_fraction(std::string_view bytes, std::size_t begin);
   void integer(std::int64_t value, std::size_t begin);
 
@@ -58,6 +60,11 @@ class Lexer {
   bool holds_ion() const;
   bool quantity();
   bool formula();
+  std::string_view argument();
+  void group(std::string_view content);
+  void angle(std::string_view parts, std::size_t begin);
+  void si_command(std::string_view name, std::size_t begin);
+  void ampersand(std::size_t begin);
   void delimiter(Tok kind, std::size_t begin);
   void braced_name(const Meaning& meaning, std::size_t begin);
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);
@@ -69,6 +76,8 @@ class Lexer {
   void dollar(std::size_t begin);
   void period(std::size_t begin);
   bool comparison();
+  bool lost_backslash();
+  bool script_tag();
 
   std::string_view text_;
   Budget& budget_;

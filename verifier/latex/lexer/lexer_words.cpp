@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "verifier/latex/lexer/lexer_state.h"
 
@@ -55,41 +57,89 @@ void Lexer::character() {
   const std::string_view bytes = rest().substr(0, length);
   at_ += bytes.size();
   if (const Meaning* meaning = unicode(bytes)) return push(*meaning, begin);
-  if (superscript(bytes, begin) || subscript(bytes, begin) || vulgar_fraction(bytes, begin)) return;
+  if (superscript(begin) || subscript(begin) || vulgar_fraction(bytes, begin)) return;
   push(Tok::kWord, begin).name = bytes;
 }
 
-// Lexes x¹⁰ and 10⁻³.
-bool Lexer::superscript(std::string_view bytes, std::size_t begin) {
-  constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  const auto digit_of = [&](std::string_view text) {
-    return std::ranges::find_if(kDigits, [text](auto digit) { return text.starts_with(digit); });
-  };
-  const bool negative = bytes == "⁻";
-  const auto* digit = digit_of(negative ? rest() : bytes);
-  if (digit == std::end(kDigits)) return false;
-  push(Tok::kCaret, begin);
-  if (negative) push(Tok::kMinus, begin);
-  if (negative) at_ += digit->size();
-  std::int64_t value = digit - kDigits;
-  for (digit = digit_of(rest()); value < 1000 && digit != std::end(kDigits);
-       digit = digit_of(rest())) {
-    value = value * 10 + (digit - kDigits);
-    at_ += digit->size();
+namespace {
+
+/// A character above or below the line, and what it is on the line.
+struct Script {
+  std::string_view text;
+  char plain = 0;
+};
+constexpr Script kAbove[] = {
+    {"⁰", '0'}, {"¹", '1'}, {"²", '2'}, {"³", '3'}, {"⁴", '4'}, {"⁵", '5'}, {"⁶", '6'}, {"⁷", '7'},
+    {"⁸", '8'}, {"⁹", '9'}, {"⁺", '+'}, {"⁻", '-'}, {"⁽", '('}, {"⁾", ')'}, {"ⁿ", 'n'}, {"ⁱ", 'i'},
+    {"ˣ", 'x'}, {"ʸ", 'y'}, {"ᵃ", 'a'}, {"ᵇ", 'b'}, {"ᵏ", 'k'}, {"ᵐ", 'm'}, {"ᵗ", 't'}, {"ᵀ", 'T'}};
+constexpr Script kBelow[] = {{"₀", '0'}, {"₁", '1'}, {"₂", '2'}, {"₃", '3'}, {"₄", '4'}, {"₅", '5'},
+                             {"₆", '6'}, {"₇", '7'}, {"₈", '8'}, {"₉", '9'}, {"₊", '+'}, {"₋", '-'},
+                             {"₍", '('}, {"₎", ')'}, {"ₐ", 'a'}, {"ₑ", 'e'}, {"ᵢ", 'i'}, {"ⱼ", 'j'},
+                             {"ₖ", 'k'}, {"ₗ", 'l'}, {"ₘ", 'm'}, {"ₙ", 'n'}, {"ₚ", 'p'}, {"ₛ", 's'},
+                             {"ₜ", 't'}, {"ₓ", 'x'}};
+
+// Takes the characters of one script from the front of a text, and returns them on the line.
+std::string take_script(std::string_view& text, std::span<const Script> script) {
+  std::string out;
+  while (true) {
+    const auto at = std::ranges::find_if(
+        script, [text](const Script& entry) { return text.starts_with(entry.text); });
+    if (at == script.end()) return out;
+    out.push_back(at->plain);
+    text.remove_prefix(at->text.size());
   }
-  integer(value, begin);
+}
+
+}  // namespace
+
+// Lexes x¹⁰, 10⁻³, xⁿ⁺¹ and Ca²⁺.
+bool Lexer::superscript(std::size_t begin) {
+  std::string_view after = text_.substr(begin);
+  const std::string plain = take_script(after, kAbove);
+  if (plain.empty()) return false;
+  at_ = text_.size() - after.size();
+  push(Tok::kCaret, begin);
+  const std::string& kept = out_.names.emplace_back(plain);
+  const bool group =
+      kept.find_first_not_of("0123456789", kept[0] == '-' ? 1 : 0) != kept.npos && kept.size() > 1;
+  if (group) push(Tok::kBraceOpen, begin);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const char c = kept[i];
+    if (is_digit(c)) {
+      const std::size_t end = std::min(kept.find_first_not_of("0123456789", i), kept.size());
+      const std::string_view digits = std::string_view(kept).substr(i, end - i);
+      if (std::optional<exact::Rational> value = exact::from_decimal(digits))
+        push_number(std::move(*value), begin);
+      out_.tokens.back().name = digits;
+      i = end - 1;
+    } else if (is_letter(c)) {
+      push(Tok::kSymbol, begin).name = std::string_view(kept).substr(i, 1);
+    } else {
+      const Tok kind = c == '+'   ? Tok::kPlus
+                       : c == '-' ? Tok::kMinus
+                       : c == '(' ? Tok::kOpen
+                                  : Tok::kClose;
+      push(kind, begin).bracket = c;
+    }
+  }
+  if (group) push(Tok::kBraceClose, begin);
   return true;
 }
 
-// Lexes x₁ and \log₂ 8.
-bool Lexer::subscript(std::string_view bytes, std::size_t begin) {
-  constexpr std::string_view kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
-  static constexpr std::string_view kPlain = "0123456789";
-  const auto* digit = std::ranges::find(kDigits, bytes);
-  if (digit == std::end(kDigits)) return false;
+// Lexes x₁₂, xₙ₊₁ and \log₂ 8.
+bool Lexer::subscript(std::size_t begin) {
+  std::string_view after = text_.substr(begin);
+  const std::string plain = take_script(after, kBelow);
+  if (plain.empty()) return false;
+  at_ = text_.size() - after.size();
   push(Tok::kUnderscore, begin);
-  integer(digit - kDigits, begin);
-  out_.tokens.back().name = kPlain.substr(static_cast<std::size_t>(digit - kDigits), 1);
+  const std::string& kept = out_.names.emplace_back(plain);
+  std::optional<exact::Rational> value = exact::from_decimal(kept);
+  if (value)
+    push_number(std::move(*value), begin);
+  else
+    push(Tok::kSymbol, begin);
+  out_.tokens.back().name = kept;
   return true;
 }
 
@@ -113,6 +163,29 @@ void Lexer::integer(std::int64_t value, std::size_t begin) {
   Token& token = push(Tok::kNumber, begin);
   token.number = static_cast<std::uint32_t>(out_.numbers.size());
   out_.numbers.emplace_back(value);
+}
+
+void Lexer::push_number(exact::Rational value, std::size_t begin) {
+  Token& token = push(Tok::kNumber, begin);
+  token.name = text_.substr(begin, at_ - begin);
+  token.number = static_cast<std::uint32_t>(out_.numbers.size());
+  out_.numbers.push_back(std::move(value));
+}
+
+std::optional<RadixLiteral> radix_literal(std::string_view text) {
+  constexpr std::size_t kMostDigits = 600;
+  const char mark = text.size() > 2 && text[0] == '0' ? text[1] : '\0';
+  const int radix = mark == 'x' || mark == 'X' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
+  if (radix == 0) return std::nullopt;
+  RadixLiteral out{exact::Rational(0), 2};
+  for (; out.length < text.size() && is_letter_or_digit(text[out.length]); ++out.length) {
+    const char c = text[out.length];
+    const int digit = is_digit(c) ? c - '0' : to_upper(c) - 'A' + 10;
+    if (digit >= radix || out.length > kMostDigits) return std::nullopt;
+    out.value = out.value * exact::Rational(radix) + exact::Rational(digit);
+  }
+  if (out.length == 2) return std::nullopt;
+  return out;
 }
 
 // --- numbers -----------------------------------------------------------------------------------
@@ -147,7 +220,9 @@ namespace {
 std::size_t period_of(std::string_view digits) {
   const std::string_view places = digits.substr(digits.find('.') + 1);
   for (std::size_t period = 1; period <= 12; ++period) {
-    const std::size_t needed = period * (period < 5 ? 3 : 2);
+    // The whole of 0.1212 recurs. In 2.718281828 only the last digits seem to.
+    const bool whole = period > 1 && places.size() == 2 * period;
+    const std::size_t needed = period * (period < 5 && !whole ? 3 : 2);
     if (needed > places.size()) continue;
     const std::string_view tail = places.substr(places.size() - needed);
     if (tail.substr(period) == tail.substr(0, needed - period)) return period;
@@ -178,7 +253,23 @@ bool Lexer::take_dots(std::string_view digits) {
   return false;
 }
 
+std::size_t ordinal_ending(std::string_view text) {
+  if (text.size() < 2 || (text.size() > 2 && is_letter_or_digit(text[2]))) return 0;
+  return is_one_of(text.substr(0, 2), "st", "nd", "rd", "th") ? 2 : 0;
+}
+
+// Lexes 0x1F, 0b101 and 0o17.
+bool Lexer::radix_number() {
+  std::optional<RadixLiteral> literal = radix_literal(rest());
+  if (!literal) return false;
+  const std::size_t begin = at_;
+  at_ += literal->length;
+  push_number(std::move(literal->value), begin);
+  return true;
+}
+
 void Lexer::number() {
+  if (peek() == '0' && is_letter(peek(1)) && radix_number()) return;
   const std::size_t begin = at_;
   std::size_t end = digits_from(at_);
   std::string digits(text_.substr(at_, end - at_));
@@ -199,6 +290,7 @@ void Lexer::number() {
     decimal = false;
   }
   if (value && !repeating) value = exponent(std::move(*value));
+  if (value && !decimal && is_letter(peek())) at_ += ordinal_ending(rest());
   Token& token = push(value ? Tok::kNumber : Tok::kBad, begin);
   token.decimal = decimal;
   token.repeating = repeating || repeats_later;

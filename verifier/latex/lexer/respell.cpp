@@ -134,9 +134,17 @@ void drop_empty_bases(std::vector<Token>& tokens) {
   }
 }
 
+// Removes a point before a closing bracket, as in (1, \sqrt{2}.].
+void drop_points(std::vector<Token>& tokens) {
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i)
+    if (tokens[i].kind == Tok::kPeriod && tokens[i + 1].kind == Tok::kClose)
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
+  drop_points(lexed.tokens);
   drop_trailing_quantifier(lexed.tokens);
   separate_declaration(lexed.tokens);
   turn_brackets(lexed.tokens);

@@ -37,13 +37,14 @@ constexpr auto kSpelled = std::to_array<Spelled>({
      "alpha beta gamma delta epsilon dim zeta eta theta iota kappa lambda mu nu xi rho "
      "sigma tau upsilon phi Pr chi psi omega Gamma Delta Theta Lambda Xi Sigma Upsilon Phi "
      "Psi Omega Pi ell hbar aleph partial square triangle angle imath jmath bullet top "
-     "odot otimes forall exists neg therefore wp",
+     "forall exists neg therefore wp",
      "alpha beta theta lambda"},
     {named(Tok::kSymbol, "epsilon"), "varepsilon"},
     {named(Tok::kSymbol, "theta"), "vartheta"},
     {named(Tok::kSymbol, "rho"), "varrho"},
     {named(Tok::kSymbol, "phi"), "varphi"},
     {named(Tok::kSymbol, "neg"), "lnot"},
+    {named(Tok::kSymbol, "top"), "intercal"},
     {named(Tok::kConstant, "pi"), "pi", "pi", "π"},
     {named(Tok::kConstant, "infinity"), "infty", "infinity Infinity inf oo", "∞"},
     {named(Tok::kConstant, "e"), "exponentialE"},
@@ -76,9 +77,18 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kCup), "cup bigcup", "union", "∪"},
     {plain(Tok::kCap), "cap", "intersect", "∩"},
     {plain(Tok::kSetMinus), "setminus smallsetminus backslash", "", "∖"},
-    {plain(Tok::kAnd), "land wedge &", "and", "∧ 和 且"},
-    {plain(Tok::kOr), "lor vee", "or", "∨ 或"},
-    {plain(Tok::kDegree), "circ degree textcirc textdegree", "degrees degree", "° º"},
+    {plain(Tok::kAnd), "&", "and", "和 且"},
+    {plain(Tok::kOr), "", "or", "或"},
+    {named(Tok::kLogic, "and"), "land wedge", "", "∧"},
+    {named(Tok::kLogic, "or"), "lor vee", "", "∨"},
+    {named(Tok::kOperation, "⊗"), "otimes", "", "⊗"},
+    {named(Tok::kOperation, "⊕"), "oplus", "", "⊕"},
+    {named(Tok::kOperation, "⊙"), "odot", "", "⊙"},
+    {named(Tok::kOperation, "⊖"), "ominus", "", "⊖"},
+    {named(Tok::kOperation, "⋆"), "star", "", "⋆ ★"},
+    {named(Tok::kOperation, "∗"), "ast"},
+    {named(Tok::kOperation, "⋄"), "diamond", "", "⋄ ◇"},
+    {plain(Tok::kDegree), "circ degree textcirc textdegree", "degrees degree", "° º ∘"},
     {plain(Tok::kPrime), "prime", "", "′ ’ ″"},
     // relations
     {relation(Rel::kEqual), "eq", "", "＝"},
@@ -95,10 +105,10 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {relation(Rel::kNotIn), "notin", "", "∉"},
     {relation(Rel::kSubset), "subset subseteq", "", "⊂ ⊆"},
     {relation(Rel::kSuperset), "supset supseteq", "", "⊃ ⊇"},
-    {relation(Rel::kArrow),
-     "to rightarrow Rightarrow longrightarrow Longrightarrow mapsto implies iff "
-     "leftrightarrow Leftrightarrow",
-     "", "→ ⇒ ⇔"},
+    {relation(Rel::kArrow), "to rightarrow Rightarrow longrightarrow Longrightarrow mapsto implies",
+     "", "→ ⇒"},
+    {relation(Rel::kIff), "iff leftrightarrow Leftrightarrow longleftrightarrow Longleftrightarrow",
+     "", "⇔ ↔"},
     {relation(Rel::kParallel), "parallel", "", "∥"},
     {relation(Rel::kPerpendicular), "perp", "", "⊥"},
     {relation(Rel::kProportional), "propto"},
@@ -123,7 +133,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kDoubleBar), "Vert |"},
     {plain(Tok::kMid), "mid", "", "∣"},
     // structures
-    {plain(Tok::kFrac), "frac dfrac tfrac cfrac nicefrac"},
+    {plain(Tok::kFrac), "frac dfrac tfrac cfrac nicefrac sfrac"},
     {plain(Tok::kSqrt), "sqrt", "sqrt SQRT", "√"},
     {named(Tok::kSqrt, "3"), "", "", "∛"},
     {plain(Tok::kBinom), "binom dbinom tbinom"},
@@ -131,6 +141,9 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kOver), "over"},
     {plain(Tok::kBoxed), "boxed fbox"},
     {plain(Tok::kOperatorName), "operatorname"},
+    {named(Tok::kOperatorName, "Var"), "", "Var"},
+    {named(Tok::kOperatorName, "Cov"), "", "Cov"},
+    {named(Tok::kOperatorName, "Corr"), "", "Corr"},
     {plain(Tok::kSum), "sum", "", "∑"},
     {plain(Tok::kProd), "prod", "", "∏"},
     {plain(Tok::kBad), "int lim", "", "∫"},
@@ -142,12 +155,14 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kAccent, "dot"), "dot"},
     {named(Tok::kAccent, "ddot"), "ddot"},
     {named(Tok::kAccent, ""),
-     "mathbf boldsymbol bm mathit mathcal mathscr mathfrak mathsf ensuremath underline "
+     "mathbf boldsymbol bm mathit mathcal mathscr mathfrak mathsf mathtt mathnormal ensuremath "
+     "underline "
      "mathord"},
     // text
     {plain(Tok::kText),
      "text textbf textit textrm textnormal textsf texttt textsc mbox hbox mathrm mathbb "
      "emph mathop"},
+    {plain(Tok::kSiunitx), "num SI qty ang si unit"},
     // characters and dots
     {plain(Tok::kPercent), "%", "percent percentage pct", "％"},
     {plain(Tok::kCurrency), "$ euro pounds yen", "USD EUR GBP INR Rs", "€ £ ¥ ₹ ￥"},
@@ -174,13 +189,14 @@ struct Letter {
   std::string_view character, name;
 };
 constexpr auto kLetters = std::to_array<Letter>(
-    {{"α", "alpha"},    {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"}, {"ε", "epsilon"},
-     {"ζ", "zeta"},     {"η", "eta"},   {"θ", "theta"}, {"κ", "kappa"}, {"λ", "lambda"},
-     {"μ", "mu"},       {"µ", "mu"},    {"ν", "nu"},    {"ξ", "xi"},    {"ρ", "rho"},
-     {"σ", "sigma"},    {"τ", "tau"},   {"φ", "phi"},   {"ϕ", "phi"},   {"χ", "chi"},
-     {"ψ", "psi"},      {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"}, {"Θ", "Theta"},
-     {"Λ", "Lambda"},   {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},   {"Ω", "Omega"},
-     {"△", "triangle"}, {"∠", "angle"}, {"ℓ", "ell"}});
+    {{"α", "alpha"},    {"β", "beta"},  {"γ", "gamma"}, {"δ", "delta"},  {"ε", "epsilon"},
+     {"ζ", "zeta"},     {"η", "eta"},   {"θ", "theta"}, {"κ", "kappa"},  {"λ", "lambda"},
+     {"μ", "mu"},       {"µ", "mu"},    {"ν", "nu"},    {"ξ", "xi"},     {"ρ", "rho"},
+     {"σ", "sigma"},    {"τ", "tau"},   {"φ", "phi"},   {"ϕ", "phi"},    {"χ", "chi"},
+     {"ψ", "psi"},      {"ω", "omega"}, {"Γ", "Gamma"}, {"Δ", "Delta"},  {"Θ", "Theta"},
+     {"Λ", "Lambda"},   {"Σ", "Sigma"}, {"Φ", "Phi"},   {"Ψ", "Psi"},    {"Ω", "Omega"},
+     {"△", "triangle"}, {"∠", "angle"}, {"ℓ", "ell"},   {"∀", "forall"}, {"∃", "exists"},
+     {"¬", "neg"}});
 
 /// Returns the meanings sorted by one kind of spelling. A symbol without a name is named by its
 /// word, and so is the function of a meaning without one.

@@ -1,0 +1,74 @@
+// Compares dates, times, ranges and codes, which are no formulas.
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verifier/equal/comparer.h"
+#include "verifier/latex/forms.h"
+
+namespace lie::equal {
+namespace {
+
+using latex::Sort;
+
+// Returns the letters and digits of a name or a product of names, such as B_0 and H_2O. Returns
+// nothing for anything else.
+std::string spelled(const Expr& e) {
+  std::string out;
+  if (e.op == Op::kMul) {
+    for (const Expr* arg : e.args) {
+      const std::string part = spelled(*arg);
+      if (part.empty()) return {};
+      out += part;
+    }
+  } else if (is_one_of(e.op, Op::kSymbol, Op::kConstant)) {
+    out = e.name;
+    std::erase(out, '_');
+  } else if (e.op == Op::kBased) {
+    out = e.name;
+  } else if (e.op == Op::kNumber && e.value.is_integer()) {
+    out = e.value.text();
+  }
+  return out;
+}
+
+// Returns whether a number or ratio is a time of day without its half: 8:34 for 20:34.
+bool reads_as_time(const Expr& e, std::string_view time) {
+  const std::vector<const Expr*> parts = e.op == Op::kRatio ? e.args : std::vector{&e};
+  std::array<int, 3> numbers = {};
+  if (parts.size() > numbers.size()) return false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto n = parts[i]->op == Op::kNumber ? parts[i]->value.small_integer() : std::nullopt;
+    if (!n || *n < 0 || *n > 60) return false;
+    numbers[i] = static_cast<int>(*n);
+  }
+  return latex::is_clock_reading(time, numbers[0], numbers[1], numbers[2]);
+}
+
+bool is_sort(const Expr& e, Sort sort) { return e.open == static_cast<char>(sort); }
+
+}  // namespace
+
+// Two codes are equal only as they are written. A date in figures may have either order.
+Tri Comparer::codes(const Expr* gold, const Expr* answer) {
+  if (gold->open != answer->open) return Tri::kNo;
+  if (gold->name == answer->name) return Tri::kYes;
+  const bool dates = is_sort(*gold, Sort::kDate);
+  return dates && latex::may_be_same_date(gold->name, answer->name) ? Tri::kUnknown : Tri::kNo;
+}
+
+// The code B0 may be written as the name B_0. A time of day may lack its half: 8:34 for 20:34.
+Tri Comparer::code_and_name(const Expr* gold, const Expr* answer) {
+  if (answer->op == Op::kUnit) return units(gold, answer);
+  if (is_sort(*gold, Sort::kTime)) return scalar::tri(reads_as_time(*answer, gold->name));
+  return scalar::tri(is_sort(*gold, Sort::kCode) && spelled(*answer) == gold->name);
+}
+
+// An answer such as 10-3 is arithmetic for a gold that is a number.
+Tri Comparer::value_of_code(const Expr* gold, const Expr* answer) {
+  if (gold->op == Op::kUnit) return units(gold, answer);
+  return answer->args.empty() ? code_and_name(answer, gold) : equal(gold, answer->args.front());
+}
+
+}  // namespace lie::equal
