@@ -93,6 +93,15 @@ TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
+TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<CispoOptions>().ceiling = 1.2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.cispo.ceiling is 1.2")));
+  config.policy_loss.algorithm = "grpo";
+  EXPECT_THAT(warnings(), IsEmpty()) << "another loss ignores the key";
+}
+
 TEST_F(ConfigWarnings, KeysWithoutEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));

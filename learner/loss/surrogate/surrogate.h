@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
+  /// Warnings: a sentence for each setting that differs from the one that the method's paper uses.
+  std::vector<std::string> departures = {};
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/config/options.h"
+#include "learner/loss/surrogate/cispo.h"
 #include "learner/loss/surrogate/clip.h"
 #include "learner/loss/surrogate/importance_ratio.h"
 #include "learner/loss/surrogate/surrogate.h"
@@ -22,7 +23,7 @@ namespace lie {
 /// - kHasSection = false, if its keys are in policy_loss itself
 /// - kOnlyLevel, if it is defined for one level of the ratio only
 /// - check_options(options), if options can contradict each other
-using SurrogateList = std::tuple<ClipOptions>;
+using SurrogateList = std::tuple<ClipOptions, CispoOptions>;
 
 struct SurrogateOptions {
   static constexpr const char* kCustom = "custom";

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import torch
 
-LEVELS = {"grpo": "token", "gspo": "sequence"}
+LEVELS = {"grpo": "token", "gspo": "sequence", "cispo": "token"}
+SURROGATES = {"grpo": "clip", "gspo": "clip"}  # of other algorithms: the same name
 CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
 
 
@@ -54,6 +55,23 @@ def clipped_losses(settings, ratios, advantages):
     return losses, losses != plain
 
 
+def unclipped(losses):
+    return losses, torch.zeros(losses.shape, dtype=torch.bool)
+
+
+def cispo_losses(settings, log_probs, ratios, advantages):
+    """CISPO, arXiv:2506.13585, equation 4, with an upper bound only."""
+    return unclipped(-ratios.detach().clamp(max=settings["cispo"]["ceiling"]) * advantages * log_probs.policy)
+
+
+def surrogate_losses(settings, log_probs, ratios, advantages):
+    """Returns the token losses, and which of them a bound leaves without gradient."""
+    name = settings["surrogate"] if settings["algorithm"] == "custom" else SURROGATES.get(settings["algorithm"], settings["algorithm"])
+    if name == "clip":
+        return clipped_losses(settings, ratios, advantages)
+    return {"cispo": cispo_losses}[name](settings, log_probs, ratios, advantages)
+
+
 def sampling_weights(settings, log_probs):
     """Returns the weights of truncated importance sampling, and which of them are above the cap."""
     cap, log_weights = settings["tis_cap"], log_probs.old - log_probs.behavior
@@ -74,7 +92,7 @@ def kl_estimates(settings, log_probs):
 def loss_parts(settings, log_probs, entropies, advantages, mask):
     """Returns the parts of the loss, and metrics of the mini-batch."""
     weights, ratios = token_weights(settings, mask), importance_ratios(settings, log_probs, mask)
-    losses, clipped = clipped_losses(settings, ratios, advantages)
+    losses, clipped = surrogate_losses(settings, log_probs, ratios, advantages)
     metrics = token_metrics(ratios.detach(), clipped, entropies.detach(), mask)
     if settings["tis_cap"]:
         sampling, beyond = sampling_weights(settings, log_probs)
