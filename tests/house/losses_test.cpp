@@ -33,10 +33,11 @@ const std::string kEstimators = "learner/advantage/advantages.h";
 INSTANTIATE_TEST_SUITE_P(
     House, Losses,
     ::testing::Values(
-        Entry{"learner/loss/surrogate/clip",
-              kSurrogates,
-              R"~(ClipOptions|clipped_loss|\bclip_(low|high)\b|\bdual_clip\b|"(clip|grpo|gspo)")~",
-              {"tools/cluster/init.cpp"}},
+        Entry{
+            "learner/loss/surrogate/clip",
+            kSurrogates,
+            R"~(ClipOptions|clipped_loss|\bclip_(low|high)\b|\bdual_clip\b|"(clip|grpo|gspo|luspo)")~",
+            {"tools/cluster/init.cpp"}},
         Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
               R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"}),

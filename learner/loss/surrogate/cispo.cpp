@@ -24,7 +24,7 @@ TokenLoss cispo_loss(Ratio ratio, double log_prob, double advantage, double ceil
   return {slope * log_prob, slope, Bound::kNone};
 }
 
-Surrogate surrogate(const CispoOptions& options, RatioLevel) {
+Surrogate surrogate(const CispoOptions& options, const Formulation&) {
   Surrogate result;
   result.losses = each_token([ceiling = options.ceiling](const auto& input, std::size_t t) {
     const double log_prob = static_cast<double>(input.sequence.log_probs[t]);

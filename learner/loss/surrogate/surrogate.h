@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -62,10 +63,17 @@ SurrogateFunction each_token(Loss loss) {
   };
 }
 
-/// A value of policy_loss.algorithm: the short form for a surrogate and a level of the ratio.
+/// How a surrogate is used: the level of the importance ratio, and the aggregation. An unset
+/// aggregation is the default of the surrogate.
+struct Formulation {
+  RatioLevel level = RatioLevel::kToken;
+  std::optional<Aggregation> aggregation = {};
+};
+
+/// A value of policy_loss.algorithm: the short form for a surrogate and its formulation.
 struct ShortForm {
   const char* name;
-  RatioLevel level;
+  Formulation formulation;
 };
 
 }  // namespace lie

@@ -85,13 +85,14 @@ TEST(Surrogates, ContradictionsAreRefusedWithTheKey) {
             "policy_loss.algorithm is custom: set both policy_loss.ratio_level and "
             "policy_loss.surrogate, which it leaves open; they are auto and clip");
   EXPECT_NE(surrogate_error({"algorithm=custom", "ratio_level=token"}), "no error");
-  EXPECT_NE(surrogate_error({"algorithm=ppo"}).find("expected one of grpo, gspo"),
+  EXPECT_NE(surrogate_error({"algorithm=ppo"}).find("expected one of grpo, gspo, luspo"),
             std::string::npos);
 }
 
 TEST(Surrogates, ClipRangesDependOnTheLevel) {
   EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=grpo"})).range_above, 0.2);
   EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=gspo"})).range_above, 4e-4);
+  EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=luspo"})).range_above, 2.5e-3);
   EXPECT_EQ(chosen_surrogate(surrogate_options({"clip_high=0.3"})).range_above, 0.3);
 }
 
@@ -166,6 +167,16 @@ TEST(Surrogates, MiniBatchesAgreeWithNumPyUnderTheDefaultAggregation) {
       EXPECT_NEAR(slopes[t], expected.slopes[t], 1e-7 * std::abs(expected.slopes[t]));
     }
   }
+}
+
+TEST(Surrogates, LuspoRefusesAnotherAggregation) {
+  EXPECT_EQ(
+      error_of([] {
+        check_options(loss_options({"algorithm=luspo", "aggregation=sequence-mean-token-mean"}));
+      }),
+      "policy_loss.aggregation is sequence-mean-token-mean, but policy_loss.algorithm luspo "
+      "means constant; set policy_loss.aggregation to auto or constant, or "
+      "policy_loss.algorithm to custom");
 }
 
 TEST(Surrogates, CispoTruncatesTheWeightAtTheCeilingItself) {

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import torch
 
-LEVELS = {"grpo": "token", "gspo": "sequence", "cispo": "token"}
-SURROGATES = {"grpo": "clip", "gspo": "clip"}  # of other algorithms: the same name
+LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token"}
+SURROGATES = {"grpo": "clip", "gspo": "clip", "luspo": "clip"}  # of other algorithms: the same name
 CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
+LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
 
 
 class LogProbs(NamedTuple):
@@ -25,8 +26,10 @@ def ratio_level(settings):
 
 def clip_bounds(settings):
     """Returns the least and greatest importance ratio that are not clipped."""
+    is_luspo = ratio_level(settings) == "sequence" and settings["aggregation"] == "constant"
+    defaults = LUSPO_CLIP if is_luspo else CLIPS[ratio_level(settings)]
     low, high = (default if settings[key] == "auto" else float(settings[key])
-                 for key, default in zip(("clip_low", "clip_high"), CLIPS[ratio_level(settings)]))
+                 for key, default in zip(("clip_low", "clip_high"), defaults))
     return 1 - low, 1 + high
 
 

@@ -38,6 +38,16 @@ def cispo(ceiling):
     return losses
 
 
+def sequence_clip(low, high):
+    """GSPO and LUSPO: each token has the loss of its response."""
+    def losses(policy, old, advantage):
+        ratio = np.exp((policy - old).mean())
+        bounded = min(max(stopped(ratio), 1 - low), 1 + high)
+        one = -advantage * (ratio if -advantage * stopped(ratio) >= -advantage * bounded else bounded)
+        return one * np.ones(len(policy))
+    return losses
+
+
 def sequence_mean(losses):
     return sum(x.mean() for x in losses) / len(losses)
 
@@ -46,8 +56,15 @@ def token_mean(losses):
     return np.concatenate(losses).mean()
 
 
+def divided_by(divisor):
+    return lambda losses: np.concatenate(losses).sum() / (len(losses) * divisor)
+
+
 # The settings within policy_loss, the token losses, and the default aggregation.
 SURROGATES = [
+    (["algorithm=luspo", "constant_divisor=20"], sequence_clip(2e-3, 2.5e-3), divided_by(20)),
+    (["algorithm=luspo", "constant_divisor=20", "clip_low=0.5", "clip_high=0.5"], sequence_clip(0.5, 0.5), divided_by(20)),
+    (["algorithm=luspo", "clip_low=0", "clip_high=0"], sequence_clip(0, 0), divided_by(1000)),  # ratios of 1 are at the bound
     (["algorithm=cispo"], cispo(5), token_mean),
     (["algorithm=cispo", "cispo.ceiling=1"], cispo(1), token_mean),  # ratios of 1 are at the bound
     (["algorithm=cispo", "cispo.ceiling=1.2", "aggregation=sequence-mean-token-mean"], cispo(1.2), sequence_mean),
