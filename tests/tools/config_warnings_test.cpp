@@ -100,6 +100,10 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.cispo.ceiling is 1.2")));
   config.policy_loss.algorithm = "grpo";
   EXPECT_THAT(warnings(), IsEmpty()) << "another loss ignores the key";
+  config.policy_loss.algorithm = "sapo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<SapoOptions>().tau_negative = 0.9;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.sapo.tau_negative 0.9 is below")));
   config.policy_loss.algorithm = "luspo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<ClipOptions>().clip_low = 3e-4;

@@ -11,6 +11,7 @@
 #include "learner/loss/surrogate/cispo.h"
 #include "learner/loss/surrogate/clip.h"
 #include "learner/loss/surrogate/importance_ratio.h"
+#include "learner/loss/surrogate/sapo.h"
 #include "learner/loss/surrogate/surrogate.h"
 
 namespace lie {
@@ -23,7 +24,7 @@ namespace lie {
 /// - kHasSection = false, if its keys are in policy_loss itself
 /// - kOnlyLevel, if it is defined for one level of the ratio only
 /// - check_options(options), if options can contradict each other
-using SurrogateList = std::tuple<ClipOptions, CispoOptions>;
+using SurrogateList = std::tuple<ClipOptions, CispoOptions, SapoOptions>;
 
 struct SurrogateOptions {
   static constexpr const char* kCustom = "custom";

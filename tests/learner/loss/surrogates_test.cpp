@@ -189,6 +189,17 @@ TEST(Surrogates, CispoTruncatesTheWeightAtTheCeilingItself) {
             std::string::npos);
 }
 
+TEST(Surrogates, SapoHasThePlainGradientAtRatioOneAndFadesAwayFromIt) {
+  EXPECT_NEAR(sapo_loss({1.1, 1.1}, 1, 1).loss, -2.0999, 5e-5);  // published values
+  EXPECT_NEAR(sapo_loss({1.1, 1.1}, -1, 1.05).loss, 2.0047, 5e-5);
+  EXPECT_EQ(sapo_loss({1, 1}, 2, 1.05).slope, -2);
+  EXPECT_NEAR(sapo_loss({30, 30}, 2, 1).slope, 0, 1e-9);
+  EXPECT_NE(surrogate_error({"algorithm=sapo", "sapo.tau_negative=0"})
+                .find("policy_loss.sapo.tau_positive and tau_negative are 1 and 0"),
+            std::string::npos);
+  EXPECT_EQ(surrogate_error({"algorithm=grpo", "sapo.tau_negative=0"}), "no error");
+}
+
 TEST(Surrogates, SequenceRatiosAreThoseOfTheMean) {
   const std::vector<double> d = {0.2, 0.0, 0.1};
   for (const Ratio& ratio : importance_ratios(RatioLevel::kSequence, d)) {

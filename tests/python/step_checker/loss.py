@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token"}
+LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token", "sapo": "token"}
 SURROGATES = {"grpo": "clip", "gspo": "clip", "luspo": "clip"}  # of other algorithms: the same name
 CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
 LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
@@ -67,12 +67,18 @@ def cispo_losses(settings, log_probs, ratios, advantages):
     return unclipped(-ratios.detach().clamp(max=settings["cispo"]["ceiling"]) * advantages * log_probs.policy)
 
 
+def sapo_losses(settings, log_probs, ratios, advantages):
+    """SAPO, arXiv:2511.20347."""
+    taus = torch.where(advantages > 0, settings["sapo"]["tau_positive"], settings["sapo"]["tau_negative"])
+    return unclipped(-advantages * 4 / taus * torch.sigmoid(taus * (ratios - 1)))
+
+
 def surrogate_losses(settings, log_probs, ratios, advantages):
     """Returns the token losses, and which of them a bound leaves without gradient."""
     name = settings["surrogate"] if settings["algorithm"] == "custom" else SURROGATES.get(settings["algorithm"], settings["algorithm"])
     if name == "clip":
         return clipped_losses(settings, ratios, advantages)
-    return {"cispo": cispo_losses}[name](settings, log_probs, ratios, advantages)
+    return {"cispo": cispo_losses, "sapo": sapo_losses}[name](settings, log_probs, ratios, advantages)
 
 
 def sampling_weights(settings, log_probs):

@@ -38,6 +38,13 @@ def cispo(ceiling):
     return losses
 
 
+def sapo(tau_positive, tau_negative):
+    def losses(policy, old, advantage):
+        tau = tau_positive if advantage > 0 else tau_negative
+        return -advantage * 4 / tau / (1 + np.exp(-tau * (np.exp(policy - old) - 1)))
+    return losses
+
+
 def sequence_clip(low, high):
     """GSPO and LUSPO: each token has the loss of its response."""
     def losses(policy, old, advantage):
@@ -68,6 +75,8 @@ SURROGATES = [
     (["algorithm=cispo"], cispo(5), token_mean),
     (["algorithm=cispo", "cispo.ceiling=1"], cispo(1), token_mean),  # ratios of 1 are at the bound
     (["algorithm=cispo", "cispo.ceiling=1.2", "aggregation=sequence-mean-token-mean"], cispo(1.2), sequence_mean),
+    (["algorithm=sapo"], sapo(1, 1.05), sequence_mean),
+    (["algorithm=sapo", "sapo.tau_positive=2", "sapo.tau_negative=3", "aggregation=token-mean"], sapo(2, 3), token_mean),
 ]
 
 
