@@ -41,7 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
         Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
         Entry{"learner/loss/surrogate/sapo", kSurrogates, R"~(SapoOptions|sapo_loss|"sapo")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
-              R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"}),
+              R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"},
+        Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"}),
     [](const auto& entry) { return entry.param.file.substr(entry.param.file.rfind('/') + 1); });
 
 }  // namespace

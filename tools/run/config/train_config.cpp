@@ -76,6 +76,7 @@ void check(const TrainConfig& config) {
   check_in_flight_weights(config);
   check_schedule(config);
   check_options(config.advantage);
+  check_group_size(config.advantage, config.tickets.samples_per_prompt);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
