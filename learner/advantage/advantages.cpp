@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/error.h"
+
 namespace lie {
 namespace {
 
@@ -41,6 +43,18 @@ void describe(FieldList& fields, AdvantageOptions& options) {
 void check_options(const AdvantageOptions& options) {
   visit_chosen(options, [](const auto& chosen) {
     if constexpr (requires { check_options(chosen); }) check_options(chosen);
+  });
+}
+
+void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_prompt) {
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { chosen.kLeastGroup; }) {
+      if (samples_per_prompt >= chosen.kLeastGroup) return;
+      fail(
+          "rollout.samples_per_prompt is {}, but advantage.estimator {} compares at least {} "
+          "responses to a prompt; set samples_per_prompt to {} or more, or another estimator",
+          samples_per_prompt, chosen.kName, chosen.kLeastGroup, chosen.kLeastGroup);
+    }
   });
 }
 

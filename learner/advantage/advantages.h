@@ -2,6 +2,7 @@
 // pair of files and add a line to this list. Config keys follow from it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "common/rollout/rollout.h"
 #include "learner/advantage/advantage.h"
 #include "learner/advantage/group_relative.h"
+#include "learner/advantage/maxrl.h"
 
 namespace lie {
 
@@ -22,7 +24,8 @@ namespace lie {
 ///   depend on each other
 /// - kHasSection = false, if its keys are in advantage itself
 /// - check_options(options), if options can contradict each other
-using AdvantageEstimatorList = std::tuple<GroupRelativeOptions>;
+/// - kLeastGroup, if it is not defined for smaller groups
+using AdvantageEstimatorList = std::tuple<GroupRelativeOptions, MaxRlOptions>;
 
 struct AdvantageOptions {
   std::string estimator = GroupRelativeOptions::kName;
@@ -38,6 +41,9 @@ void describe(FieldList& fields, AdvantageOptions& options);
 
 /// Throws Error if the options of the chosen estimator contradict each other.
 void check_options(const AdvantageOptions& options);
+
+/// Throws Error if the chosen estimator is not defined for groups of this size.
+void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_prompt);
 
 /// Returns the advantages of a step's groups by the chosen estimator, in their order.
 std::vector<GroupAdvantages> step_advantages(std::span<const ScoredGroup> groups,

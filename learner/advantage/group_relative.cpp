@@ -1,23 +1,13 @@
 #include "learner/advantage/group_relative.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cmath>
 
-#include "common/base/error.h"
+#include "learner/advantage/group_rewards.h"
 
 namespace lie {
 namespace {
 
 constexpr double kStdEpsilon = 1e-6;
-constexpr double kResidue = 1e-6;
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
 
 double std_of(std::span<const double> values, double mean) {  // ddof 1
   double squares = 0;
@@ -25,59 +15,20 @@ double std_of(std::span<const double> values, double mean) {  // ddof 1
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-bool all_equal(std::span<const double> rewards) {
-  const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
-  return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
-}
-
 /// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
 /// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
 double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread =
-      options.normalize_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
+      options.normalize_by_std ? std_of(rewards, mean_reward(rewards)) + kStdEpsilon : 1.0;
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }
 
 std::vector<double> centered(std::span<const double> rewards, double divisor) {
-  const double mean = mean_of(rewards);
+  const double mean = mean_reward(rewards);
   std::vector<double> result(rewards.size());
   for (std::size_t i = 0; i < rewards.size(); ++i) result[i] = (rewards[i] - mean) / divisor;
   return result;
-}
-
-double magnitude(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += std::abs(value);
-  return sum;
-}
-
-std::vector<double> term_column(std::span<const Score> scores, std::size_t term) {
-  std::vector<double> column;
-  for (const Score& score : scores) column.push_back(static_cast<double>(score.rewards[term]));
-  return column;
-}
-
-/// Returns the number of terms, which must be the same for all members.
-std::size_t terms_of(std::span<const Score> scores) {
-  const std::size_t terms = scores.front().rewards.size();
-  for (const Score& score : scores) {
-    if (score.rewards.size() == terms) continue;
-    fail("advantage: responses of one group have {} and {} reward terms; expected the same", terms,
-         score.rewards.size());
-  }
-  return terms;
-}
-
-/// Throws Error if a reward term or the sum of a response's terms is not a finite number.
-void check_finite(std::span<const Score> scores) {
-  for (const Score& score : scores) {
-    if (std::isfinite(score.reward())) continue;
-    fail(
-        "advantage: the reward terms of a response are {}: they and their sum must be "
-        "finite; lower the weights under reward.*, or correct the reward program",
-        fmt::join(score.rewards, ", "));
-  }
 }
 
 /// GDPO: A_i is the sum of the terms' normalized values.
@@ -122,11 +73,9 @@ std::vector<double> normalize_rewards(std::span<const double> rewards,
 
 GroupAdvantages group_advantages(std::span<const Score> scores,
                                  const GroupRelativeOptions& options) {
-  if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
-  check_finite(scores);
+  check_scores(scores);
   if (options.per_term) return per_term_advantages(scores, options);
-  std::vector<double> rewards;
-  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
+  const std::vector<double> rewards = total_rewards(scores);
   GroupAdvantages result;
   result.values = normalize_rewards(rewards, options);
   result.mass.assign(terms_of(scores), 0.0);

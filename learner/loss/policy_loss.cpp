@@ -42,12 +42,13 @@ void add_aggregation_fields(FieldList& fields, PolicyLossOptions& options) {
               {name_of(kSequenceMean), kSequenceMean},
               {name_of(kTokenMean), kTokenMean},
               {name_of(kConstant), kConstant}},
-             {"How the token losses of a mini-batch become one loss. auto: the default of the "
-              "surrogate."});
+             {"How the token losses of a mini-batch become one loss. auto: that of the "
+              "algorithm, or else the default of the surrogate."});
   fields.add(
       "constant_divisor", options.constant_divisor,
       {"With aggregation constant: the loss is the sum of token losses / (sequences x this). "
-       "Ignored otherwise.",
+       "Ignored otherwise. auto: rollout.max_response_tokens for sequence ratios (luspo), 1000 for "
+       "token ratios.",
        "tokens", 1});
 }
 
@@ -78,14 +79,17 @@ void check_options(const PolicyLossOptions& options) {
   }
 }
 
-Aggregation aggregation(const PolicyLossOptions& options) {
-  return options.aggregation ? *options.aggregation
-                             : chosen_surrogate(options).aggregations.front();
+void set_divisor(PolicyLossOptions& options, std::int64_t max_response_tokens) {
+  if (options.constant_divisor) return;
+  const bool by_length = ratio_level(options) == RatioLevel::kSequence &&
+                         aggregation(options) == Aggregation::kConstant;
+  options.constant_divisor = by_length ? static_cast<double>(max_response_tokens) : kUsualDivisor;
 }
 
 double token_weight(const PolicyLossOptions& options, const Denominators& whole,
                     std::int64_t tokens) {
-  return token_weight(aggregation(options), options.constant_divisor, whole, tokens);
+  return token_weight(aggregation(options), options.constant_divisor.value_or(kUsualDivisor), whole,
+                      tokens);
 }
 
 SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,

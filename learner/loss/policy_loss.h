@@ -17,20 +17,24 @@
 
 namespace lie {
 
+inline constexpr double kUsualDivisor = 1000;  // tokens
+
 /// Options of the loss, whose keys are all in one section.
 struct PolicyLossOptions : SurrogateOptions, KlTermOptions, EntropyTermOptions, TisOptions {
-  std::optional<Aggregation> aggregation = {};  // unset: the default of the surrogate
-  double constant_divisor = 1000;               // tokens, at least 1; with Aggregation::kConstant
+  /// Tokens, at least 1; with Aggregation::kConstant. Unset: kUsualDivisor, unless the
+  /// composition root sets it.
+  std::optional<double> constant_divisor = {};
   bool recompute_old_log_probs = false;  // old log-probs: the learner's in place of the sampler's
   bool mask_truncated = false;           // responses cut at the response limit have no loss
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 
-/// Throws Error if options contradict each other. GSPO, for example, allows one aggregation only.
+/// Throws Error if options contradict each other. GSPO, for example, refuses the token mean.
 void check_options(const PolicyLossOptions& options);
 
-/// Returns the aggregation that applies: that of the options, or the surrogate's default.
-Aggregation aggregation(const PolicyLossOptions& options);
+/// Sets an unset constant_divisor. For LUSPO it is the response limit, so that the gradient is at
+/// most as large as GSPO's and max_grad_norm does not always act. Otherwise it is kUsualDivisor.
+void set_divisor(PolicyLossOptions& options, std::int64_t max_response_tokens);
 
 /// Returns token_weight() of the aggregation that applies.
 double token_weight(const PolicyLossOptions& options, const Denominators& whole,

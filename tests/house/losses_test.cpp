@@ -33,12 +33,16 @@ const std::string kEstimators = "learner/advantage/advantages.h";
 INSTANTIATE_TEST_SUITE_P(
     House, Losses,
     ::testing::Values(
-        Entry{"learner/loss/surrogate/clip",
-              kSurrogates,
-              R"~(ClipOptions|clipped_loss|\bclip_(low|high)\b|\bdual_clip\b|"(clip|grpo|gspo)")~",
-              {"tools/cluster/init.cpp"}},
+        Entry{
+            "learner/loss/surrogate/clip",
+            kSurrogates,
+            R"~(ClipOptions|clipped_loss|\bclip_(low|high)\b|\bdual_clip\b|"(clip|grpo|gspo|luspo)")~",
+            {"tools/cluster/init.cpp"}},
+        Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
+        Entry{"learner/loss/surrogate/sapo", kSurrogates, R"~(SapoOptions|sapo_loss|"sapo")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
-              R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"}),
+              R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"},
+        Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"}),
     [](const auto& entry) { return entry.param.file.substr(entry.param.file.rfind('/') + 1); });
 
 }  // namespace

@@ -53,6 +53,10 @@ RUNS = {
     "tis-truncate": [GRPO, "rollout.weights=bfloat16", "policy_loss.recompute_old_log_probs=true", "policy_loss.tis_cap=1.001"],
     "tis-mask": ["rollout.max_staleness=1", "policy_loss.recompute_old_log_probs=true", "policy_loss.tis_cap=1.1",
                  "policy_loss.tis_level=sequence", "policy_loss.tis_beyond=mask", "run.steps=3"],
+    "luspo": ["policy_loss.algorithm=luspo", "update.epochs=2"],
+    "cispo": ["policy_loss.algorithm=cispo", "policy_loss.cispo.ceiling=1.02", "update.epochs=2"],
+    "sapo": ["policy_loss.algorithm=sapo", "policy_loss.sapo.tau_positive=2", "policy_loss.sapo.tau_negative=3", "update.epochs=2"],
+    "maxrl": [GRPO, "advantage.estimator=maxrl"],
     "two-learners": ["roles.learners=2", "update.gradient_shards=3"],
 }
 RANKS = {"two-learners": 3}
@@ -78,6 +82,10 @@ CHANGES = [
     ("tis-truncate", "policy_loss.tis_cap", 1.002), ("tis-truncate", "policy_loss.tis_level", "sequence"),
     ("tis-truncate", "policy_loss.tis_beyond", "mask"), ("tis-mask", "policy_loss.tis_cap", 1.3),
     ("tis-mask", "policy_loss.tis_level", "token"), ("tis-mask", "policy_loss.tis_beyond", "truncate"),
+    ("luspo", "policy_loss.constant_divisor", 41), ("luspo", "policy_loss.clip_low", 3e-4), ("luspo", "policy_loss.clip_high", 4e-4),
+    ("cispo", "policy_loss.cispo.ceiling", 1.03), ("cispo", "policy_loss.aggregation", "sequence-mean-token-mean"),
+    ("sapo", "policy_loss.sapo.tau_positive", 2.2), ("sapo", "policy_loss.sapo.tau_negative", 3.3),
+    ("maxrl", "advantage.estimator", "group-relative"),
     ("two-learners", "optimizer.learning_rate", 1.01e-3), ("two-learners", "optimizer.beta1", 0.91),
     ("two-learners", "optimizer.beta2", 0.998), ("two-learners", "optimizer.eps", 1.1e-5),
     ("two-learners", "optimizer.weight_decay", 0.12), ("two-learners", "policy_loss.algorithm", "grpo"),

@@ -93,6 +93,23 @@ TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
+TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<CispoOptions>().ceiling = 1.2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.cispo.ceiling is 1.2")));
+  config.policy_loss.algorithm = "grpo";
+  EXPECT_THAT(warnings(), IsEmpty()) << "another loss ignores the key";
+  config.policy_loss.algorithm = "sapo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<SapoOptions>().tau_negative = 0.9;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.sapo.tau_negative 0.9 is below")));
+  config.policy_loss.algorithm = "luspo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<ClipOptions>().clip_low = 3e-4;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("clip_high are 0.0003 and 0.0025, but those of")));
+}
+
 TEST_F(ConfigWarnings, KeysWithoutEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));

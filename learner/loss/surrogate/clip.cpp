@@ -1,20 +1,41 @@
 #include "learner/loss/surrogate/clip.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/base/error.h"
 
 namespace lie {
+namespace {
+
+struct ClipRange {
+  double low, high;
+};
+
+/// Returns whether a response's clipped loss is multiplied by its length.
+bool is_luspo(const Formulation& formulation) {
+  return formulation.level == RatioLevel::kSequence &&
+         formulation.aggregation == Aggregation::kConstant;
+}
+
+ClipRange usual_range(const Formulation& formulation) {
+  if (formulation.level == RatioLevel::kToken) return {0.2, 0.2};
+  return is_luspo(formulation) ? ClipRange{2e-3, 2.5e-3} : ClipRange{3e-4, 4e-4};
+}
+
+}  // namespace
 
 void describe(FieldList& fields, ClipOptions& options) {
   fields.add(
       "clip_low", options.clip_low,
-      {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo.",
+      {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo, "
+       "2e-3 for luspo.",
        "", 0, 1});
   fields.add(
       "clip_high", options.clip_high,
-      {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo. "
-       "0.28 with grpo is clip-higher (DAPO).",
+      {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo, "
+       "2.5e-3 for luspo. 0.28 with grpo is clip-higher (DAPO).",
        "", 0});
   fields.add(
       "dual_clip", options.dual_clip,
@@ -43,20 +64,25 @@ TokenLoss clipped_loss(Ratio ratio, double advantage, double low, double high, d
   return result;
 }
 
-Surrogate surrogate(const ClipOptions& options, RatioLevel level) {
-  const bool of_sequence = level == RatioLevel::kSequence;
-  const double low = options.clip_low.value_or(of_sequence ? 3e-4 : 0.2);
-  const double high = options.clip_high.value_or(of_sequence ? 4e-4 : 0.2);
+Surrogate surrogate(const ClipOptions& options, const Formulation& formulation) {
+  const ClipRange usual = usual_range(formulation);
+  const double low = options.clip_low.value_or(usual.low);
+  const double high = options.clip_high.value_or(usual.high);
   Surrogate result;
   result.losses = each_token([=, dual = options.dual_clip](const auto& input, std::size_t t) {
     return clipped_loss(input.ratios[t], input.sequence.advantage, low, high, dual);
   });
-  result.aggregations = {Aggregation::kSequenceMean};
-  if (!of_sequence) {
-    result.aggregations.insert(result.aggregations.end(),
-                               {Aggregation::kTokenMean, Aggregation::kConstant});
+  result.aggregations = {Aggregation::kSequenceMean, Aggregation::kConstant};
+  if (formulation.level == RatioLevel::kToken) {
+    result.aggregations.push_back(Aggregation::kTokenMean);
   }
   result.range_above = high;
+  if (is_luspo(formulation) && (low != usual.low || high != usual.high)) {
+    result.departures.push_back(fmt::format(
+        "policy_loss.clip_low and clip_high are {} and {}, but those of LUSPO (arXiv:2602.05261) "
+        "are {} and {}",
+        low, high, usual.low, usual.high));
+  }
   return result;
 }
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,8 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
+  /// Warnings: a sentence for each setting that differs from the one that the method's paper uses.
+  std::vector<std::string> departures = {};
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.
@@ -59,10 +63,17 @@ SurrogateFunction each_token(Loss loss) {
   };
 }
 
-/// A value of policy_loss.algorithm: the short form for a surrogate and a level of the ratio.
+/// How a surrogate is used: the level of the importance ratio, and the aggregation. An unset
+/// aggregation is the default of the surrogate.
+struct Formulation {
+  RatioLevel level = RatioLevel::kToken;
+  std::optional<Aggregation> aggregation = {};
+};
+
+/// A value of policy_loss.algorithm: the short form for a surrogate and its formulation.
 struct ShortForm {
   const char* name;
-  RatioLevel level;
+  Formulation formulation;
 };
 
 }  // namespace lie

@@ -16,10 +16,10 @@ void for_each_surrogate(Options& options, const Visit& visit) {
   std::apply([&](auto&... surrogate) { (visit(surrogate), ...); }, options.surrogates);
 }
 
-/// A surrogate's name, and a level of the importance ratio.
+/// A surrogate's name, and its formulation.
 struct Choice {
   std::string surrogate;
-  RatioLevel level;
+  Formulation formulation;
 };
 
 /// Returns what policy_loss.algorithm stands for; nothing for kCustom.
@@ -27,7 +27,7 @@ std::optional<Choice> meaning_of(const SurrogateOptions& options) {
   std::optional<Choice> meaning;
   for_each_surrogate(options, [&](const auto& surrogate) {
     for (const ShortForm& form : surrogate.kShortForms) {
-      if (options.algorithm == form.name) meaning = {surrogate.kName, form.level};
+      if (options.algorithm == form.name) meaning = {surrogate.kName, form.formulation};
     }
   });
   if (!meaning && options.algorithm != SurrogateOptions::kCustom) {
@@ -38,8 +38,14 @@ std::optional<Choice> meaning_of(const SurrogateOptions& options) {
 
 /// Returns the choice of options that check_choice() accepts.
 Choice choice_of(const SurrogateOptions& options) {
-  if (const std::optional<Choice> meaning = meaning_of(options)) return *meaning;
-  return {options.surrogate, options.ratio_level.value()};
+  Choice choice = {options.surrogate, {}};
+  if (const std::optional<Choice> meaning = meaning_of(options)) {
+    choice = *meaning;
+  } else {
+    choice.formulation.level = options.ratio_level.value();
+  }
+  if (options.aggregation) choice.formulation.aggregation = options.aggregation;
+  return choice;
 }
 
 void check_key(std::string_view key, std::string_view value, std::string_view algorithm,
@@ -55,7 +61,12 @@ void check_choice(const SurrogateOptions& options) {
   const std::optional<Choice> meaning = meaning_of(options);
   const char* level = options.ratio_level ? name_of(*options.ratio_level) : kUnset;
   if (meaning) {
-    check_key("ratio_level", level, options.algorithm, name_of(meaning->level));
+    const Formulation& formulation = meaning->formulation;
+    check_key("ratio_level", level, options.algorithm, name_of(formulation.level));
+    if (options.aggregation && formulation.aggregation) {
+      check_key("aggregation", name_of(*options.aggregation), options.algorithm,
+                name_of(*formulation.aggregation));
+    }
     check_key("surrogate", options.surrogate, options.algorithm, meaning->surrogate);
   } else if (!options.ratio_level || options.surrogate == kUnset) {
     fail(
@@ -96,8 +107,10 @@ struct Names {
     about_surrogates += fmt::format(" {}: {}.", surrogate.kName, surrogate.kAbout);
     for (const ShortForm& form : surrogate.kShortForms) {
       algorithms.emplace_back(form.name);
-      about_algorithms +=
-          fmt::format(" {}: {}, {};", form.name, name_of(form.level), surrogate.kName);
+      const auto& [level, aggregation] = form.formulation;
+      about_algorithms += fmt::format(" {}: {}, {}", form.name, name_of(level), surrogate.kName);
+      if (aggregation) about_algorithms += fmt::format(", aggregation {}", name_of(*aggregation));
+      about_algorithms += ";";
     }
   }
 };
@@ -134,12 +147,19 @@ void check_options(const SurrogateOptions& options) {
   visit_chosen(options, [&](const auto& chosen) { check_surrogate(chosen, ratio_level(options)); });
 }
 
-RatioLevel ratio_level(const SurrogateOptions& options) { return choice_of(options).level; }
+RatioLevel ratio_level(const SurrogateOptions& options) {
+  return choice_of(options).formulation.level;
+}
+
+Aggregation aggregation(const SurrogateOptions& options) {
+  const std::optional<Aggregation> chosen = choice_of(options).formulation.aggregation;
+  return chosen ? *chosen : chosen_surrogate(options).aggregations.front();
+}
 
 Surrogate chosen_surrogate(const SurrogateOptions& options) {
   Surrogate result;
-  visit_chosen(options,
-               [&](const auto& chosen) { result = surrogate(chosen, ratio_level(options)); });
+  const Formulation formulation = choice_of(options).formulation;
+  visit_chosen(options, [&](const auto& chosen) { result = surrogate(chosen, formulation); });
   return result;
 }
 

@@ -8,8 +8,10 @@
 #include <tuple>
 
 #include "common/config/options.h"
+#include "learner/loss/surrogate/cispo.h"
 #include "learner/loss/surrogate/clip.h"
 #include "learner/loss/surrogate/importance_ratio.h"
+#include "learner/loss/surrogate/sapo.h"
 #include "learner/loss/surrogate/surrogate.h"
 
 namespace lie {
@@ -18,11 +20,11 @@ namespace lie {
 /// - kName: its value of policy_loss.surrogate, and its config section within policy_loss
 /// - kAbout: its formula in a few words, for --help
 /// - kShortForms: its values of policy_loss.algorithm
-/// - describe() and surrogate(options, level)
+/// - describe() and surrogate(options, formulation)
 /// - kHasSection = false, if its keys are in policy_loss itself
 /// - kOnlyLevel, if it is defined for one level of the ratio only
 /// - check_options(options), if options can contradict each other
-using SurrogateList = std::tuple<ClipOptions>;
+using SurrogateList = std::tuple<ClipOptions, CispoOptions, SapoOptions>;
 
 struct SurrogateOptions {
   static constexpr const char* kCustom = "custom";
@@ -31,6 +33,7 @@ struct SurrogateOptions {
   std::optional<RatioLevel> ratio_level = {};  // unset: that of the algorithm
   std::string surrogate = kUnset;              // kUnset: that of the algorithm
   SurrogateList surrogates = {};
+  std::optional<Aggregation> aggregation = {};  // unset: that of the algorithm or the surrogate
 
   template <typename Options>
   Options& of() {
@@ -44,14 +47,17 @@ struct SurrogateOptions {
 
 void describe(FieldList& fields, SurrogateOptions& options);
 
-/// Throws Error if algorithm, ratio_level and surrogate contradict each other or leave a choice
-/// open, or if the options of the chosen surrogate contradict each other.
+/// Throws Error if algorithm, ratio_level, surrogate and aggregation contradict each other or leave
+/// a choice open, or if the options of the chosen surrogate contradict each other.
 void check_options(const SurrogateOptions& options);
 
 /// Returns the level of the importance ratio that the options choose.
 RatioLevel ratio_level(const SurrogateOptions& options);
 
-/// Returns the surrogate that the options choose, for the level that they choose.
+/// Returns the aggregation that applies: that of the options, or the default.
+Aggregation aggregation(const SurrogateOptions& options);
+
+/// Returns the surrogate that the options choose, in the formulation that they choose.
 Surrogate chosen_surrogate(const SurrogateOptions& options);
 
 /// Returns the options' choice in words for messages: "gspo", or "clip with token ratios".

@@ -381,9 +381,28 @@ TEST(PolicyLoss, TheSurrogateDecidesWhichAggregationsItAccepts) {
   EXPECT_EQ(error_with(with(gspo(), Aggregation::kSequenceMean)), "no error");
   EXPECT_EQ(error_with(with(gspo(), Aggregation::kTokenMean)),
             "policy_loss.aggregation is token-mean, but gspo is defined with "
-            "sequence-mean-token-mean only; set that, or another policy_loss.algorithm");
+            "sequence-mean-token-mean and constant only; set that, or another "
+            "policy_loss.algorithm");
+  EXPECT_EQ(error_with(with(gspo(), Aggregation::kConstant)), "no error");
   EXPECT_EQ(aggregation(gspo()), Aggregation::kSequenceMean);
   EXPECT_EQ(aggregation(with(grpo(), Aggregation::kConstant)), Aggregation::kConstant);
+}
+
+TEST(PolicyLoss, LuspoDividesByTheResponseLimitUnlessToldOtherwise) {
+  PolicyLossOptions options = gspo();
+  options.algorithm = "luspo";
+  EXPECT_EQ(aggregation(options), Aggregation::kConstant);
+  set_divisor(options, 40);
+  EXPECT_EQ(options.constant_divisor, 40);
+  set_divisor(options, 50);
+  EXPECT_EQ(options.constant_divisor, 40);
+  PolicyLossOptions token = with(grpo(), Aggregation::kConstant);
+  token.constant_divisor.reset();
+  set_divisor(token, 40);
+  EXPECT_EQ(token.constant_divisor, kUsualDivisor);
+  PolicyLossOptions sequence_mean = gspo();
+  set_divisor(sequence_mean, 40);
+  EXPECT_EQ(sequence_mean.constant_divisor, kUsualDivisor);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "common/config/config.h"
+#include "learner/loss/policy_loss.h"
+#include "tests/learner/loss/golden/surrogates.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -22,6 +25,23 @@ SurrogateOptions surrogate_options(const std::vector<std::string>& settings) {
 
 std::string surrogate_error(const std::vector<std::string>& settings) {
   return error_of([&] { check_options(surrogate_options(settings)); });
+}
+
+PolicyLossOptions loss_options(const std::vector<std::string>& settings) {
+  PolicyLossOptions options;
+  FieldList fields;
+  describe(fields, options);
+  set_config(fields, settings);
+  return options;
+}
+
+/// Returns the responses of a golden mini-batch. The i-th has the i-th advantage.
+std::vector<golden::SurrogateResponse> golden_responses(const std::vector<std::string>& settings) {
+  std::vector<golden::SurrogateResponse> of_settings;
+  for (const golden::SurrogateResponse& response : golden::kSurrogateResponses) {
+    if (response.settings == settings) of_settings.push_back(response);
+  }
+  return {of_settings.at(0), of_settings.at(4), of_settings.at(8)};
 }
 
 /// Returns the losses of a response with these log-ratios at the chosen level.
@@ -65,13 +85,14 @@ TEST(Surrogates, ContradictionsAreRefusedWithTheKey) {
             "policy_loss.algorithm is custom: set both policy_loss.ratio_level and "
             "policy_loss.surrogate, which it leaves open; they are auto and clip");
   EXPECT_NE(surrogate_error({"algorithm=custom", "ratio_level=token"}), "no error");
-  EXPECT_NE(surrogate_error({"algorithm=ppo"}).find("expected one of grpo, gspo, custom"),
+  EXPECT_NE(surrogate_error({"algorithm=ppo"}).find("expected one of grpo, gspo, luspo"),
             std::string::npos);
 }
 
 TEST(Surrogates, ClipRangesDependOnTheLevel) {
   EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=grpo"})).range_above, 0.2);
   EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=gspo"})).range_above, 4e-4);
+  EXPECT_EQ(chosen_surrogate(surrogate_options({"algorithm=luspo"})).range_above, 2.5e-3);
   EXPECT_EQ(chosen_surrogate(surrogate_options({"clip_high=0.3"})).range_above, 0.3);
 }
 
@@ -88,6 +109,95 @@ TEST(Surrogates, ClippedLossMatchesHandComputedValues) {
   expect(clipped_loss({1.5, 1.5}, -2, 0.2, 0.25, 0), 3, 3, Bound::kNone);
   expect(clipped_loss({4, 4}, -2, 0.2, 0.25, 3), 6, 0, Bound::kDual);
   expect(clipped_loss({4, 4}, 0, 0.2, 0.25, 3), 0, 0, Bound::kNone);
+}
+
+void expect_near_share(double found, double expected) {
+  EXPECT_NEAR(found, expected, 1e-12 * std::max(1.0, std::abs(expected)));
+}
+
+TEST(Surrogates, TokenLossesAndSlopesAgreeWithNumPy) {
+  for (const golden::SurrogateResponse& expected : golden::kSurrogateResponses) {
+    SCOPED_TRACE(testing::PrintToString(expected.settings));
+    const PolicyLossOptions options = loss_options(expected.settings);
+    const std::vector<double> d = log_ratios(expected.log_probs, expected.old_log_probs);
+    const std::vector<Ratio> ratios = importance_ratios(ratio_level(options), d);
+    SequenceInput sequence;
+    sequence.log_probs = expected.log_probs;
+    sequence.old_log_probs = expected.old_log_probs;
+    sequence.advantage = expected.advantage;
+    std::vector<TokenLoss> found(d.size());
+    chosen_surrogate(options).losses({sequence, d, ratios}, found);
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      expect_near_share(found[t].loss, expected.losses[t]);
+      expect_near_share(found[t].slope, expected.slopes[t]);
+      const bool keeps_gradient = found[t].bound == Bound::kNone;
+      EXPECT_TRUE(keeps_gradient || expected.slopes[t] == 0);
+    }
+  }
+}
+
+TEST(Surrogates, MiniBatchesAgreeWithNumPyUnderTheDefaultAggregation) {
+  for (const golden::SurrogateMiniBatch& expected : golden::kSurrogateMiniBatches) {
+    SCOPED_TRACE(testing::PrintToString(expected.settings));
+    const PolicyLossOptions options = loss_options(expected.settings);
+    check_options(options);
+    const auto responses = golden_responses(expected.settings);
+    Denominators whole;
+    for (const auto& response : responses) {
+      whole.sequences += 1;
+      whole.tokens += std::ssize(response.log_probs);
+    }
+    PolicyLossStats stats;
+    std::vector<float> slopes;
+    for (const auto& response : responses) {
+      const std::vector<float> entropies(response.log_probs.size());
+      std::vector<float> d_log_probs(entropies.size()), d_entropies(entropies.size());
+      SequenceInput input;
+      input.log_probs = response.log_probs;
+      input.old_log_probs = response.old_log_probs;
+      input.entropies = entropies;
+      input.advantage = response.advantage;
+      input.weight = token_weight(options, whole, std::ssize(entropies));
+      policy_loss(options, input, d_log_probs, d_entropies, stats);
+      slopes.insert(slopes.end(), d_log_probs.begin(), d_log_probs.end());
+    }
+    expect_near_share(stats.loss, expected.loss);
+    ASSERT_EQ(slopes.size(), expected.slopes.size());
+    for (std::size_t t = 0; t < slopes.size(); ++t) {
+      EXPECT_NEAR(slopes[t], expected.slopes[t], 1e-7 * std::abs(expected.slopes[t]));
+    }
+  }
+}
+
+TEST(Surrogates, LuspoRefusesAnotherAggregation) {
+  EXPECT_EQ(
+      error_of([] {
+        check_options(loss_options({"algorithm=luspo", "aggregation=sequence-mean-token-mean"}));
+      }),
+      "policy_loss.aggregation is sequence-mean-token-mean, but policy_loss.algorithm luspo "
+      "means constant; set policy_loss.aggregation to auto or constant, or "
+      "policy_loss.algorithm to custom");
+}
+
+TEST(Surrogates, CispoTruncatesTheWeightAtTheCeilingItself) {
+  EXPECT_EQ(cispo_loss({4, 4}, -2, 1, 5).slope, -4);
+  EXPECT_EQ(cispo_loss({8, 8}, -2, 1, 5).slope, -5);
+  EXPECT_EQ(cispo_loss({8, 8}, -2, 1, 5).loss, 10);
+  EXPECT_NE(error_of([] { loss_options({"cispo.ceiling=0.2"}); }), "no error");
+  EXPECT_NE(surrogate_error({"algorithm=custom", "surrogate=cispo", "ratio_level=sequence"})
+                .find("the surrogate cispo is defined for token only"),
+            std::string::npos);
+}
+
+TEST(Surrogates, SapoHasThePlainGradientAtRatioOneAndFadesAwayFromIt) {
+  EXPECT_NEAR(sapo_loss({1.1, 1.1}, 1, 1).loss, -2.0999, 5e-5);  // published values
+  EXPECT_NEAR(sapo_loss({1.1, 1.1}, -1, 1.05).loss, 2.0047, 5e-5);
+  EXPECT_EQ(sapo_loss({1, 1}, 2, 1.05).slope, -2);
+  EXPECT_NEAR(sapo_loss({30, 30}, 2, 1).slope, 0, 1e-9);
+  EXPECT_NE(surrogate_error({"algorithm=sapo", "sapo.tau_negative=0"})
+                .find("policy_loss.sapo.tau_positive and tau_negative are 1 and 0"),
+            std::string::npos);
+  EXPECT_EQ(surrogate_error({"algorithm=grpo", "sapo.tau_negative=0"}), "no error");
 }
 
 TEST(Surrogates, SequenceRatiosAreThoseOfTheMean) {

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 import torch
 
-LEVELS = {"grpo": "token", "gspo": "sequence"}
+LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token", "sapo": "token"}
+SURROGATES = {"grpo": "clip", "gspo": "clip", "luspo": "clip"}  # of other algorithms: the same name
 CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
+LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
 
 
 class LogProbs(NamedTuple):
@@ -24,8 +26,10 @@ def ratio_level(settings):
 
 def clip_bounds(settings):
     """Returns the least and greatest importance ratio that are not clipped."""
+    is_luspo = ratio_level(settings) == "sequence" and settings["aggregation"] == "constant"
+    defaults = LUSPO_CLIP if is_luspo else CLIPS[ratio_level(settings)]
     low, high = (default if settings[key] == "auto" else float(settings[key])
-                 for key, default in zip(("clip_low", "clip_high"), CLIPS[ratio_level(settings)]))
+                 for key, default in zip(("clip_low", "clip_high"), defaults))
     return 1 - low, 1 + high
 
 
@@ -54,6 +58,29 @@ def clipped_losses(settings, ratios, advantages):
     return losses, losses != plain
 
 
+def unclipped(losses):
+    return losses, torch.zeros(losses.shape, dtype=torch.bool)
+
+
+def cispo_losses(settings, log_probs, ratios, advantages):
+    """CISPO, arXiv:2506.13585, equation 4, with an upper bound only."""
+    return unclipped(-ratios.detach().clamp(max=settings["cispo"]["ceiling"]) * advantages * log_probs.policy)
+
+
+def sapo_losses(settings, log_probs, ratios, advantages):
+    """SAPO, arXiv:2511.20347."""
+    taus = torch.where(advantages > 0, settings["sapo"]["tau_positive"], settings["sapo"]["tau_negative"])
+    return unclipped(-advantages * 4 / taus * torch.sigmoid(taus * (ratios - 1)))
+
+
+def surrogate_losses(settings, log_probs, ratios, advantages):
+    """Returns the token losses, and which of them a bound leaves without gradient."""
+    name = settings["surrogate"] if settings["algorithm"] == "custom" else SURROGATES.get(settings["algorithm"], settings["algorithm"])
+    if name == "clip":
+        return clipped_losses(settings, ratios, advantages)
+    return {"cispo": cispo_losses, "sapo": sapo_losses}[name](settings, log_probs, ratios, advantages)
+
+
 def sampling_weights(settings, log_probs):
     """Returns the weights of truncated importance sampling, and which of them are above the cap."""
     cap, log_weights = settings["tis_cap"], log_probs.old - log_probs.behavior
@@ -74,7 +101,7 @@ def kl_estimates(settings, log_probs):
 def loss_parts(settings, log_probs, entropies, advantages, mask):
     """Returns the parts of the loss, and metrics of the mini-batch."""
     weights, ratios = token_weights(settings, mask), importance_ratios(settings, log_probs, mask)
-    losses, clipped = clipped_losses(settings, ratios, advantages)
+    losses, clipped = surrogate_losses(settings, log_probs, ratios, advantages)
     metrics = token_metrics(ratios.detach(), clipped, entropies.detach(), mask)
     if settings["tis_cap"]:
         sampling, beyond = sampling_weights(settings, log_probs)

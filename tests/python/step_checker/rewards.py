@@ -57,7 +57,14 @@ def normalized(settings, rewards):
     return centered / (rewards.std(ddof=1) + 1e-6) if settings["normalize_by_std"] else centered
 
 
-def advantages(settings, terms):
+def maxrl(total, is_right):
+    """MaxRL, arXiv:2602.02710, with the group's accuracy as divisor."""
+    return (total - total.mean()) / is_right.mean() if is_right.any() and np.ptp(total) >= 1e-12 else np.zeros(len(total))
+
+
+def advantages(settings, terms, is_right):
     """Returns the advantages of a group with these terms, each an array over the group. GDPO: arXiv:2601.05242."""
+    if settings["estimator"] == "maxrl":
+        return maxrl(sum(terms.values()), is_right)
     parts = list(terms.values()) if settings["per_term"] else [sum(terms.values())]
     return sum(normalized(settings, part) for part in parts)

@@ -110,6 +110,12 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& warnin
       config.tickets.max_staleness, range));
 }
 
+/// Finds settings that differ from those of the loss's paper.
+void check_departures(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const Surrogate surrogate = chosen_surrogate(config.policy_loss);
+  warnings.insert(warnings.end(), surrogate.departures.begin(), surrogate.departures.end());
+}
+
 /// Finds keys that are set but have no effect because of other keys.
 void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
@@ -144,6 +150,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_matrix_unit(config, warnings);
   check_rounding(config, warnings);
   check_staleness(config, warnings);
+  check_departures(config, warnings);
   check_idle_keys(config, warnings);
   check_prompts(config, training, warnings);
   return warnings;

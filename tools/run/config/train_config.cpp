@@ -76,6 +76,7 @@ void check(const TrainConfig& config) {
   check_in_flight_weights(config);
   check_schedule(config);
   check_options(config.advantage);
+  check_group_size(config.advantage, config.tickets.samples_per_prompt);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
@@ -121,6 +122,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);
   config.policy_loss.aggregation = aggregation(config.policy_loss);
+  set_divisor(config.policy_loss, config.rollout.sampling.max_response_tokens);
   return config;
 }
 

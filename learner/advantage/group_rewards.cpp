@@ -1,0 +1,67 @@
+#include "learner/advantage/group_rewards.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr double kResidue = 1e-6;
+
+}  // namespace
+
+double mean_reward(std::span<const double> rewards) {
+  double sum = 0;
+  for (const double reward : rewards) sum += reward;
+  return sum / static_cast<double>(rewards.size());
+}
+
+bool all_equal(std::span<const double> rewards) {
+  const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
+  return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
+}
+
+double magnitude(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value);
+  return sum;
+}
+
+std::vector<double> term_column(std::span<const Score> scores, std::size_t term) {
+  std::vector<double> column;
+  for (const Score& score : scores) column.push_back(static_cast<double>(score.rewards[term]));
+  return column;
+}
+
+std::size_t terms_of(std::span<const Score> scores) {
+  const std::size_t terms = scores.front().rewards.size();
+  for (const Score& score : scores) {
+    if (score.rewards.size() == terms) continue;
+    fail("advantage: responses of one group have {} and {} reward terms; expected the same", terms,
+         score.rewards.size());
+  }
+  return terms;
+}
+
+void check_scores(std::span<const Score> scores) {
+  if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
+  for (const Score& score : scores) {
+    if (std::isfinite(score.reward())) continue;
+    fail(
+        "advantage: the reward terms of a response are {}: they and their sum must be "
+        "finite; lower the weights under reward.*, or correct the reward program",
+        fmt::join(score.rewards, ", "));
+  }
+}
+
+std::vector<double> total_rewards(std::span<const Score> scores) {
+  std::vector<double> rewards;
+  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
+  return rewards;
+}
+
+}  // namespace lie

@@ -1,0 +1,32 @@
+// CISPO (arXiv:2506.13585, section 3.1): a policy gradient with importance weights that are
+// truncated above, through which no gradient flows.
+#pragma once
+
+#include <array>
+
+#include "common/config/options.h"
+#include "learner/loss/surrogate/surrogate.h"
+
+namespace lie {
+
+struct CispoOptions {
+  static constexpr const char* kName = "cispo";
+  static constexpr const char* kAbout =
+      "-min(r, cispo.ceiling) A log-prob for a token with ratio r and advantage A, without "
+      "gradient "
+      "through r, so that each token keeps a gradient; aggregation token-mean by default";
+  static constexpr std::array kShortForms = {ShortForm{"cispo", {RatioLevel::kToken}}};
+  static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
+
+  double ceiling = 5;  // largest importance weight, at least 1
+};
+
+void describe(FieldList& fields, CispoOptions& options);
+
+/// The ratio has no lower bound, as in the paper.
+Surrogate surrogate(const CispoOptions& options, const Formulation& formulation);
+
+/// Returns -min(r, ceiling) A log_prob, whose slope counts the first factor as a constant.
+TokenLoss cispo_loss(Ratio ratio, double log_prob, double advantage, double ceiling);
+
+}  // namespace lie

@@ -1,0 +1,35 @@
+// SAPO (arXiv:2511.20347): a soft gate in place of the clip. A token's gradient fades with the
+// distance of its ratio from 1 and never vanishes.
+#pragma once
+
+#include <array>
+
+#include "common/config/options.h"
+#include "learner/loss/surrogate/surrogate.h"
+
+namespace lie {
+
+struct SapoOptions {
+  static constexpr const char* kName = "sapo";
+  static constexpr const char* kAbout =
+      "-A (4 / tau) sigmoid(tau (r - 1)) for a token with ratio r and advantage A, with "
+      "sapo.tau_positive or sapo.tau_negative by the sign of A; each token keeps a gradient, which "
+      "fades away from r = 1";
+  static constexpr std::array kShortForms = {ShortForm{"sapo", {RatioLevel::kToken}}};
+  static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
+
+  double tau_positive = 1.0;   // temperature of the gate for A > 0, above 0
+  double tau_negative = 1.05;  // temperature of the gate for A <= 0, above 0
+};
+
+void describe(FieldList& fields, SapoOptions& options);
+
+/// Throws Error if a temperature is 0, which divides by 0.
+void check_options(const SapoOptions& options);
+
+Surrogate surrogate(const SapoOptions& options, const Formulation& formulation);
+
+/// Returns -A (4 / tau) sigmoid(tau (r - 1)). Its slope is -A at r = 1.
+TokenLoss sapo_loss(Ratio ratio, double advantage, double tau);
+
+}  // namespace lie
