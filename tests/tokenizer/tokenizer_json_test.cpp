@@ -165,5 +165,30 @@ TEST(TokenizerJson, TheEndOfSequenceMustBeAToken) {
               HasSubstr("\"</s>\" is not a token"));
 }
 
+TEST(Regex, PatternsMatchAsInOniguruma) {
+  const UnicodeTable table;
+  for (const Json& row : read_json(kGolden / "oniguruma.json")) {
+    const Regex regex(row["pattern"].get<std::string>(), table);
+    const std::string text = row["text"];
+    std::vector<TextRange> ranges;
+    regex.split(text, ranges);
+    Json pieces = Json::array();
+    for (const TextRange& range : ranges) {
+      pieces.push_back(text.substr(range.begin, range.end - range.begin));
+    }
+    EXPECT_EQ(pieces, row["pieces"]) << row["pattern"] << " on " << row["text"];
+  }
+}
+
+TEST(Regex, WhatPcre2WouldReadOtherwiseIsRefused) {
+  const UnicodeTable table;
+  for (const char* pattern : {"[a[bc]]", "[a-z&&[^c]]", "a{3,1}", "(?x) a", "(?s:.)", "(?|a|b)",
+                              "(?~ab)", "(?R)", "\\Qa\\E", "a\\yb", "{1,2}a", "|{2}", "[\\R]"}) {
+    EXPECT_THAT(error_of([&] { Regex(pattern, table); }),
+                HasSubstr("Oniguruma reads it in another way"))
+        << pattern;
+  }
+}
+
 }  // namespace
 }  // namespace lie
