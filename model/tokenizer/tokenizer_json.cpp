@@ -6,6 +6,7 @@
 #include "common/io/json_node.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/tokenizer_file.h"
+#include "model/tokenizer/tokens_beside.h"
 
 namespace lie {
 namespace {
@@ -211,6 +212,7 @@ TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory) {
   check_byte_level(root.at("pre_tokenizer"), spec.pre_tokenizer);
   spec.bpe = read_bpe(root.at("model"), path.string(), std::move(file));
   spec.added_tokens = read_added_tokens(root.at("added_tokens"));
+  add_tokens_beside(directory, spec);
   check_decoder(root.at("decoder"), spec);
   read_post_processor(root.at("post_processor"), spec);
   spec.end_of_sequence = read_end_of_sequence(directory / "tokenizer_config.json");

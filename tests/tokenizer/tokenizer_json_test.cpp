@@ -190,5 +190,66 @@ TEST(Regex, WhatPcre2WouldReadOtherwiseIsRefused) {
   }
 }
 
+/// The golden tokenizer with further files in its directory.
+struct TokensBeside : ::testing::Test {
+  void SetUp() override { directory.write("tokenizer.json", golden().dump()); }
+  std::vector<std::int32_t> ids(const std::string& text) {
+    return Tokenizer::load(directory.path()).encode(text);
+  }
+  std::string error() {
+    return error_of([&] { Tokenizer::load(directory.path()); });
+  }
+  std::int64_t next() {  // the first id without a token
+    return Tokenizer::load(directory.path()).vocabulary_size();
+  }
+
+  TemporaryDirectory directory;
+};
+
+TEST_F(TokensBeside, TokensOfAddedTokensJsonAreFound) {
+  const std::int64_t id = next();
+  const auto plain = ids("a ");
+  directory.write("added_tokens.json", fmt::format("{{\"<think>\": {}}}", id));
+  directory.write("tokenizer_config.json", R"({"additional_special_tokens": ["<think>"]})");
+  std::vector<std::int32_t> expected = plain;
+  expected.push_back(static_cast<std::int32_t>(id));
+  EXPECT_EQ(ids("a <think>"), expected);
+  const Tokenizer tokenizer = Tokenizer::load(directory.path());
+  EXPECT_EQ(tokenizer.decode(expected), "a ") << "special, as tokenizer_config.json says";
+  EXPECT_EQ(tokenizer.vocabulary_size(), id + 1);
+}
+
+TEST_F(TokensBeside, TokensOfTheDecoderAreFoundWithTheirFlags) {
+  const std::int64_t id = next();
+  directory.write("tokenizer_config.json",
+                  fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<call>", )"
+                              R"("lstrip": true, "special": false}}}}}})",
+                              id));
+  const std::vector<std::int32_t> expected = {static_cast<std::int32_t>(id)};
+  EXPECT_EQ(ids("  <call>"), expected);
+  EXPECT_EQ(Tokenizer::load(directory.path()).decode(expected), "<call>");
+}
+
+TEST_F(TokensBeside, TokensThatTokenizerJsonHasChangeNothing) {
+  const auto before = ids("a <|eot_id|> b");
+  const auto id = Tokenizer::load(directory.path()).token_to_id("<|eot_id|>").value();
+  directory.write("added_tokens.json", fmt::format("{{\"<|eot_id|>\": {}}}", id));
+  EXPECT_EQ(ids("a <|eot_id|> b"), before);
+}
+
+TEST_F(TokensBeside, ContradictionsAreRefused) {
+  const std::int64_t id = next();
+  directory.write("added_tokens.json", fmt::format("{{\"<|eot_id|>\": {}}}", id));
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  directory.write("added_tokens.json", R"({"<think>": 5})");
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  directory.write("added_tokens.json", R"({"<think>": "x"})");
+  EXPECT_THAT(error(), HasSubstr("expected a token id"));
+  directory.write("added_tokens.json", fmt::format("{{\"<think>\": {}}}", id));
+  directory.write("tokenizer_config.json",
+                  fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<t>"}}}}}})", id));
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+}
+
 }  // namespace
 }  // namespace lie

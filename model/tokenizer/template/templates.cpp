@@ -10,6 +10,8 @@
 #include "common/io/sha256.h"
 #include "common/text/scan.h"
 #include "model/tokenizer/tokenizer_file.h"
+#include "model/tokenizer/tokenizer_json.h"
+#include "model/tokenizer/tokens_beside.h"
 
 namespace lie {
 namespace {
@@ -57,6 +59,7 @@ std::vector<std::string> added_tokens(const fs::path& model_directory) {
   for (const auto& [name, text] : named_tokens(tokenizer_config(model_directory))) {
     texts.push_back(text);
   }
+  for (const AddedToken& token : tokens_beside(model_directory)) texts.push_back(token.content);
   const fs::path path = model_directory / "tokenizer.json";
   if (!fs::exists(path)) return texts;
   const Json tree = read_tokenizer_file(path).tree;
