@@ -192,6 +192,13 @@ void describe(FieldList& fields, PromptOptions& options) {
              {.help = fmt::format("Prompt template: one of {}; or model: the chat template of "
                                   "model.path. plain: no template.",
                                   kPromptTemplates)});
+  fields.add(
+      "begin_of_sequence", options.begin_of_sequence,
+      {{"auto", BeginOfSequence::kAuto},
+       {"always", BeginOfSequence::kAlways},
+       {"never", BeginOfSequence::kNever}},
+      {"Begin prompts by the token that the tokenizer's post-processor or add_bos_token puts "
+       "before a text, once. auto: with prompt_template plain."});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
   fields.add("skip_bad_rows", options.skip_bad_rows,

@@ -17,6 +17,7 @@ namespace lie {
 /// How the rows of every command are read. A field name may be a path, such as "extra_info.answer".
 struct PromptOptions {
   std::string prompt_template = "plain";  // "model": the one of the model's directory
+  BeginOfSequence begin_of_sequence = BeginOfSequence::kAuto;
   std::string prompt_field = "prompt";
   bool skip_bad_rows = false;  // false: a bad row is an error
 };

@@ -87,5 +87,21 @@ TEST(Templates, RenderPlainAndOctothinkerPrompts) {
   EXPECT_EQ(prompt_template("llama3", "").end_of_turn(), "<|eot_id|>");
 }
 
+TEST(Templates, PlainPromptsBeginAsThePostProcessorSaysAndOnlyOnce) {
+  const fs::path model = fs::path(source_directory()) / "tests/tokenizer/golden/llama";
+  const auto prompt = [&](const char* name, BeginOfSequence begin, const char* content) {
+    return prompt_template(name, model, begin).prompt(std::vector<ChatMessage>{{"user", content}});
+  };
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kAuto, "a"), "<|begin_of_text|>a");
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kNever, "a"), "a");
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kAuto, "<|begin_of_text|>a"), "<|begin_of_text|>a");
+  EXPECT_EQ(prompt("chatml", BeginOfSequence::kAuto, "a"),
+            prompt("chatml", BeginOfSequence::kNever, "a"));
+  EXPECT_EQ(prompt("llama3", BeginOfSequence::kAlways, "a"),
+            prompt("llama3", BeginOfSequence::kNever, "a"))
+      << "this template begins with the token already";
+  EXPECT_TRUE(prompt("chatml", BeginOfSequence::kAlways, "a").starts_with("<|begin_of_text|><|im"));
+}
+
 }  // namespace
 }  // namespace lie

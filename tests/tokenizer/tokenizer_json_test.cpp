@@ -251,5 +251,20 @@ TEST_F(TokensBeside, ContradictionsAreRefused) {
   EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
 }
 
+TEST_F(TokensBeside, ThePostProcessorOrItsFlagBeginsPrompts) {
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+  const std::string bos = R"({"bos_token": "<|begin_of_text|>", "add_bos_token": )";
+  directory.write("tokenizer_config.json", bos + "true}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+  directory.write("tokenizer_config.json", bos + "false}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "");
+  Json json = golden();
+  json["post_processor"] = nullptr;
+  directory.write("tokenizer.json", json.dump());
+  EXPECT_EQ(begin_of_sequence(directory.path()), "");
+  directory.write("tokenizer_config.json", bos + "true}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+}
+
 }  // namespace
 }  // namespace lie

@@ -82,7 +82,8 @@ Weights start_weights(const SftConfig& config, const Collective& learners, Opera
 /// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
 SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
                         const EndTokens& ends) {
-  const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
+  const PromptTemplate text =
+      prompt_template(config.sft.prompt_template, config.model.path, config.sft.begin_of_sequence);
   SftEncoding encoding{
       .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
       .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },

@@ -290,6 +290,11 @@ bool has_chat_template(const fs::path& model_directory) {
 }
 
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
+  std::string text = rendered(messages);
+  return text.starts_with(begin) ? text : begin + text;
+}
+
+std::string PromptTemplate::rendered(std::span<const ChatMessage> messages) const {
   if (own) return own->prompt(messages);
   const NamedTemplate& named = named_template(name);
   std::vector<ChatMessage> all(messages.begin(), messages.end());
@@ -309,9 +314,14 @@ std::string_view PromptTemplate::end_of_turn() const {
   return own ? own->end_of_turn() : named_template(name).end_of_turn;
 }
 
-PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
-  return name == "model" ? model_template(model_directory)
-                         : PromptTemplate{std::string(named_template(name).name)};
+PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory,
+                               BeginOfSequence begin) {
+  PromptTemplate found = name == "model" ? model_template(model_directory)
+                                         : PromptTemplate{std::string(named_template(name).name)};
+  const bool begins = begin == BeginOfSequence::kAlways ||
+                      (begin == BeginOfSequence::kAuto && found.name == "plain");
+  if (begins) found.begin = begin_of_sequence(model_directory);
+  return found;
 }
 
 }  // namespace lie

@@ -73,6 +73,7 @@ std::vector<std::string> template_names();
 struct PromptTemplate {
   std::string name;
   std::shared_ptr<const ChatTemplate> own = nullptr;  // the model's, unless it has a name above
+  std::string begin = "";  // begins every prompt that does not begin with it already
 
   /// Returns the text of a conversation that ends with a user's turn, up to the start of the
   /// model's answer.
@@ -83,6 +84,9 @@ struct PromptTemplate {
   std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
   /// Returns the token that ends answer(), or an empty string.
   std::string_view end_of_turn() const;
+
+ private:
+  std::string rendered(std::span<const ChatMessage> messages) const;
 };
 
 /// Returns whether the directory has a chat template, named above or not.
@@ -91,7 +95,9 @@ bool has_chat_template(const std::filesystem::path& model_directory);
 /// Returns the template of that name. "model" is the chat template in `model_directory`. If it is
 /// identical to one of those above, it is returned under that name, otherwise it is rendered as
 /// Jinja. Throws Error that lists the names for an unknown name or a directory without template,
-/// and Error if the template is invalid.
-PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory);
+/// and Error if the template is invalid. `begin` says whether its prompts begin with
+/// begin_of_sequence() of the directory (model/tokenizer/tokenizer_json.h).
+PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory,
+                               BeginOfSequence begin = BeginOfSequence::kNever);
 
 }  // namespace lie

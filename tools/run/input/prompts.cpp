@@ -94,7 +94,8 @@ void append_unreadable_golds(Dataset& dataset) {
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory) {
-  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  const PromptTemplate prompts =
+      prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
     return prompts.prompt(messages);
   });
@@ -102,7 +103,8 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 
 Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
                               const std::filesystem::path& model_directory) {
-  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  const PromptTemplate prompts =
+      prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   SpecialTokenSearch specials(model_directory);
   const auto render = [&](std::span<const ChatMessage> messages) {
     specials.add(messages);
