@@ -10,6 +10,7 @@ namespace lie {
 struct ChatMessage {
   std::string role;  // "system", "user" or "assistant"
   std::string content;
+  std::string reasoning = {};  // thought of an assistant before the content; empty: none
 };
 
 /// When a prompt begins as the tokenizer's post-processor begins a text, such as with Llama 3's

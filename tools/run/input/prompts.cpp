@@ -71,6 +71,17 @@ void append_counts(Dataset& dataset) {
         "the messages as a JSON list instead of a text",
         counts.json_prompts, dataset.rows));
   }
+  for (const auto& [name, rows] : counts.unrendered) {
+    dataset.remarks.push_back(fmt::format(
+        "{} of {} rows have the field {}, which is not rendered: the model does not read it", rows,
+        dataset.rows, name));
+  }
+  if (counts.media > 0) {
+    dataset.remarks.push_back(
+        fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "
+                    "audios are not read",
+                    counts.media, dataset.rows));
+  }
 }
 
 void append_unreadable_golds(Dataset& dataset) {
