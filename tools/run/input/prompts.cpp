@@ -10,6 +10,7 @@
 #include "common/text/counted.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/input/contradictions.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -126,6 +127,8 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   specials.append_remark(dataset.remarks);
   // A program that reads the rows may have correct answers of any kind.
   if (!options.keep_rows) append_unreadable_golds(dataset);
+  std::string contradictions = contradictions_text(dataset.prompts, !options.keep_rows);
+  if (!contradictions.empty()) dataset.remarks.push_back(std::move(contradictions));
   return dataset;
 }
 
