@@ -8,45 +8,13 @@
 
 #include "common/base/error.h"
 #include "common/dataset/field_names.h"
+#include "common/dataset/messages.h"
 #include "common/dataset/rows.h"
 #include "common/text/counted.h"
 #include "common/text/units.h"
 
 namespace lie {
 namespace {
-
-/// Returns the content of a chat message, a text or a list of text parts.
-std::string content_of(const JsonRow& row) {
-  if (!row.is_list("content")) return row.required_text("content");
-  std::string content;
-  for (const JsonRow& part : row.rows("content")) {
-    const std::string type = part.required_text("type");
-    if (type != "text") {
-      fail("{}: field type: only text parts can be read, found {}; remove the row", part.place(),
-           type);
-    }
-    content += part.required_text("text");
-  }
-  return content;
-}
-
-/// Returns the role here of a sender in ShareGPT's rows.
-std::string role_of_sender(const std::string& sender) {
-  if (sender == "human") return "user";
-  return sender == "gpt" ? "assistant" : sender;
-}
-
-ChatMessage message_of(const JsonRow& row) {
-  const bool is_share_gpt = !row.has("role") && row.has("from");
-  ChatMessage message = is_share_gpt ? ChatMessage{role_of_sender(row.required_text("from")),
-                                                   row.required_text("value")}
-                                     : ChatMessage{row.required_text("role"), content_of(row)};
-  if (message.role != "system" && message.role != "user" && message.role != "assistant") {
-    fail("{}: field {}: expected system, user or assistant, found {}; correct the row", row.place(),
-         is_share_gpt ? "from" : "role", message.role);
-  }
-  return message;
-}
 
 /// Returns "; set data.prompt_field=question" if `guess` is a field that looks suitable.
 std::string advice(const char* key, const std::string& guess) {
@@ -185,6 +153,16 @@ std::string unless_default(const std::string& field,
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
+/// Renders the messages. An Error of the template is passed on with the place of the row.
+std::string rendered(const JsonRow& row, const std::vector<ChatMessage>& messages,
+                     const RenderPrompt& render) {
+  try {
+    return render(messages);
+  } catch (const Error& error) {
+    fail("{}: {}", row.place(), error.what());
+  }
+}
+
 }  // namespace
 
 void describe(FieldList& fields, PromptOptions& options) {
@@ -192,6 +170,13 @@ void describe(FieldList& fields, PromptOptions& options) {
              {.help = fmt::format("Prompt template: one of {}; or model: the chat template of "
                                   "model.path. plain: no template.",
                                   kPromptTemplates)});
+  fields.add(
+      "begin_of_sequence", options.begin_of_sequence,
+      {{"auto", BeginOfSequence::kAuto},
+       {"always", BeginOfSequence::kAlways},
+       {"never", BeginOfSequence::kNever}},
+      {"Begin prompts by the token that the tokenizer's post-processor or add_bos_token puts "
+       "before a text, once. auto: with prompt_template plain."});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
   fields.add("skip_bad_rows", options.skip_bad_rows,
@@ -240,12 +225,6 @@ void describe(FieldList& fields, DataOptions& options) {
   describe(fields, static_cast<RowOptions&>(options));
 }
 
-std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field) {
-  std::vector<ChatMessage> messages;
-  for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
-  return messages;
-}
-
 std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                         RowCounts& counts) {
   const std::vector<std::string> choices = choices_of(row, options);
@@ -254,10 +233,14 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
     fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
          options.prompt_field);
   }
+  for (const std::string& name : unrendered_fields(row, options.prompt_field)) {
+    ++counts.unrendered[name];
+  }
+  counts.media += has_media_placeholder(joined_contents(messages)) ? 1 : 0;
   std::string& last = messages.back().content;
   if (!choices.empty()) last += choice_lines(choices);
   last += options.prompt_suffix;
-  return render ? render(messages) : joined_contents(messages);
+  return render ? rendered(row, messages, render) : joined_contents(messages);
 }
 
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace lie {
 /// How the rows of every command are read. A field name may be a path, such as "extra_info.answer".
 struct PromptOptions {
   std::string prompt_template = "plain";  // "model": the one of the model's directory
+  BeginOfSequence begin_of_sequence = BeginOfSequence::kAuto;
   std::string prompt_field = "prompt";
   bool skip_bad_rows = false;  // false: a bad row is an error
 };
@@ -53,6 +55,8 @@ struct RowCounts {
   std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0
   std::int64_t digit_keys = 0;    // choice questions whose correct answer is another number
   std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
+  std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
+  std::map<std::string, std::int64_t> unrendered = {};  // rows by unrendered_fields()
 };
 
 /// The prompts of a file.
@@ -64,10 +68,6 @@ struct Dataset {
   RowOptions options;                // by which the rows were read, with the fields that were found
   std::vector<std::string> remarks;  // for the user: possible mistakes in the data, a sentence each
 };
-
-/// Returns the chat messages in a list field. A message has a role (system, user or assistant) and
-/// a content, or ShareGPT's fields: from (system, human or gpt) and value. Throws Error.
-std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field);
 
 /// Returns the text of a row's prompt, as prompt_of() does.
 std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,

@@ -8,6 +8,7 @@
 #include <parquet/arrow/writer.h>
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "common/base/error.h"
@@ -121,6 +122,19 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
   }
 }
 
+/// Throws Error if two columns, or two fields of a structure, have the same name.
+void refuse_equal_names(const arrow::FieldVector& fields, const std::string& outer,
+                        const fs::path& path) {
+  std::set<std::string> names;
+  for (const auto& field : fields) {
+    if (!names.insert(field->name()).second) {
+      fail("{}: two columns have the name {}{}; remove or rename one of them", path.string(), outer,
+           field->name());
+    }
+    refuse_equal_names(field->type()->fields(), outer + field->name() + ".", path);
+  }
+}
+
 std::unique_ptr<parquet::arrow::FileReader> open_file(const fs::path& path) {
   auto file = checked(arrow::io::ReadableFile::Open(path.string()), path);
   parquet::ArrowReaderProperties properties;
@@ -153,6 +167,7 @@ std::shared_ptr<arrow::Array> doubles(std::span<const double> values, const fs::
 void for_each_parquet_row(const fs::path& path, const std::function<void(const JsonRow&)>& visit) {
   const auto reader = open_file(path);
   const auto batches = checked(reader->GetRecordBatchReader(), path);
+  refuse_equal_names(batches->schema()->fields(), "", path);
   for (std::int64_t row = 1;;) {
     const auto batch = checked(batches->Next(), path);
     if (!batch) return;

@@ -10,7 +10,12 @@ namespace lie {
 struct ChatMessage {
   std::string role;  // "system", "user" or "assistant"
   std::string content;
+  std::string reasoning = {};  // thought of an assistant before the content; empty: none
 };
+
+/// When a prompt begins as the tokenizer's post-processor begins a text, such as with Llama 3's
+/// <|begin_of_text|>. kAuto: with the template plain, since other templates write it themselves.
+enum class BeginOfSequence { kAuto, kAlways, kNever };
 
 /// Names of the prompt templates, for help texts. model/tokenizer/template/templates.h describes
 /// each template.

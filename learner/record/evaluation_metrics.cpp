@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "common/io/json_lines.h"
+#include "common/text/printable.h"
 #include "common/text/scan.h"
 #include "learner/record/response_rows.h"
 
@@ -14,12 +16,23 @@ namespace {
 
 using RowsBySource = std::map<std::string, std::vector<ResponseRow>>;
 
+/// Returns whether the bytes beyond ASCII are visible characters in UTF-8.
+bool is_readable(const std::string& name) {
+  return json_quoted(name) == '"' + name + '"' && printable(name) == name;
+}
+
 std::string sanitized(std::string_view source) {
-  std::string name(source.empty() ? "unnamed" : source);
-  for (char& c : name) {
-    if (!is_letter_or_digit(c) && c != '-' && c != '.') c = '_';
-  }
-  return name;
+  const auto replaced = [source](bool keeps_utf8) {
+    std::string name(source.empty() ? "unnamed" : source);
+    for (char& c : name) {
+      const bool is_ascii = static_cast<unsigned char>(c) < 0x80;
+      const bool is_kept = is_ascii ? is_letter_or_digit(c) || c == '-' || c == '.' : keeps_utf8;
+      if (!is_kept) c = '_';
+    }
+    return name;
+  };
+  std::string name = replaced(/*keeps_utf8=*/true);
+  return is_readable(name) ? name : replaced(/*keeps_utf8=*/false);
 }
 
 const std::string& source_of(const ScoredGroup& group) {

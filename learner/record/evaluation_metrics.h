@@ -27,9 +27,9 @@ void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> eva
 std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
                                                  const Score& example);
 
-/// Maps the data sources of `groups` to their names in metrics. Letters, digits, "_", "-" and "."
-/// are kept, other bytes become "_", and an empty source is "unnamed". Duplicate names get the
-/// suffixes "_2", "_3", ...
+/// Maps the data sources of `groups` to their names in metrics. Letters, digits, "_", "-", "." and
+/// characters beyond ASCII are kept. Other bytes and invalid UTF-8 become "_", and an empty source
+/// is "unnamed". Duplicate names get the suffixes "_2", "_3", ...
 std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups);
 
 }  // namespace lie

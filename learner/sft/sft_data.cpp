@@ -1,5 +1,9 @@
 #include "learner/sft/sft_data.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -7,7 +11,9 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/dataset/field_names.h"
+#include "common/dataset/messages.h"
 #include "common/dataset/rows.h"
+#include "common/text/scan.h"
 #include "learner/trainer/packing.h"
 
 namespace lie {
@@ -28,25 +34,57 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::in
 /// An assistant turn and the messages before it.
 struct Turn {
   std::vector<ChatMessage> prompt;
-  std::string response;
+  ChatMessage response;
+  bool is_cut = false;
 };
+
+/// Counts of row contents that the author may not have intended.
+struct Counts {
+  std::int64_t responses = 0;
+  std::int64_t cut = 0;           // responses that a limit cut off
+  std::int64_t ended = 0;         // responses whose text ends with an end token
+  std::int64_t ended_inside = 0;  // responses with text after an end token
+  std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
+};
+
+/// Throws Error unless a turn may be learned.
+void check_turn(const JsonRow& row, const std::string& field, const MarkedMessage& turn,
+                const std::vector<ChatMessage>& before) {
+  const std::string& role = turn.message.role;
+  if (role == "assistant" && (before.empty() || before.back().role != "user")) {
+    fail("{}: field {}: an assistant turn does not follow a user turn; correct the row",
+         row.place(), field);
+  }
+  if (role != "assistant" && turn.is_learned.value_or(false)) {
+    fail(
+        "{}: field {}: a turn of the role {} is marked as to be learned, but only assistant turns "
+        "are; remove the mark",
+        row.place(), field, role);
+  }
+}
 
 std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
   std::vector<Turn> turns;
   std::vector<ChatMessage> before;
-  for (ChatMessage& message : chat_messages(row, field)) {
-    if (message.role == "assistant") {
-      if (before.empty() || before.back().role != "user") {
-        fail("{}: field {}: an assistant turn does not follow a user turn; correct the row",
-             row.place(), field);
-      }
-      turns.push_back({before, message.content});
+  bool has_answer = false;
+  for (MarkedMessage& turn : marked_messages(row, field)) {
+    check_turn(row, field, turn, before);
+    if (turn.message.role == "assistant") {
+      has_answer = true;
+      if (turn.is_learned.value_or(true)) turns.push_back({before, turn.message, turn.is_cut});
     }
-    before.push_back(std::move(message));
+    before.push_back(std::move(turn.message));
   }
-  if (turns.empty()) {
+  if (!has_answer) {
     fail("{}: field {} has no assistant turn, hence nothing to learn", row.place(), field);
   }
+  if (turns.empty()) {
+    fail(
+        "{}: field {}: every assistant turn is marked as not to be learned (weight 0), hence "
+        "there is nothing to learn; remove the row",
+        row.place(), field);
+  }
+  if (before.back().role == "assistant" && was_cut(row)) turns.back().is_cut = true;
   return turns;
 }
 
@@ -71,18 +109,119 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
     turn.prompt = {{"user", row.required_text(options.prompt_field)}};
   }
   require(row, options.response_field, "response_field");
-  turn.response = row.required_text(options.response_field);
+  turn.response = {"assistant", row.required_text(options.response_field)};
+  turn.response.reasoning = reasoning_of(row, turn.response.content);
+  turn.is_cut = was_cut(row);
   return {std::move(turn)};
 }
 
-SftExample encoded(const Turn& turn, const SftEncoding& encoding) {
+/// Throws Error if the row has a field that other trainers use and this one does not.
+void refuse_unused_fields(const JsonRow& row, const SftRowOptions& options) {
+  require_learned(row);
+  const std::vector<std::string> names = unrendered_fields(row, options.prompt_field);
+  if (names.empty()) return;
+  fail(
+      "{}: field {}: it is not rendered, so the model would learn the response without it; "
+      "remove the field or the row",
+      row.place(), names.front());
+}
+
+/// Removes end tokens and the white space after them from the end of `text`. Returns the first of
+/// the removed tokens, or null.
+const EndOfResponse* take_ends(std::string& text, const std::vector<EndOfResponse>& ends) {
+  const EndOfResponse* first = nullptr;
+  for (bool found = true; found;) {
+    std::string_view rest = text;
+    while (!rest.empty() && is_space(rest.back())) rest.remove_suffix(1);
+    const auto end = std::ranges::find_if(
+        ends, [&](const EndOfResponse& e) { return !e.text.empty() && rest.ends_with(e.text); });
+    found = end != ends.end();
+    if (!found) break;
+    first = &*end;
+    text.resize(rest.size() - end->text.size());
+  }
+  return first;
+}
+
+bool holds_an_end(std::string_view text, const std::vector<EndOfResponse>& ends) {
+  return std::ranges::any_of(ends, [&](const EndOfResponse& end) {
+    return !end.text.empty() && text.find(end.text) != std::string_view::npos;
+  });
+}
+
+std::string rendered_prompt(std::vector<ChatMessage> messages, const SftEncoding& encoding) {
+  if (!encoding.prompt) return joined_contents(messages);
+  for (ChatMessage& message : messages) {  // the template ends each earlier turn itself
+    const bool is_ended = message.role == "assistant" && !encoding.end_of_turn.empty();
+    if (is_ended) take_ends(message.content, encoding.ends);
+  }
+  return encoding.prompt(messages);
+}
+
+std::string rendered_answer(const Turn& turn, const SftEncoding& encoding) {
+  if (encoding.response) return encoding.response(turn.prompt, turn.response);
+  if (!turn.response.reasoning.empty()) fail("the response has reasoning, which is not rendered");
+  return turn.response.content;
+}
+
+/// Returns the text of `render`. Its Error is passed on with the place of the row.
+std::string rendered_at(const JsonRow& row, const std::function<std::string()>& render) {
+  try {
+    return render();
+  } catch (const Error& error) {
+    fail("{}: {}", row.place(), error.what());
+  }
+}
+
+/// Encodes the response with exactly one end, or with none if it was cut off.
+std::vector<std::int32_t> encoded_response(const JsonRow& row, Turn turn,
+                                           const SftEncoding& encoding, Counts& counts) {
+  const EndOfResponse* written = take_ends(turn.response.content, encoding.ends);
+  const bool is_cut = turn.is_cut && written == nullptr;
+  ++counts.responses;
+  counts.cut += is_cut ? 1 : 0;
+  counts.ended += written != nullptr ? 1 : 0;
+  counts.ended_inside += holds_an_end(turn.response.content, encoding.ends) ? 1 : 0;
+  std::string text = rendered_at(row, [&] { return rendered_answer(turn, encoding); });
+  const bool has_end_of_turn =
+      !encoding.end_of_turn.empty() && text.ends_with(encoding.end_of_turn);
+  if (is_cut && has_end_of_turn) text.resize(text.size() - encoding.end_of_turn.size());
+  std::vector<std::int32_t> ids = encoding.encode(text);
+  if (is_cut || has_end_of_turn) return ids;
+  if (written != nullptr) {
+    ids.push_back(written->id);
+  } else if (encoding.end_of_sequence) {
+    ids.push_back(*encoding.end_of_sequence);
+  }
+  return ids;
+}
+
+SftExample encoded(const JsonRow& row, Turn turn, const SftEncoding& encoding, Counts& counts) {
+  std::string content = turn.response.content;
+  take_ends(content, encoding.ends);
+  if (trimmed(content).empty()) {
+    fail("{}: the response is empty, so only its end would be learned; remove the row",
+         row.place());
+  }
+  counts.media += has_media_placeholder(joined_contents(turn.prompt)) ? 1 : 0;
   SftExample example;
-  example.prompt = encoding.encode(encoding.prompt ? encoding.prompt(turn.prompt)
-                                                   : joined_contents(turn.prompt));
-  example.response = encoding.encode(
-      encoding.response ? encoding.response(turn.prompt, turn.response) : turn.response);
-  if (encoding.end_of_sequence) example.response.push_back(*encoding.end_of_sequence);
+  example.prompt =
+      encoding.encode(rendered_at(row, [&] { return rendered_prompt(turn.prompt, encoding); }));
+  example.response = encoded_response(row, std::move(turn), encoding, counts);
   return example;
+}
+
+std::vector<std::string> remarks_of(const Counts& counts) {
+  std::vector<std::string> remarks;
+  const auto add = [&](std::int64_t count, std::string_view what) {
+    if (count > 0) remarks.push_back(fmt::format("{} of {} {}", count, counts.responses, what));
+  };
+  add(counts.cut, "responses were cut off by a limit (finish_reason) and get no end of sequence");
+  add(counts.ended, "responses end with an end of sequence already, which is not repeated");
+  add(counts.ended_inside,
+      "responses have text after an end of sequence, which no model would write");
+  add(counts.media, "prompts have a placeholder such as <image>: images are not read");
+  return remarks;
 }
 
 void check_example(const JsonRow& row, const SftExample& example, std::int64_t max_tokens) {
@@ -101,10 +240,12 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
 SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
                           const SftEncoding& encoding, std::int64_t max_tokens) {
   SftData data;
+  Counts counts;
   const auto add_row = [&](const JsonRow& row, std::int64_t) {
     std::vector<SftExample> examples;
-    for (const Turn& turn : turns_of(row, options)) {
-      examples.push_back(encoded(turn, encoding));
+    refuse_unused_fields(row, options);
+    for (Turn& turn : turns_of(row, options)) {
+      examples.push_back(encoded(row, std::move(turn), encoding, counts));
       check_example(row, examples.back(), max_tokens);
     }
     std::move(examples.begin(), examples.end(), std::back_inserter(data.examples));
@@ -113,6 +254,7 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
   if (data.examples.empty()) {
     fail("{}: every row is bad; the first one: {}", path.string(), data.skipped.front());
   }
+  data.remarks = remarks_of(counts);
   return data;
 }
 

@@ -46,11 +46,20 @@ const Family& read_family(const JsonNode& architectures) {
   architectures.reject("[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] or [\"LlamaForCausalLM\"]");
 }
 
+/// Throws Error if "model_type", by which transformers chooses the class, names another family.
+void check_model_type(const JsonNode& type, const Family& family) {
+  if (type.is_null() || type.json() == family.model_type) return;
+  type.reject(fmt::format("\"{}\", which \"architectures\" names", family.model_type));
+}
+
 void reject_sliding_window(const JsonNode& root, std::int64_t layers) {
   if (const JsonNode types = root.at("layer_types"); !types.is_null()) {
     for (const JsonNode& type : types.items()) {
       if (type.json() == "full_attention") continue;
       type.reject("\"full_attention\" in every layer: sliding windows are not implemented");
+    }
+    if (std::ssize(types.items()) != layers) {
+      types.reject(fmt::format("as many types as \"num_hidden_layers\" {}", layers));
     }
     return;
   }
@@ -241,6 +250,7 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
   root.object();
   ModelConfig config;
   const Family& family = read_family(root.at("architectures"));
+  check_model_type(root.at("model_type"), family);
   config.architecture = family.architecture;
   config.vocabulary = root.at("vocab_size").size(kMaxVocabulary);
   config.width = root.at("hidden_size").size(kMaxWidth);

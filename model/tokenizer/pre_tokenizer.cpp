@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/text/scan.h"
+#include "model/tokenizer/oniguruma.h"
 
 namespace lie {
 namespace {
@@ -29,6 +30,7 @@ constexpr std::uint32_t kKelvin = 0x212a;
 
 /// Returns whether the pattern gives the same matches on a text's shadow as on the text.
 bool can_match_shadow(std::string_view pattern) {
+  if (pattern.find("[:") != std::string_view::npos) return false;  // [[:upper:]] and the like
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (static_cast<unsigned char>(pattern[i]) >= 0x80) return false;
     if (pattern[i] != '\\' || i + 1 == pattern.size()) continue;
@@ -81,17 +83,18 @@ struct Regex::Compiled {
   bool is_jit = false;
 };
 
-Regex::Regex(const std::string& pattern, const UnicodeTable& table)
-    : table_(table),
-      uses_shadow_(can_match_shadow(pattern)),
-      compiled_(std::make_unique<Compiled>()) {
+Regex::Regex(const std::string& oniguruma, const UnicodeTable& table)
+    : table_(table), compiled_(std::make_unique<Compiled>()) {
+  const std::string pattern = pcre2_pattern(oniguruma);
+  uses_shadow_ = can_match_shadow(pattern);
   int error = 0;
   PCRE2_SIZE position = 0;
-  const std::uint32_t options = PCRE2_UCP | (uses_shadow_ ? 0u : PCRE2_UTF | PCRE2_NO_UTF_CHECK);
+  const std::uint32_t options =
+      PCRE2_UCP | PCRE2_MULTILINE | (uses_shadow_ ? 0u : PCRE2_UTF | PCRE2_NO_UTF_CHECK);
   compiled_->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                                       options, &error, &position, nullptr));
   if (!compiled_->code) {
-    fail("regular expression \"{}\": {} at position {}", pattern, error_message(error), position);
+    fail("regular expression \"{}\": {} at position {}", oniguruma, error_message(error), position);
   }
   compiled_->is_jit = pcre2_jit_compile(compiled_->code.get(), PCRE2_JIT_COMPLETE) == 0;
 }

@@ -19,8 +19,8 @@ struct TextRange {
   bool is_match = false;
 };
 
-/// One compiled pattern of a pre-tokenizer, run by PCRE2 with the character classes of the
-/// tokenizers library. Thread-safe, since matching changes no shared state.
+/// One compiled pattern of a pre-tokenizer in Oniguruma's dialect, run by PCRE2 with the character
+/// classes of the tokenizers library. Thread-safe, since matching changes no shared state.
 ///
 /// PCRE2 and the tokenizers library use different versions of Unicode. Therefore the pattern is
 /// matched against a substitute text, called the shadow, with one byte per code point. ASCII
@@ -30,8 +30,9 @@ struct TextRange {
 /// itself.
 class Regex {
  public:
-  /// Throws Error with PCRE2's message and the position if the pattern does not compile.
-  Regex(const std::string& pattern, const UnicodeTable& table);
+  /// Throws Error with PCRE2's message and the position if the pattern does not compile, or has no
+  /// translation (pcre2_pattern).
+  Regex(const std::string& oniguruma, const UnicodeTable& table);
   ~Regex();
   Regex(const Regex&) = delete;
   Regex& operator=(const Regex&) = delete;

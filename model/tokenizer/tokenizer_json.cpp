@@ -6,6 +6,7 @@
 #include "common/io/json_node.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/tokenizer_file.h"
+#include "model/tokenizer/tokens_beside.h"
 
 namespace lie {
 namespace {
@@ -189,10 +190,17 @@ void check_decoder(const JsonNode& node, const TokenizerSpec& spec) {
   node.reject("a decoder of type ByteLevel");
 }
 
-std::optional<std::string> read_end_of_sequence(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const Json json = read_json(path);
-  const JsonNode token = JsonNode(&json, path.string() + ": ").at("eos_token");
+/// Returns the content of tokenizer_config.json; an empty object if there is no such file.
+Json read_config(const std::filesystem::path& directory) {
+  const auto path = directory / "tokenizer_config.json";
+  return std::filesystem::exists(path) ? read_json(path) : Json::object();
+}
+
+/// Returns the text of a token in tokenizer_config.json, such as eos_token.
+std::optional<std::string> read_token(const Json& config, const std::filesystem::path& directory,
+                                      const char* name) {
+  const std::string place = (directory / "tokenizer_config.json").string() + ": ";
+  const JsonNode token = JsonNode(&config, place).at(name);
   if (token.is_null()) return std::nullopt;
   return token.is_object() ? token.at("content").text() : token.text();
 }
@@ -211,10 +219,41 @@ TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory) {
   check_byte_level(root.at("pre_tokenizer"), spec.pre_tokenizer);
   spec.bpe = read_bpe(root.at("model"), path.string(), std::move(file));
   spec.added_tokens = read_added_tokens(root.at("added_tokens"));
+  add_tokens_beside(directory, spec);
   check_decoder(root.at("decoder"), spec);
   read_post_processor(root.at("post_processor"), spec);
-  spec.end_of_sequence = read_end_of_sequence(directory / "tokenizer_config.json");
+  spec.end_of_sequence = read_token(read_config(directory), directory, "eos_token");
   return spec;
+}
+
+std::string begin_of_sequence(const std::filesystem::path& directory) {
+  const auto path = directory / "tokenizer.json";
+  if (directory.empty() || !std::filesystem::exists(path)) return "";
+  const TokenizerFile file = read_tokenizer_file(path);
+  const JsonNode root(&file.tree, path.string() + ": ");
+  TokenizerSpec spec;
+  spec.added_tokens = read_added_tokens(root.at("added_tokens"));
+  for (AddedToken& token : tokens_beside(directory)) spec.added_tokens.push_back(std::move(token));
+  read_post_processor(root.at("post_processor"), spec);
+  std::string text;
+  for (const std::int32_t id : spec.prefix) {
+    const auto token = std::ranges::find(spec.added_tokens, id, &AddedToken::id);
+    if (token == spec.added_tokens.end()) {
+      fail(
+          "{}: its post_processor begins texts with token {}, which is not one of added_tokens, so "
+          "that prompts cannot begin with it; set data.begin_of_sequence=never",
+          path.string(), id);
+    }
+    text += token->content;
+  }
+  const Json config = read_config(directory);
+  const std::string bos = read_token(config, directory, "bos_token").value_or("");
+  const auto flag = config.find("add_bos_token");
+  if (flag == config.end() || !flag->is_boolean() || bos.empty()) return text;
+  if (!flag->get<bool>()) return text == bos ? "" : text;
+  const bool is_token =
+      std::ranges::find(spec.added_tokens, bos, &AddedToken::content) != spec.added_tokens.end();
+  return text.empty() && is_token ? bos : text;
 }
 
 }  // namespace lie

@@ -71,4 +71,9 @@ struct TokenizerSpec {
 /// key if something is missing or malformed, or is not supported for byte-level BPE.
 TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory);
 
+/// Returns the text of the tokens that begin every text, such as "<|begin_of_text|>": those of the
+/// post-processor, unless add_bos_token of tokenizer_config.json says otherwise. Empty if there are
+/// none. Throws Error if such a token is not an added token, since its text would then be split.
+std::string begin_of_sequence(const std::filesystem::path& directory);
+
 }  // namespace lie

@@ -1,18 +1,33 @@
 """The rows of data files: JSONL, or Parquet by pyarrow."""
 import json
+import math
 import pathlib
 
 from .error import Error
 
 
-def _number(text):
-    raise ValueError(f"{text} is not JSON")
+def _digits(text):
+    """Returns the significant digits of a number's text."""
+    return "".join(c for c in text.lower().split("e")[0] if c.isdigit()).strip("0")
+
+
+def _fraction(text):
+    """Returns a number, or its text if a double would round it, as common/io/json.cpp does."""
+    value = float(text)
+    is_exact = math.isfinite(value) and (len(_digits(text)) <= 15 or _digits(text) == _digits(repr(value)))
+    return value if is_exact else text
+
+
+def _integer(text):
+    """Returns an integer of 64 bits, or the text of a longer one."""
+    value = int(text) if len(text) < 25 else 1 << 64
+    return value if -(1 << 63) <= value < 1 << 64 else text
 
 
 def parse_row(line, place):
-    """Parses a line that must be a JSON object of valid Unicode."""
+    """Parses a line that must be a JSON object of valid Unicode. NaN and the infinities are numbers."""
     try:
-        row = json.loads(line, parse_constant=_number)
+        row = json.loads(line, parse_float=_fraction, parse_int=_integer)
         if not isinstance(row, dict):
             raise ValueError(f"found a line that begins with {line[:20]!r}")
         json.dumps(row, ensure_ascii=False).encode()
@@ -30,14 +45,20 @@ def _parquet_rows(path):
         yield f"{path}:row {number}", row
 
 
-def _json_rows(path):
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if line.strip():
+def _json_rows(path, skip_bad_rows):
+    for number, line in enumerate(path.read_bytes().decode("utf-8-sig").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
             yield f"{path}:{number}", parse_row(line, f"{path}:{number}")
+        except Error:
+            if not skip_bad_rows:
+                raise
 
 
-def read_rows(path):
-    """Yields the place and the fields of each row. Raises Error naming the place of a damaged one."""
+def read_rows(path, skip_bad_rows=False):
+    """Yields the place and the fields of each row. Raises Error naming the place of a damaged one, unless bad rows are
+    skipped. A byte order mark is ignored, as by the trainer."""
     path = pathlib.Path(path)
     try:
         if not path.is_file():
@@ -45,7 +66,7 @@ def read_rows(path):
         with path.open("rb") as file:
             is_parquet = file.read(4) == b"PAR1"
         found = False
-        for found in _parquet_rows(path) if is_parquet else _json_rows(path):
+        for found in _parquet_rows(path) if is_parquet else _json_rows(path, skip_bad_rows):
             yield found
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"cannot read {path}: {error}") from error

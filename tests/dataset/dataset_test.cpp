@@ -192,5 +192,57 @@ TEST_F(DatasetFile, CountsPromptsThatAreJsonText) {
   EXPECT_EQ(read_dataset(path, options, {}).counts.json_prompts, 1);
 }
 
+TEST_F(DatasetFile, FieldsThatAreNotRenderedAreCounted) {
+  const auto path = scratch.write(
+      "d.jsonl",
+      R"({"prompt": "<image>x", "gold": "1", "images": ["t.png"], "tools": []})"
+      "\n"
+      R"({"prompt": "y", "gold": "1", "tools": [{"name": "add"}], "images": null})"
+      "\n"
+      R"({"prompt": "z", "gold": "1", "system": "S", "tools": "[]", "videos": "v.mp4"})");
+  const RowCounts counts = read_dataset(path, options).counts;
+  EXPECT_EQ(counts.media, 1);
+  EXPECT_EQ(counts.unrendered, (std::map<std::string, std::int64_t>{
+                                   {"images", 1}, {"system", 1}, {"tools", 1}, {"videos", 1}}));
+}
+
+TEST_F(DatasetFile, MessageFieldsWithoutATemplateAreRefused) {
+  const auto error_with = [&](const std::string& field) {
+    return error(R"({"gold": "1", "prompt": [{"role": "user", "content": "x"},)"
+                 R"({"role": "assistant", "content": "y", )" +
+                 field + R"(}, {"role": "user", "content": "z"}]})");
+  };
+  EXPECT_EQ(error_with(R"("tool_calls": [], "function_call": null, "id": 3)"), "");
+  for (const std::string field :
+       {R"("tool_calls": [{"type": "function"}])", R"("function_call": {"name": "add"})",
+        R"("images": ["a"])", R"("refusal": "no")", R"("audio": {"id": "a"})"}) {
+    const std::string name = field.substr(1, field.find('"', 1) - 1);
+    EXPECT_NE(error_with(field).find("field " + name + ": it is not rendered"), std::string::npos);
+  }
+}
+
+TEST_F(DatasetFile, ReasoningOfAMessageIsKept) {
+  const auto messages = [&](const std::string& fields) {
+    std::vector<ChatMessage> found;
+    const RenderPrompt render = [&](std::span<const ChatMessage> all) {
+      found.assign(all.begin(), all.end());
+      return std::string("text");
+    };
+    read_dataset(
+        scratch.write("d.jsonl", R"({"gold": "1", "prompt": [{"role": "user", "content": "x"},)"
+                                 R"({"role": "assistant", "content": "y z", )" +
+                                     fields + R"(}, {"role": "user", "content": "z"}]})"),
+        options, render);
+    return found.at(1);
+  };
+  for (const char* name : {"reasoning_content", "reasoning", "thinking", "thought"}) {
+    EXPECT_EQ(messages(fmt::format("\"{}\": \"t\"", name)).reasoning, "t");
+  }
+  EXPECT_EQ(messages(R"("reasoning": "t", "reasoning_content": "t")").reasoning, "t");
+  EXPECT_EQ(messages(R"("reasoning": "y")").reasoning, "") << "the content has it already";
+  EXPECT_NE(error_of([&] { messages(R"("reasoning": "t", "thinking": "u")"); }).find("differs"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace lie

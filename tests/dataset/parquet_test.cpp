@@ -136,5 +136,10 @@ TEST_F(ParquetFile, BinaryColumnsThatHoldTextAreRead) {
   EXPECT_EQ(prompts[0].text, "q1");
 }
 
+TEST_F(ParquetFile, RefusesTwoColumnsOfOneName) {
+  const std::string message = error_of([] { read_dataset(kGolden / "twice.parquet", {}); });
+  EXPECT_NE(message.find("two columns have the name gold"), std::string::npos) << message;
+}
+
 }  // namespace
 }  // namespace lie

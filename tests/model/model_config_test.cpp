@@ -153,6 +153,8 @@ TEST(ModelConfig, RejectsUnsupportedSettings) {
   EXPECT_THAT(error_with("layer_types", {"full_attention", "sliding_attention"}),
               HasSubstr("sliding_attention"));
   EXPECT_THAT(error_with("quantization_config", {{"bits", 4}}), HasSubstr("quantization_config"));
+  EXPECT_THAT(error_with("layer_types", {"full_attention"}), HasSubstr("num_hidden_layers"));
+  EXPECT_THAT(error_with("model_type", "qwen2"), HasSubstr("model_type: found"));
 }
 
 const Json kLlama3Rope = {{"rope_type", "llama3"},

@@ -61,6 +61,27 @@ class Turns(InWork):
         found = self.turns(rows, "Which?\n\nA. two\nB. four", "B", prompt_field="q", choices_field="options")
         self.assertEqual(found[0]["content"], "Which?\n\nA. two\nB. four")
 
+    def test_rows_are_read_as_the_trainer_reads_them(self):
+        row = '{"prompt": "1+1", "gold": 2, "unused": NaN}'
+        for text in ("\ufeff" + row + "\r\n\n", "nonsense\n" + row, row.replace('"gold": 2', '"gold": ["2"]')):
+            path = WORK / "train.jsonl"
+            path.write_bytes(text.encode())
+            data = {"train_file": str(path), "evaluation_file": [], "skip_bad_rows": True}
+            batch = types.SimpleNamespace(text=lambda name: {"prompt": ["1+1"], "gold": ["2"]}[name])
+            turns = ChatTurns(types.SimpleNamespace(directory=WORK, data=data))
+            self.assertEqual(turns.of(batch, 0), [{"role": "user", "content": "1+1"}], text)
+        with self.assertRaisesRegex(Error, "train.jsonl:1: expected a JSON object"):
+            path.write_text("nonsense\n" + row)
+            list(read_rows(path))
+
+    def test_messages_of_sharegpt_and_content_parts_are_read(self):
+        parts = [{"type": "text", "text": "1"}, {"type": "text", "text": "+1"}]
+        rows = [{"prompt": [{"from": "system", "value": "S"}, {"from": "human", "value": "2+2"}], "gold": "4"},
+                {"prompt": [{"role": "user", "content": parts}], "gold": 12345678901234567890123}]
+        self.assertEqual(self.turns(rows, "S\n\n2+2", "4"),
+                         [{"role": "system", "content": "S"}, {"role": "user", "content": "2+2"}])
+        self.assertEqual(self.turns(rows, "1+1", "12345678901234567890123"), [{"role": "user", "content": "1+1"}])
+
 
 EXAMPLE = {"text": "", "integer": 0, "number": 0.5, "flag": False, "numbers": [0.5],
            "messages": [{"role": "", "content": ""}], "outer": {"inner": {"truth": ""}}}

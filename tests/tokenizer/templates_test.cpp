@@ -87,5 +87,35 @@ TEST(Templates, RenderPlainAndOctothinkerPrompts) {
   EXPECT_EQ(prompt_template("llama3", "").end_of_turn(), "<|eot_id|>");
 }
 
+TEST(Templates, PlainPromptsBeginAsThePostProcessorSaysAndOnlyOnce) {
+  const fs::path model = fs::path(source_directory()) / "tests/tokenizer/golden/llama";
+  const auto prompt = [&](const char* name, BeginOfSequence begin, const char* content) {
+    return prompt_template(name, model, begin).prompt(std::vector<ChatMessage>{{"user", content}});
+  };
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kAuto, "a"), "<|begin_of_text|>a");
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kNever, "a"), "a");
+  EXPECT_EQ(prompt("plain", BeginOfSequence::kAuto, "<|begin_of_text|>a"), "<|begin_of_text|>a");
+  EXPECT_EQ(prompt("chatml", BeginOfSequence::kAuto, "a"),
+            prompt("chatml", BeginOfSequence::kNever, "a"));
+  EXPECT_EQ(prompt("llama3", BeginOfSequence::kAlways, "a"),
+            prompt("llama3", BeginOfSequence::kNever, "a"))
+      << "this template begins with the token already";
+  EXPECT_TRUE(prompt("chatml", BeginOfSequence::kAlways, "a").starts_with("<|begin_of_text|><|im"));
+}
+
+TEST(Templates, ReasoningIsRenderedOrRefused) {
+  const std::vector<ChatMessage> question = {{"user", "a"}};
+  const PromptTemplate qwen3 = prompt_template("qwen3", "");
+  EXPECT_EQ(qwen3.answer(question, "2", "\n1+1\n"), qwen3.answer(question, "<think>1+1</think>2"));
+  std::vector<ChatMessage> longer = {{"user", "a"}, {"assistant", "b", "c"}, {"user", "d"}};
+  EXPECT_EQ(qwen3.prompt(longer).find("c"), std::string::npos) << "dropped, as in Qwen3's template";
+  for (const char* name : {"plain", "chatml", "llama3", "octothinker"}) {
+    const PromptTemplate other = prompt_template(name, "");
+    EXPECT_NE(error_of([&] { other.answer(question, "2", "1+1"); }).find("reasoning"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] { other.prompt(longer); }).find("reasoning"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace lie

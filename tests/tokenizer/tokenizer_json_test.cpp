@@ -165,5 +165,106 @@ TEST(TokenizerJson, TheEndOfSequenceMustBeAToken) {
               HasSubstr("\"</s>\" is not a token"));
 }
 
+TEST(Regex, PatternsMatchAsInOniguruma) {
+  const UnicodeTable table;
+  for (const Json& row : read_json(kGolden / "oniguruma.json")) {
+    const Regex regex(row["pattern"].get<std::string>(), table);
+    const std::string text = row["text"];
+    std::vector<TextRange> ranges;
+    regex.split(text, ranges);
+    Json pieces = Json::array();
+    for (const TextRange& range : ranges) {
+      pieces.push_back(text.substr(range.begin, range.end - range.begin));
+    }
+    EXPECT_EQ(pieces, row["pieces"]) << row["pattern"] << " on " << row["text"];
+  }
+}
+
+TEST(Regex, WhatPcre2WouldReadOtherwiseIsRefused) {
+  const UnicodeTable table;
+  for (const char* pattern : {"[a[bc]]", "[a-z&&[^c]]", "a{3,1}", "(?x) a", "(?s:.)", "(?|a|b)",
+                              "(?~ab)", "(?R)", "\\Qa\\E", "a\\yb", "{1,2}a", "|{2}", "[\\R]"}) {
+    EXPECT_THAT(error_of([&] { Regex(pattern, table); }),
+                HasSubstr("Oniguruma reads it in another way"))
+        << pattern;
+  }
+}
+
+/// The golden tokenizer with further files in its directory.
+struct TokensBeside : ::testing::Test {
+  void SetUp() override { directory.write("tokenizer.json", golden().dump()); }
+  std::vector<std::int32_t> ids(const std::string& text) {
+    return Tokenizer::load(directory.path()).encode(text);
+  }
+  std::string error() {
+    return error_of([&] { Tokenizer::load(directory.path()); });
+  }
+  std::int64_t next() {  // the first id without a token
+    return Tokenizer::load(directory.path()).vocabulary_size();
+  }
+
+  TemporaryDirectory directory;
+};
+
+TEST_F(TokensBeside, TokensOfAddedTokensJsonAreFound) {
+  const std::int64_t id = next();
+  const auto plain = ids("a ");
+  directory.write("added_tokens.json", fmt::format("{{\"<think>\": {}}}", id));
+  directory.write("tokenizer_config.json", R"({"additional_special_tokens": ["<think>"]})");
+  std::vector<std::int32_t> expected = plain;
+  expected.push_back(static_cast<std::int32_t>(id));
+  EXPECT_EQ(ids("a <think>"), expected);
+  const Tokenizer tokenizer = Tokenizer::load(directory.path());
+  EXPECT_EQ(tokenizer.decode(expected), "a ") << "special, as tokenizer_config.json says";
+  EXPECT_EQ(tokenizer.vocabulary_size(), id + 1);
+}
+
+TEST_F(TokensBeside, TokensOfTheDecoderAreFoundWithTheirFlags) {
+  const std::int64_t id = next();
+  directory.write("tokenizer_config.json",
+                  fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<call>", )"
+                              R"("lstrip": true, "special": false}}}}}})",
+                              id));
+  const std::vector<std::int32_t> expected = {static_cast<std::int32_t>(id)};
+  EXPECT_EQ(ids("  <call>"), expected);
+  EXPECT_EQ(Tokenizer::load(directory.path()).decode(expected), "<call>");
+}
+
+TEST_F(TokensBeside, TokensThatTokenizerJsonHasChangeNothing) {
+  const auto before = ids("a <|eot_id|> b");
+  const auto id = Tokenizer::load(directory.path()).token_to_id("<|eot_id|>").value();
+  directory.write("added_tokens.json", fmt::format("{{\"<|eot_id|>\": {}}}", id));
+  EXPECT_EQ(ids("a <|eot_id|> b"), before);
+}
+
+TEST_F(TokensBeside, ContradictionsAreRefused) {
+  const std::int64_t id = next();
+  directory.write("added_tokens.json", fmt::format("{{\"<|eot_id|>\": {}}}", id));
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  directory.write("added_tokens.json", R"({"<think>": 5})");
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  directory.write("added_tokens.json", R"({"<think>": "x"})");
+  EXPECT_THAT(error(), HasSubstr("expected a token id"));
+  directory.write("added_tokens.json", fmt::format("{{\"<think>\": {}}}", id));
+  directory.write("tokenizer_config.json",
+                  fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<t>"}}}}}})", id));
+  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+}
+
+TEST_F(TokensBeside, ThePostProcessorOrItsFlagBeginsPrompts) {
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+  const std::string bos = R"({"bos_token": "<|begin_of_text|>", "add_bos_token": )";
+  directory.write("tokenizer_config.json", bos + "true}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+  directory.write("tokenizer_config.json", bos + "false}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "");
+  Json json = golden();
+  json["post_processor"] = nullptr;
+  directory.write("tokenizer.json", json.dump());
+  EXPECT_EQ(begin_of_sequence(directory.path()), "");
+  directory.write("tokenizer_config.json", bos + "true}");
+  EXPECT_EQ(begin_of_sequence(directory.path()), "<|begin_of_text|>");
+}
+
 }  // namespace
 }  // namespace lie

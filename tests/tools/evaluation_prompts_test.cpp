@@ -82,5 +82,38 @@ TEST_F(EvaluationPrompts, EveryPromptOfSeveralFilesHasASource) {
   EXPECT_EQ(read({one, other}), (Prompts{one + " 0", other + " 1"}));
 }
 
+/// Returns the remarks about these rows, joined.
+std::string remarks_of(const std::string& rows) {
+  const TemporaryDirectory directory;
+  std::string all;
+  for (const std::string& remark :
+       read_remarked_prompts(directory.write("rows.jsonl", rows), {}, "").remarks) {
+    all += remark + "\n";
+  }
+  return all;
+}
+
+TEST(Remarks, NamePromptsWithDifferentCorrectAnswers) {
+  const auto row = [](const std::string& prompt, const std::string& gold) {
+    return R"({"prompt":")" + prompt + R"(","gold":")" + gold + "\"}\n";
+  };
+  EXPECT_EQ(
+      remarks_of(row("2+3?", "5") + row("2+3?", "6")),
+      "1 prompt has different correct answers in different rows; the first: row 1, \"5\", and "
+      "row 2, \"6\"\n");
+  EXPECT_NE(remarks_of(row("2 + 3?", "5") + row("2  + 3?\\n", "6")), "") << "up to white space";
+  EXPECT_EQ(remarks_of(row("2+3?", "5") + row("2+3?", " 5") + row("2+3?", "5.0")), "");
+  EXPECT_EQ(remarks_of(row("x_1?", "5") + row("x 1?", "6")), "") << "other prompts";
+}
+
+TEST(Remarks, NameFieldsAndPlaceholdersThatAreNotRead) {
+  const std::string remarks =
+      remarks_of(R"({"prompt":"<image>Area?","gold":"6","images":["t.png"],"tools":[]})"
+                 "\n");
+  EXPECT_NE(remarks.find("1 of 1 rows have the field images"), std::string::npos);
+  EXPECT_NE(remarks.find("1 of 1 prompts have a placeholder such as <image>"), std::string::npos);
+  EXPECT_EQ(remarks.find("tools"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lie

@@ -127,8 +127,7 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
 
 void generate(const GenerateArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
-  TokenRowReader reader(arguments.model.path, config, row_options(arguments.overrides),
-                        arguments.add_special_tokens);
+  TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
   Writer writer(rows, reader.tokenizer(), out);
   const RolloutOptions options = options_of(arguments, rows, config);

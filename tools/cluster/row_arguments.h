@@ -13,14 +13,6 @@
 
 namespace lie {
 
-/// Adds --add-special-tokens. `what` names the texts that get them.
-inline void add_special_tokens(CLI::App& command, bool& value, const std::string& what) {
-  command.add_flag("--add-special-tokens", value,
-                   "Add what the tokenizer's post-processor puts around each " + what +
-                       ", such as Llama 3's <|begin_of_text|>; the default is that of "
-                       "transformers' add_special_tokens=False");
-}
-
 /// Adds --set for the keys data.*.
 inline void add_row_overrides(CLI::App& command, std::vector<std::string>& overrides) {
   add_overrides(
@@ -56,6 +48,13 @@ inline RowOptions rows_to_find(std::span<const std::string> overrides) {
   return options;
 }
 
+/// Returns the options of score and generate for rows.
+inline RowOptions rows_of(const auto& arguments) {
+  RowOptions options = row_options(arguments.overrides);
+  if (arguments.add_special_tokens) options.begin_of_sequence = BeginOfSequence::kAlways;
+  return options;
+}
+
 /// Adds the options that score and generate share: the model, the rows, and how texts become ids.
 inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& fields) {
   command
@@ -72,7 +71,10 @@ inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::st
       ->capture_default_str();
   add_integer(command, "--threads", arguments.model.threads,
               "Threads on the CPU; 0: all cores. Results do not depend on it", 0, 1024);
-  add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
+  command.add_flag(
+      "--add-special-tokens", arguments.add_special_tokens,
+      "Begin each prompt's text as the tokenizer's post-processor does, once: the short "
+      "form of --set data.begin_of_sequence=always");
   add_row_overrides(command, arguments.overrides);
 }
 

@@ -80,8 +80,7 @@ void score_all(std::span<TokenRow> rows, Transformer& policy, const ScoreArgumen
 
 void score(const ScoreArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
-  TokenRowReader reader(arguments.model.path, config, row_options(arguments.overrides),
-                        arguments.add_special_tokens);
+  TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);

@@ -82,13 +82,21 @@ Weights start_weights(const SftConfig& config, const Collective& learners, Opera
 /// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
 SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
                         const EndTokens& ends) {
-  const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
+  const PromptTemplate text =
+      prompt_template(config.sft.prompt_template, config.model.path, config.sft.begin_of_sequence);
   SftEncoding encoding{
       .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
       .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
-      .response = [text](std::span<const ChatMessage> messages,
-                         std::string_view content) { return text.answer(messages, content); },
-      .end_of_sequence = {}};
+      .response =
+          [text](std::span<const ChatMessage> messages, const ChatMessage& answer) {
+            return text.answer(messages, answer.content, answer.reasoning);
+          },
+      .end_of_sequence = {},
+      .end_of_turn = std::string(text.end_of_turn())};
+  for (const std::int64_t id : ends.ids) {
+    const std::int32_t one[] = {static_cast<std::int32_t>(id)};
+    encoding.ends.push_back({tokenizer.decode(one, /*skip_special=*/false), one[0]});
+  }
   if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
   if (ends.ids.empty()) {
     fail("{}/config.json: eos_token_id is missing; add it, or set sft.append_end_of_sequence false",
@@ -107,6 +115,9 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
   if (is_first && !data.skipped.empty()) {
     Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
                        file, data.skipped.front());
+  }
+  if (is_first) {
+    for (const std::string& remark : data.remarks) Log("sft", 0).warn("{}: {}", file, remark);
   }
   return std::move(data.examples);
 }

@@ -15,7 +15,6 @@
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/cluster/commands.h"
-#include "tools/cluster/row_arguments.h"
 #include "tools/run/input/token_rows.h"
 
 namespace lie {
@@ -65,7 +64,10 @@ void add_tokenize(CLI::App& program, ProcessCommand& chosen) {
   command->add_option("FILE", arguments->input, "One text per line; default or -: standard input");
   command->add_flag("--json", arguments->json,
                     "Each line is a JSON string, so that a text may hold line ends");
-  add_special_tokens(*command, arguments->add_special_tokens, "text");
+  command->add_flag("--add-special-tokens", arguments->add_special_tokens,
+                    "Add what the tokenizer's post-processor puts around each text, such as Llama "
+                    "3's <|begin_of_text|>; the default is that of transformers' "
+                    "add_special_tokens=False");
   command
       ->add_flag("--decode", arguments->decode,
                  "Decode: each line is a JSON list of ids; its text is written as a JSON string")

@@ -103,14 +103,26 @@ std::string line_in(std::string_view report) {
   return std::string(rest.substr(0, rest.find(',')));
 }
 
+/// Returns the first of the fields' usual names that the template mentions.
+std::string reasoning_key(std::string_view source) {
+  for (const char* name : {"reasoning_content", "thinking", "reasoning", "thought"}) {
+    const bool is_read = source.find(std::string(".") + name) != std::string_view::npos ||
+                         source.find(fmt::format("'{}'", name)) != std::string_view::npos ||
+                         source.find(fmt::format("\"{}\"", name)) != std::string_view::npos;
+    if (is_read) return name;
+  }
+  return "reasoning_content";
+}
+
 nlohmann::ordered_json globals(std::span<const ChatMessage> messages, bool add_generation_prompt,
-                               const JinjaVariables& variables) {
+                               const JinjaVariables& variables, const std::string& reasoning) {
   nlohmann::ordered_json all = {{"messages", nlohmann::ordered_json::array()},
                                 {"tools", nullptr},
                                 {"documents", nullptr},
                                 {"add_generation_prompt", add_generation_prompt}};
   for (const ChatMessage& m : messages) {
     all["messages"].push_back({{"role", m.role}, {"content", m.content}});
+    if (!m.reasoning.empty()) all["messages"].back()[reasoning] = m.reasoning;
   }
   for (const auto& [name, text] : variables) all[name] = text;
   return all;
@@ -159,6 +171,7 @@ class Program {
 
 JinjaTemplate::JinjaTemplate(const std::string& source, std::string place)
     : place_(std::move(place)),
+      reasoning_key_(reasoning_key(source)),
       process_(std::make_unique<LimitedProcess>(
           [program = std::make_shared<Program>(source, place_)](std::string_view request) {
             return program->answer(request);
@@ -168,7 +181,7 @@ JinjaTemplate::JinjaTemplate(const std::string& source, std::string place)
 
 std::string JinjaTemplate::render(std::span<const ChatMessage> messages, bool add_generation_prompt,
                                   const JinjaVariables& variables) const {
-  return ask(globals(messages, add_generation_prompt, variables).dump());
+  return ask(globals(messages, add_generation_prompt, variables, reasoning_key_).dump());
 }
 
 /// Errors of the template itself already name its place.

@@ -38,6 +38,7 @@ class JinjaTemplate {
   std::string ask(std::string_view request) const;
 
   std::string place_;
+  std::string reasoning_key_;  // the name under which the template reads an assistant's thought
   std::unique_ptr<LimitedProcess> process_;
 };
 

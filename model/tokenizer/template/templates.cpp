@@ -10,6 +10,8 @@
 #include "common/io/sha256.h"
 #include "common/text/scan.h"
 #include "model/tokenizer/tokenizer_file.h"
+#include "model/tokenizer/tokenizer_json.h"
+#include "model/tokenizer/tokens_beside.h"
 
 namespace lie {
 namespace {
@@ -57,6 +59,7 @@ std::vector<std::string> added_tokens(const fs::path& model_directory) {
   for (const auto& [name, text] : named_tokens(tokenizer_config(model_directory))) {
     texts.push_back(text);
   }
+  for (const AddedToken& token : tokens_beside(model_directory)) texts.push_back(token.content);
   const fs::path path = model_directory / "tokenizer.json";
   if (!fs::exists(path)) return texts;
   const Json tree = read_tokenizer_file(path).tree;
@@ -102,22 +105,29 @@ std::string ChatTemplate::prompt(std::span<const ChatMessage> messages) const {
 }
 
 std::string ChatTemplate::rendered_answer(std::span<const ChatMessage> messages,
-                                          std::string_view content) const {
+                                          std::string_view content,
+                                          std::string_view reasoning) const {
   std::vector<ChatMessage> all(messages.begin(), messages.end());
-  all.push_back({"assistant", std::string(content)});
+  all.push_back({"assistant", std::string(content), std::string(reasoning)});
   return template_.render(all, false, tokens_);
 }
 
-std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
-                                 std::string_view content) const {
+std::string ChatTemplate::answer(std::span<const ChatMessage> messages, std::string_view content,
+                                 std::string_view reasoning) const {
   const std::string asked = prompt(messages);
-  std::string answer = rendered_answer(messages, content);
+  std::string answer = rendered_answer(messages, content, reasoning);
   const bool follows = answer.starts_with(asked);
   if (follows) answer.erase(0, asked.size());
   if (!follows || answer.find(trimmed(content)) == std::string::npos) {
     fail(
         "{}: the chat template renders this answer differently from the prompt, so there is no "
         "text to learn after the prompt; set data.prompt_template to a named template",
+        place_);
+  }
+  if (answer.find(trimmed(reasoning)) == std::string::npos) {
+    fail(
+        "{}: the chat template does not render the reasoning of this answer, which would be lost; "
+        "write it into the content, or set data.prompt_template to one that has thoughts",
         place_);
   }
   // The text after the end of turn belongs to the next turn. No model writes it.
@@ -128,7 +138,7 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
 
 std::string ChatTemplate::find_end_of_turn(const fs::path& model_directory) const {
   const std::vector<ChatMessage> question = {{"user", "a question"}};
-  const std::string text = rendered_answer(question, kProbeAnswer);
+  const std::string text = rendered_answer(question, kProbeAnswer, "");
   const std::size_t at = text.rfind(kProbeAnswer);
   if (at == std::string::npos) return "";
   return first_token(std::string_view(text).substr(at + kProbeAnswer.size()),
@@ -232,6 +242,22 @@ struct NamedTemplate {
   std::string_view system = "";        // message of a conversation that begins without one
 };
 
+/// Throws Error if a message has reasoning that the template does not have a place for.
+void refuse_reasoning(std::string_view name, std::string_view reasoning) {
+  if (reasoning.empty()) return;
+  fail(
+      "prompt template {} does not render the reasoning of an assistant, which would be lost; "
+      "write it into the content, or set data.prompt_template to one that has thoughts, such as "
+      "qwen3",
+      name);
+}
+
+/// Returns whether a template renders thoughts of answers, and drops those of earlier turns.
+bool renders_thoughts(std::string_view name) { return name == "qwen3"; }
+bool drops_earlier_thoughts(std::string_view name) {
+  return name == "qwen3" || name == "qwen3-no-thinking";
+}
+
 constexpr std::array<NamedTemplate, 9> kNamedTemplates = {{
     {"plain", joined_contents, unchanged_answer, ""},
     {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
@@ -287,28 +313,46 @@ bool has_chat_template(const fs::path& model_directory) {
 }
 
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
+  std::string text = rendered(messages);
+  return text.starts_with(begin) ? text : begin + text;
+}
+
+std::string PromptTemplate::rendered(std::span<const ChatMessage> messages) const {
   if (own) return own->prompt(messages);
   const NamedTemplate& named = named_template(name);
   std::vector<ChatMessage> all(messages.begin(), messages.end());
   if (!named.system.empty() && all.front().role != "system") {
     all.insert(all.begin(), {"system", std::string(named.system)});
   }
+  for (const ChatMessage& message : all) {
+    if (!drops_earlier_thoughts(name)) refuse_reasoning(name, message.reasoning);
+  }
   return named.prompt(all);
 }
 
-std::string PromptTemplate::answer(std::span<const ChatMessage> messages,
-                                   std::string_view content) const {
-  if (own) return own->answer(messages, content);
-  return named_template(name).answer(content).append(named_template(name).end_of_turn);
+std::string PromptTemplate::answer(std::span<const ChatMessage> messages, std::string_view content,
+                                   std::string_view reasoning) const {
+  if (own) return own->answer(messages, content, reasoning);
+  if (!renders_thoughts(name)) refuse_reasoning(name, reasoning);
+  const std::string thought =
+      reasoning.empty() ? "" : fmt::format("<think>\n{}\n</think>\n\n", reasoning);
+  return named_template(name)
+      .answer(thought + std::string(content))
+      .append(named_template(name).end_of_turn);
 }
 
 std::string_view PromptTemplate::end_of_turn() const {
   return own ? own->end_of_turn() : named_template(name).end_of_turn;
 }
 
-PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
-  return name == "model" ? model_template(model_directory)
-                         : PromptTemplate{std::string(named_template(name).name)};
+PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory,
+                               BeginOfSequence begin) {
+  PromptTemplate found = name == "model" ? model_template(model_directory)
+                                         : PromptTemplate{std::string(named_template(name).name)};
+  const bool begins = begin == BeginOfSequence::kAlways ||
+                      (begin == BeginOfSequence::kAuto && found.name == "plain");
+  if (begins) found.begin = begin_of_sequence(model_directory);
+  return found;
 }
 
 }  // namespace lie

@@ -39,16 +39,17 @@ class ChatTemplate {
 
   /// Returns the text that follows prompt(messages) in the conversation with this answer, up to its
   /// end of turn. Throws Error if the rendered conversation does not begin with prompt(messages) or
-  /// lacks the content, since no text could then be learned as the continuation of the prompt. This
-  /// happens if the template drops a thought or opens one in the prompt.
-  std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
+  /// lacks the content or the reasoning, since no text could then be learned as the continuation of
+  /// the prompt. This happens if the template drops a thought or opens one in the prompt.
+  std::string answer(std::span<const ChatMessage> messages, std::string_view content,
+                     std::string_view reasoning = "") const;
 
   /// Returns the first special token after an assistant's content, or an empty string.
   const std::string& end_of_turn() const { return end_of_turn_; }
 
  private:
-  std::string rendered_answer(std::span<const ChatMessage> messages,
-                              std::string_view content) const;
+  std::string rendered_answer(std::span<const ChatMessage> messages, std::string_view content,
+                              std::string_view reasoning) const;
   std::string find_end_of_turn(const std::filesystem::path& model_directory) const;
 
   std::string place_;
@@ -73,16 +74,23 @@ std::vector<std::string> template_names();
 struct PromptTemplate {
   std::string name;
   std::shared_ptr<const ChatTemplate> own = nullptr;  // the model's, unless it has a name above
+  std::string begin = "";  // begins every prompt that does not begin with it already
 
   /// Returns the text of a conversation that ends with a user's turn, up to the start of the
-  /// model's answer.
+  /// model's answer. Throws Error if an earlier turn has reasoning that a named template neither
+  /// renders nor drops by its rules.
   std::string prompt(std::span<const ChatMessage> messages) const;
   /// Returns the text that the model should write after prompt(messages): this content and the
   /// template's end-of-turn token. If there is no such token, end of sequence must follow. Throws
-  /// Error if the model's own template has no such text (ChatTemplate::answer).
-  std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
+  /// Error if the model's own template has no such text (ChatTemplate::answer), or if a named one
+  /// does not render the reasoning: qwen3 alone does.
+  std::string answer(std::span<const ChatMessage> messages, std::string_view content,
+                     std::string_view reasoning = "") const;
   /// Returns the token that ends answer(), or an empty string.
   std::string_view end_of_turn() const;
+
+ private:
+  std::string rendered(std::span<const ChatMessage> messages) const;
 };
 
 /// Returns whether the directory has a chat template, named above or not.
@@ -91,7 +99,9 @@ bool has_chat_template(const std::filesystem::path& model_directory);
 /// Returns the template of that name. "model" is the chat template in `model_directory`. If it is
 /// identical to one of those above, it is returned under that name, otherwise it is rendered as
 /// Jinja. Throws Error that lists the names for an unknown name or a directory without template,
-/// and Error if the template is invalid.
-PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory);
+/// and Error if the template is invalid. `begin` says whether its prompts begin with
+/// begin_of_sequence() of the directory (model/tokenizer/tokenizer_json.h).
+PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory,
+                               BeginOfSequence begin = BeginOfSequence::kNever);
 
 }  // namespace lie

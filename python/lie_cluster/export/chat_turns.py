@@ -16,6 +16,8 @@ def _gold_of(row, data, choices):
     """Returns the gold answer as text, as common/dataset/dataset.cpp reads it."""
     for name in [data["gold_field"]] if data.get("gold_field") else _GOLD_FIELDS:
         gold = field(row, name)
+        if isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
         if gold is not None:
             gold = gold if isinstance(gold, str) else json.dumps(gold)
             is_number = choices and len(gold) == 1 and "1" <= gold <= "9"
@@ -23,12 +25,25 @@ def _gold_of(row, data, choices):
     return None
 
 
+_SENDERS = {"human": "user", "gpt": "assistant"}  # of ShareGPT's rows
+
+
+def _turn_of(message):
+    """Returns the role and the content of a message, as common/dataset/messages.cpp reads them."""
+    if "role" not in message and "from" in message:
+        return {"role": _SENDERS.get(message["from"], message["from"]), "content": message["value"]}
+    content = message["content"]
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content)
+    return {"role": message["role"], "content": content}
+
+
 def _messages_of(row, data):
     """Returns the messages that the prompt template was given, and the gold answer; None for a malformed row."""
     prompt = field(row, data.get("prompt_field") or "prompt")
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     try:
-        messages = [{"role": turn["role"], "content": turn["content"]} for turn in turns]
+        messages = [_turn_of(turn) for turn in turns]
         choices = field(row, data["choices_field"]) if data.get("choices_field") else []
         lines = "".join(f"\n{chr(ord('A') + i)}. {choice}" for i, choice in enumerate(choices))
         messages[-1]["content"] += (f"\n{lines}" if lines else "") + (data.get("prompt_suffix") or "")
@@ -59,7 +74,7 @@ class ChatTurns:
         self._by_gold, self._found = collections.defaultdict(list), {}
         evaluation = logged.data.get("evaluation_file") or []
         for path in [logged.data["train_file"], *([evaluation] if isinstance(evaluation, str) else evaluation)]:
-            for _, row in read_rows(path):
+            for _, row in read_rows(path, logged.data.get("skip_bad_rows", False)):
                 messages, gold = _messages_of(row, logged.data)
                 if messages:
                     self._by_gold[gold].append(messages)

@@ -52,7 +52,13 @@ def binary():
     pq.write_table(pa.table(columns), os.path.join(HERE, "binary.parquet"))
 
 
+def twice():
+    arrays = [pa.array(["a"]), pa.array(["5"]), pa.array(["7"])]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["prompt", "gold", "gold"]), os.path.join(HERE, "twice.parquet"))
+
+
 if __name__ == "__main__":
     verl()
     types()
     binary()
+    twice()

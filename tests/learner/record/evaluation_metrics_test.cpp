@@ -41,6 +41,15 @@ TEST(EvaluationMetrics, SourcesHaveEqualWeightInTheMeanOverSources) {
   EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy_source_mean"), 0.625);
 }
 
+TEST(EvaluationMetrics, NamesBeyondAsciiTellSourcesApart) {
+  const auto metrics = metrics_of({group_of("\u6570\u5b66", 2, 2), group_of("\u7269\u7406", 0, 2),
+                                   group_of("a\xff", 0, 2), group_of("b\u202e", 0, 2)});
+  EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy_on_\u6570\u5b66"), 1);
+  EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy_on_\u7269\u7406"), 0);
+  EXPECT_TRUE(metrics.contains("eval_accuracy_on_a_")) << "invalid UTF-8";
+  EXPECT_TRUE(metrics.contains("eval_accuracy_on_b___")) << "a change of the text direction";
+}
+
 TEST(EvaluationMetrics, ProgramNumbersAlsoHaveAMeanOverSources) {
   std::vector<ScoredGroup> groups = two_sources();
   for (ScoredGroup& group : groups) {

@@ -187,6 +187,7 @@ class SftRows : public ::testing::Test {
     encoding.encode = bytes;
     SftData data = load_sft_examples(path, options, encoding, max_tokens);
     skipped = data.skipped;
+    remarks = data.remarks;
     return std::move(data.examples);
   }
   std::string error_of(std::string_view text, std::int64_t max_tokens = 0) {
@@ -201,7 +202,7 @@ class SftRows : public ::testing::Test {
 
   SftRowOptions options;
   SftEncoding encoding{.encode = {}, .prompt = {}, .response = {}, .end_of_sequence = 99};
-  std::vector<std::string> skipped;
+  std::vector<std::string> skipped, remarks;
 };
 
 TEST_F(SftRows, LearnEveryAssistantTurnAfterTheMessagesBeforeIt) {
@@ -211,8 +212,8 @@ TEST_F(SftRows, LearnEveryAssistantTurnAfterTheMessagesBeforeIt) {
     for (const ChatMessage& m : messages) rendered += m.role.substr(0, 1) + ":" + m.content + "|";
     return rendered + "a:";
   };
-  encoding.response = [](std::span<const ChatMessage>, std::string_view content) {
-    return std::string(content) + "|";
+  encoding.response = [](std::span<const ChatMessage>, const ChatMessage& answer) {
+    return answer.content + "|";
   };
   const auto examples =
       load(R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "q"},)"
@@ -266,6 +267,109 @@ TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);
   EXPECT_NE(error_of(good, 3).find("4 tokens"), std::string::npos);
+}
+
+/// Rows of data with a plain template, whose ends are "E" (99) and "F" (98).
+class SftEnds : public SftRows {
+ protected:
+  SftEnds() { encoding.ends = {{"<E>", 99}, {"<F>", 98}}; }
+  std::string response(const std::string& fields) {
+    const auto examples = load(R"({"prompt": "ab", )" + fields + "}");
+    std::string shown;
+    for (const std::int32_t id : examples.at(0).response) {
+      shown += id == 99 ? "<E>" : id == 98 ? "<F>" : std::string(1, static_cast<char>(id));
+    }
+    return shown;
+  }
+};
+
+TEST_F(SftEnds, AResponseEndsOnce) {
+  EXPECT_EQ(response(R"("response": "1")"), "1<E>");
+  EXPECT_EQ(response(R"("response": "1<E>")"), "1<E>");
+  EXPECT_EQ(response(R"("response": "1 <E>\n")"), "1 <E>");
+  EXPECT_EQ(response(R"("response": "1<E><E>")"), "1<E>");
+  EXPECT_EQ(response(R"("response": "1<F>")"), "1<F>") << "the data's own end";
+  encoding.end_of_sequence.reset();
+  EXPECT_EQ(response(R"("response": "1<E>")"), "1<E>");
+  EXPECT_EQ(response(R"("response": "1")"), "1");
+  encoding.response = [](std::span<const ChatMessage>, const ChatMessage& answer) {
+    return answer.content + "<F>";
+  };
+  encoding.end_of_turn = "<F>";
+  EXPECT_EQ(response(R"("response": "1<F>")"), "1<F>") << "as text, which the encoder here keeps";
+  EXPECT_EQ(response(R"("response": "1<E>")"), "1<F>") << "the template's end";
+}
+
+TEST_F(SftEnds, CutResponsesGetNoEnd) {
+  for (const char* field :
+       {R"("finish": "length")", R"("finish_reason": "length")", R"("stop_reason": "max_tokens")",
+        R"("finishReason": "MAX_TOKENS")", R"("truncated": true)"}) {
+    EXPECT_EQ(response(fmt::format(R"("response": "1+", {})", field)), "1+") << field;
+    EXPECT_NE(remarks.at(0).find("cut off by a limit"), std::string::npos);
+  }
+  EXPECT_EQ(response(R"("response": "1", "finish_reason": "stop")"), "1<E>");
+  EXPECT_EQ(response(R"("response": "1<E>", "finish": "length")"), "1<E>");
+  encoding.response = [](std::span<const ChatMessage>, const ChatMessage& answer) {
+    return answer.content + "<F>";
+  };
+  encoding.end_of_turn = "<F>";
+  EXPECT_EQ(response(R"("response": "1+", "finish": "length")"), "1+");
+}
+
+TEST_F(SftEnds, EmptyResponsesAreRefused) {
+  for (const char* text : {"", " \\n", "<E>", "<E> <F>\\n"}) {
+    EXPECT_NE(error_of(fmt::format(R"({{"prompt": "a", "response": "{}"}})", text))
+                  .find("the response is empty"),
+              std::string::npos)
+        << text;
+  }
+}
+
+TEST_F(SftRows, TurnsMarkedAsNotLearnedAreOnlyPartOfPrompts) {
+  const auto conversation = [](const std::string& first, const std::string& second) {
+    return R"({"messages": [{"role": "user", "content": "q"},)"
+           R"({"role": "assistant", "content": "r")" +
+           first + R"(}, {"role": "user", "content": "p"}, {"role": "assistant", "content": "t")" +
+           second + "}]}\n";
+  };
+  for (const char* mark :
+       {"\"weight\": 0", "\"train\": false", "\"loss_mask\": 0", "\"loss\": 0.0"}) {
+    const auto examples = load(conversation(std::string(", ") + mark, ""));
+    ASSERT_EQ(examples.size(), 1U) << mark;
+    EXPECT_EQ(text(examples[0].prompt), "q\n\nr\n\np");
+  }
+  EXPECT_EQ(load(conversation(R"(, "weight": 1)", "")).size(), 2U);
+  const auto expect_error = [&](const std::string& rows, const char* why) {
+    EXPECT_NE(error_of(rows).find(why), std::string::npos) << error_of(rows);
+  };
+  expect_error(conversation(R"(, "weight": 0)", R"(, "train": false)"), "nothing to learn");
+  expect_error(conversation(R"(, "weight": 0.5)", ""), "field weight: expected 0 or 1");
+  expect_error(conversation(R"(, "weight": 0, "train": true)", ""), "says the opposite");
+  expect_error(R"({"messages": [{"role": "user", "content": "q", "train": true},)"
+               R"({"role": "assistant", "content": "r"}]})",
+               "only assistant turns");
+}
+
+TEST_F(SftRows, FieldsThatATrainerWouldUseAreRefusedByName) {
+  const auto expect_error = [&](const std::string& field, const std::string& why) {
+    const std::string error = error_of(R"({"prompt": "a", "response": "b", )" + field + "}");
+    EXPECT_NE(error.find(why), std::string::npos) << field << ": " << error;
+  };
+  expect_error(R"("tools": [{"name": "add"}])", "field tools");
+  expect_error(R"("images": ["a.png"])", "field images");
+  expect_error(R"("system": "Be brief.")", "field system");
+  expect_error(R"("weight": 0)", "weight 0");
+  expect_error(R"("loss_mask": [0, 1])", "field loss_mask");
+  expect_error(R"("completion_mask": [0, 1])", "field completion_mask");
+  expect_error(R"("label": false)", "field label");
+  expect_error(R"("reasoning_content": "1+1")", "reasoning");
+  EXPECT_EQ(load(R"({"prompt": "a", "response": "b", "tools": [], "images": null, "weight": 1,)"
+                 R"( "system": "", "id": 7, "label": true})")
+                .size(),
+            1U);
+  options.prompt_field = "instruction";
+  EXPECT_NE(error_of(R"({"instruction": "a", "input": "x", "response": "b"})").find("field input"),
+            std::string::npos);
 }
 
 }  // namespace

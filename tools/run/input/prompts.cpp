@@ -10,6 +10,7 @@
 #include "common/text/counted.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/input/contradictions.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -71,6 +72,17 @@ void append_counts(Dataset& dataset) {
         "the messages as a JSON list instead of a text",
         counts.json_prompts, dataset.rows));
   }
+  for (const auto& [name, rows] : counts.unrendered) {
+    dataset.remarks.push_back(fmt::format(
+        "{} of {} rows have the field {}, which is not rendered: the model does not read it", rows,
+        dataset.rows, name));
+  }
+  if (counts.media > 0) {
+    dataset.remarks.push_back(
+        fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "
+                    "audios are not read",
+                    counts.media, dataset.rows));
+  }
 }
 
 void append_unreadable_golds(Dataset& dataset) {
@@ -94,7 +106,8 @@ void append_unreadable_golds(Dataset& dataset) {
 
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory) {
-  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  const PromptTemplate prompts =
+      prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
     return prompts.prompt(messages);
   });
@@ -102,7 +115,8 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 
 Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
                               const std::filesystem::path& model_directory) {
-  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  const PromptTemplate prompts =
+      prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   SpecialTokenSearch specials(model_directory);
   const auto render = [&](std::span<const ChatMessage> messages) {
     specials.add(messages);
@@ -113,6 +127,8 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   specials.append_remark(dataset.remarks);
   // A program that reads the rows may have correct answers of any kind.
   if (!options.keep_rows) append_unreadable_golds(dataset);
+  std::string contradictions = contradictions_text(dataset.prompts, !options.keep_rows);
+  if (!contradictions.empty()) dataset.remarks.push_back(std::move(contradictions));
   return dataset;
 }
 

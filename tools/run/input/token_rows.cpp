@@ -38,12 +38,11 @@ std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const
 }
 
 TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& config,
-                               RowOptions rows, bool add_special_tokens)
+                               RowOptions rows)
     : model_(std::move(model)),
       config_(config),
       rows_(std::move(rows)),
-      template_(prompt_template(rows_.prompt_template, model_)),
-      add_special_tokens_(add_special_tokens) {}
+      template_(prompt_template(rows_.prompt_template, model_, rows_.begin_of_sequence)) {}
 
 std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bool with_responses) {
   LineInput in(file);
@@ -84,18 +83,18 @@ std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenR
   const auto render = [&](std::span<const ChatMessage> messages) {
     return template_.prompt(messages);
   };
-  return encoded(prompt_text(json, rows_, render, counts), "prompt", add_special_tokens_, row);
+  return encoded(prompt_text(json, rows_, render, counts), "prompt", row);
 }
 
 std::vector<std::int32_t> TokenRowReader::response_ids(const JsonRow& json, TokenRow& row) {
   if (row.fields.contains("response_ids")) return given_ids(row, "response_ids");
   require_either(json, "response_ids", "response");
-  return encoded(json.required_text("response"), "response", false, row);
+  return encoded(json.required_text("response"), "response", row);
 }
 
 std::vector<std::int32_t> TokenRowReader::encoded(const std::string& text, const std::string& field,
-                                                  bool special, TokenRow& row) {
-  auto ids = tokenizer().encode(text, {.add_special_tokens = special});
+                                                  TokenRow& row) {
+  auto ids = tokenizer().encode(text);
   for (const std::int32_t id : ids) {
     if (id < config_.vocabulary) continue;
     fail(

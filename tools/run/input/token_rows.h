@@ -33,10 +33,8 @@ std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const
 /// Reads rows for one model. Loads the tokenizer when the first text occurs.
 class TokenRowReader {
  public:
-  /// `rows` says how a row becomes the text of a prompt. With `add_special_tokens`, the tokenizer's
-  /// post-processor adds its special tokens to that text.
-  TokenRowReader(std::filesystem::path model, const ModelConfig& config, RowOptions rows,
-                 bool add_special_tokens);
+  /// `rows` says how a row becomes the text of a prompt.
+  TokenRowReader(std::filesystem::path model, const ModelConfig& config, RowOptions rows);
 
   /// Returns all rows of a file ("-": standard input); empty lines are skipped. Each row has
   /// `prompt_ids` or a prompt as in training, and `with_responses` also `response_ids` or
@@ -51,7 +49,7 @@ class TokenRowReader {
   TokenRow row(const std::string& line, std::string place, bool with_responses);
   std::vector<std::int32_t> prompt_ids(const JsonRow& json, TokenRow& row);
   std::vector<std::int32_t> response_ids(const JsonRow& json, TokenRow& row);
-  std::vector<std::int32_t> encoded(const std::string& text, const std::string& field, bool special,
+  std::vector<std::int32_t> encoded(const std::string& text, const std::string& field,
                                     TokenRow& row);
   std::vector<std::int32_t> given_ids(const TokenRow& row, const std::string& field) const {
     return token_ids_in(row.fields[field], row.place + ": field " + field, config_.vocabulary);
@@ -61,7 +59,6 @@ class TokenRowReader {
   const ModelConfig& config_;
   RowOptions rows_;
   PromptTemplate template_;
-  bool add_special_tokens_;
   std::optional<Tokenizer> tokenizer_;
 };
 

@@ -1,0 +1,228 @@
+#include "common/dataset/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/io/json.h"
+#include "common/text/scan.h"
+
+namespace lie {
+namespace {
+
+constexpr std::array kReasoningFields = {"reasoning_content", "reasoning", "thinking", "thought"};
+
+/// Fields of a message that change what its template would render, or what the model should write.
+constexpr std::array kUnrenderedInMessages = {
+    "tool_calls", "function_call", "tool_call_id", "tools",           "functions",
+    "image",      "images",        "video",        "videos",          "audio",
+    "audios",     "refusal",       "documents",    "thinking_blocks", "reasoning_details",
+    "thoughts",   "train_detail"};
+
+/// Fields of a row that other trainers render in the prompt, or as the prompt.
+constexpr std::array kUnrenderedInRows = {
+    "tools", "functions", "image",     "images",  "video",  "videos",
+    "audio", "audios",    "documents", "history", "system", "chat_template_kwargs"};
+
+/// Names of a mark that says whether a turn is learned.
+constexpr std::array kMarksOfMessages = {"weight",    "train", "training",   "trainable",
+                                         "loss_mask", "loss",  "loss_weight"};
+constexpr std::array kMarksOfRows = {"weight", "train", "loss_mask", "loss_weight"};
+
+/// Masks over the tokens of a row.
+constexpr std::array kTokenMasks = {"completion_mask", "assistant_masks", "assistant_mask",
+                                    "response_mask", "labels"};
+
+constexpr std::array kFinishFields = {"finish",      "finish_reason", "finishReason",
+                                      "stop_reason", "done_reason",   "stop_type"};
+
+constexpr std::array kCutReasons = {"length",         "max_tokens",   "max_length",
+                                    "max_new_tokens", "model_length", "limit",
+                                    "abort",          "aborted",      "content_filter"};
+
+constexpr std::array kMediaPlaceholders = {
+    "<image>",       "<image_1>",        "<image1>",   "<img>",
+    "<video>",       "<audio>",          "<|image|>",  "<|image_pad|>",
+    "<|video_pad|>", "<|vision_start|>", "<|image_1|>"};
+
+const Json* find(const JsonRow& row, const char* name) {
+  const auto found = row.object().find(name);
+  return found == row.object().end() || found->is_null() ? nullptr : &*found;
+}
+
+/// Returns whether a value holds anything. The texts of empty JSON values hold nothing.
+bool has_content(const Json* value) {
+  if (value == nullptr) return false;
+  if (value->is_string()) {
+    const std::string_view text = trimmed(value->get_ref<const std::string&>());
+    return !text.empty() && text != "[]" && text != "{}" && text != "null" && text != "None";
+  }
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<double>() != 0;
+  return !value->empty();
+}
+
+/// Returns the content of a chat message, a text or a list of text parts.
+std::string content_of(const JsonRow& row) {
+  if (!row.is_list("content")) return row.required_text("content");
+  std::string content;
+  for (const JsonRow& part : row.rows("content")) {
+    const std::string type = part.required_text("type");
+    if (type != "text") {
+      fail("{}: field type: only text parts can be read, found {}; remove the row", part.place(),
+           type);
+    }
+    content += part.required_text("text");
+  }
+  return content;
+}
+
+/// Returns the role here of a sender in ShareGPT's rows.
+std::string role_of_sender(const std::string& sender) {
+  if (sender == "human") return "user";
+  return sender == "gpt" ? "assistant" : sender;
+}
+
+/// Throws Error for a field that would be lost.
+void refuse_unrendered(const JsonRow& message) {
+  for (const char* name : kUnrenderedInMessages) {
+    if (!has_content(find(message, name))) continue;
+    fail(
+        "{}: field {}: it is not rendered, and the message is not complete without it; remove "
+        "the field or the row",
+        message.place(), name);
+  }
+}
+
+ChatMessage message_of(const JsonRow& row) {
+  refuse_unrendered(row);
+  const bool is_share_gpt = !row.has("role") && row.has("from");
+  ChatMessage message = is_share_gpt ? ChatMessage{role_of_sender(row.required_text("from")),
+                                                   row.required_text("value")}
+                                     : ChatMessage{row.required_text("role"), content_of(row)};
+  if (message.role != "system" && message.role != "user" && message.role != "assistant") {
+    fail("{}: field {}: expected system, user or assistant, found {}; correct the row", row.place(),
+         is_share_gpt ? "from" : "role", message.role);
+  }
+  message.reasoning = reasoning_of(row, message.content);
+  if (!message.reasoning.empty() && message.role != "assistant") {
+    fail(
+        "{}: a message of the role {} has reasoning, which only an assistant can have; correct "
+        "the row",
+        row.place(), message.role);
+  }
+  return message;
+}
+
+/// Returns the mark in a field: true or false, 1 or 0. Empty if the field is absent.
+std::optional<bool> mark_in(const JsonRow& row, const char* name) {
+  const Json* value = find(row, name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number() && (*value == 0 || *value == 1)) return *value == 1;
+  fail(
+      "{}: field {}: expected 0 or 1, or false or true, found {}: a turn is learned or not; "
+      "remove the field or the row",
+      row.place(), name, value->dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+/// Returns the mark of a message or row under one of `names`.
+std::optional<bool> learned_mark(const JsonRow& row, std::span<const char* const> names) {
+  std::optional<bool> found;
+  for (const char* name : names) {
+    const std::optional<bool> mark = mark_in(row, name);
+    if (!mark) continue;
+    if (found && *found != *mark) {
+      fail("{}: field {}: says the opposite of another mark at this place; correct the row",
+           row.place(), name);
+    }
+    found = mark;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<MarkedMessage> marked_messages(const JsonRow& row, const std::string& field) {
+  std::vector<MarkedMessage> messages;
+  for (const JsonRow& message : row.rows(field)) {
+    messages.push_back(
+        {message_of(message), learned_mark(message, kMarksOfMessages), was_cut(message)});
+  }
+  return messages;
+}
+
+std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field) {
+  std::vector<ChatMessage> messages;
+  for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
+  return messages;
+}
+
+std::string reasoning_of(const JsonRow& row, std::string_view content) {
+  std::string found;
+  for (const char* name : kReasoningFields) {
+    if (!has_content(find(row, name))) continue;
+    std::string text = row.required_text(name);
+    if (!found.empty() && trimmed(text) != trimmed(found)) {
+      fail("{}: field {}: differs from another field of the same reasoning; correct the row",
+           row.place(), name);
+    }
+    found = std::move(text);
+  }
+  const bool is_there = content.find(trimmed(found)) != std::string_view::npos;
+  return is_there ? "" : found;
+}
+
+bool was_cut(const JsonRow& row) {
+  for (const char* name : kFinishFields) {
+    const Json* value = find(row, name);
+    if (value == nullptr || !value->is_string()) continue;
+    const std::string reason = lowered(value->get_ref<const std::string&>());
+    if (std::ranges::find(kCutReasons, reason) != kCutReasons.end()) return true;
+  }
+  for (const char* name : {"truncated", "is_truncated"}) {
+    const Json* value = find(row, name);
+    if (value != nullptr && value->is_boolean() && value->get<bool>()) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field) {
+  std::vector<std::string> names;
+  for (const char* name : kUnrenderedInRows) {
+    if (name != prompt_field && has_content(find(row, name))) names.emplace_back(name);
+  }
+  // Alpaca's rows continue the instruction in another field.
+  if (prompt_field == "instruction" && has_content(find(row, "input"))) names.emplace_back("input");
+  return names;
+}
+
+void require_learned(const JsonRow& row) {
+  for (const char* name : kTokenMasks) {
+    if (!has_content(find(row, name)) || !row.is_list(name)) continue;
+    fail(
+        "{}: field {}: masks of tokens cannot be read, and every token of a response would be "
+        "learned; remove the field or the row",
+        row.place(), name);
+  }
+  const Json* label = find(row, "label");  // of TRL's unpaired preferences
+  const bool is_rejected = label != nullptr && label->is_boolean() && !label->get<bool>();
+  if (is_rejected) {
+    fail("{}: field label: marks a response that is not to be imitated; remove the row",
+         row.place());
+  }
+  if (learned_mark(row, kMarksOfRows).value_or(true)) return;
+  fail("{}: the row is marked as not to be learned (weight 0); remove the row", row.place());
+}
+
+bool has_media_placeholder(std::string_view text) {
+  return std::ranges::any_of(kMediaPlaceholders, [&](std::string_view placeholder) {
+    return text.find(placeholder) != std::string_view::npos;
+  });
+}
+
+}  // namespace lie
