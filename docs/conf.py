@@ -9,12 +9,12 @@ import re
 
 project = "LIE Cluster"
 author = "the LIE Cluster authors"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
 html_theme = "furo"
 html_title = "LIE Cluster"
 exclude_patterns = ["requirements.txt"]
 myst_heading_anchors = 4  # anchors of headings, named as on GitHub
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 # The pages quote JSON with "..." for what is left out, which no lexer accepts.
 suppress_warnings = ["misc.highlighting_failure"]
 
