@@ -60,6 +60,7 @@ TEST(ModelConfig, LlamaHasNoQueryAndKeyNorm) {
 TEST(ModelConfig, Qwen2HasQkvBiasesRegardlessOfTheConfig) {
   Json config = valid_config();
   config["architectures"] = {"Qwen2ForCausalLM"};
+  config["model_type"] = "qwen2";
   config["attention_bias"] = false;
   EXPECT_TRUE(loaded(config).qkv_bias);
   EXPECT_FALSE(loaded(config).output_bias);
@@ -111,6 +112,7 @@ TEST(ModelConfig, UsesTheDefaultsOfTheArchitecture) {
   }
   EXPECT_EQ(loaded(config).head_width, 128);
   config["architectures"] = {"LlamaForCausalLM"};
+  config["model_type"] = "llama";
   config["head_dim"] = nullptr;
   config["hidden_size"] = 64;
   EXPECT_EQ(loaded(config).head_width, 32);
@@ -249,6 +251,7 @@ TEST(ModelConfig, ErrorsNameTheInvalidKey) {
 TEST(ModelConfig, ErrorsOfADerivedHeadWidthNameItsKeys) {
   Json config = valid_config();
   config["architectures"] = {"LlamaForCausalLM"};
+  config["model_type"] = "llama";
   config.erase("head_dim");
   EXPECT_THAT(error_of([&] { loaded(config); }),
               HasSubstr("\"head_dim\" 6 (\"hidden_size\" / \"num_attention_heads\") is not"));
