@@ -87,7 +87,7 @@ std::vector<const char*> with_answers_last(const CLI::App& app, int argc, char**
     const bool takes_value = known && option->get_items_expected_max() > 0;
     if (takes_value && i + 1 < argc) out.push_back(argv[++i]);
   }
-  out.push_back("--");
+  if (!answers.empty()) out.push_back("--");
   out.insert(out.end(), answers.begin(), answers.end());
   return out;
 }
