@@ -12,6 +12,7 @@
 #include "common/comm/environment.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
+#include "learner/trainer/packing.h"
 #include "model/transformer/transformer.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
