@@ -8,8 +8,8 @@
 namespace lie::equal {
 namespace {
 
-using exact::Rational, expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel,
-    scalar::compare_reals, scalar::tri;
+using exact::Rational, expr::Arena, expr::Expr, expr::Op, expr::Rel, scalar::compare_reals,
+    scalar::tri;
 
 constexpr std::size_t kMostEndPoints = 64;
 

@@ -1,5 +1,7 @@
 #include "verifier/rules/options.h"
 
+#include <algorithm>
+
 #include "common/base/error.h"
 
 namespace lie {
