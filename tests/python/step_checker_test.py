@@ -55,7 +55,8 @@ RUNS = {
                  "policy_loss.tis_level=sequence", "policy_loss.tis_beyond=mask", "run.steps=3"],
     "luspo": ["policy_loss.algorithm=luspo", "update.epochs=2"],
     "cispo": ["policy_loss.algorithm=cispo", "policy_loss.cispo.ceiling=1.02", "update.epochs=2"],
-    "sapo": ["policy_loss.algorithm=sapo", "policy_loss.sapo.tau_positive=2", "policy_loss.sapo.tau_negative=3", "update.epochs=2"],
+    "sapo": ["policy_loss.algorithm=sapo", "policy_loss.sapo.tau_positive=2", "policy_loss.sapo.tau_negative=3", "update.epochs=2",
+             "run.seed=6"],
     "maxrl": [GRPO, "advantage.estimator=maxrl"],
     "two-learners": ["roles.learners=2", "update.gradient_shards=3"],
 }
@@ -82,7 +83,7 @@ CHANGES = [
     ("tis-truncate", "policy_loss.tis_cap", 1.002), ("tis-truncate", "policy_loss.tis_level", "sequence"),
     ("tis-truncate", "policy_loss.tis_beyond", "mask"), ("tis-mask", "policy_loss.tis_cap", 1.3),
     ("tis-mask", "policy_loss.tis_level", "token"), ("tis-mask", "policy_loss.tis_beyond", "truncate"),
-    ("luspo", "policy_loss.constant_divisor", 41), ("luspo", "policy_loss.clip_low", 3e-4), ("luspo", "policy_loss.clip_high", 4e-4),
+    ("luspo", "policy_loss.constant_divisor", 41), ("luspo", "policy_loss.clip_low", 0.3), ("luspo", "policy_loss.clip_high", 0.3),
     ("cispo", "policy_loss.cispo.ceiling", 1.03), ("cispo", "policy_loss.aggregation", "sequence-mean-token-mean"),
     ("sapo", "policy_loss.sapo.tau_positive", 2.2), ("sapo", "policy_loss.sapo.tau_negative", 3.3),
     ("maxrl", "advantage.estimator", "group-relative"),
