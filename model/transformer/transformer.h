@@ -104,7 +104,7 @@ class Transformer {
 
   /// Adds d(loss)/d(weights) to the tensors of `gradient`. The arguments are d(loss)/d(log_probs)
   /// and d(loss)/d(entropies) [R] of the last forward(). Gradients are summed over tokens in order,
-  /// so with exact operators (CPU, cuda-exact) the division of a batch into micro-batches does not
+  /// so with operators that are exact in both passes (CPU) the division into micro-batches does not
   /// change a bit. Throws Error if the weights have no gradient.
   void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                 std::span<const float> d_entropies, GradientSink& gradient);
