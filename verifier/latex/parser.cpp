@@ -1,6 +1,7 @@
 #include "verifier/latex/parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/text/scan.h"
 #include "verifier/latex/forms.h"
@@ -194,11 +195,31 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
+namespace {
+
+/// A set of kinds of tokens with a lookup table.
+struct TokSet {
+  std::array<bool, static_cast<std::size_t>(Tok::kIgnore) + 1> holds = {};
+
+  template <typename... Kinds>
+  constexpr explicit TokSet(Kinds... kinds) {
+    ((holds[static_cast<std::size_t>(kinds)] = true), ...);
+  }
+  constexpr bool operator[](Tok kind) const { return holds[static_cast<std::size_t>(kind)]; }
+};
+
+constexpr TokSet kEnds(Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr, Tok::kClose,
+                       Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
+constexpr TokSet kOfForms(Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
+                          Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen,
+                          Tok::kBraceClose, Tok::kPercent);
+
+}  // namespace
+
 // Returns whether an element of a list ends before a token.
 bool Parser::ends_element(std::size_t ahead) const {
-  if (is(Tok::kText, ahead)) return is_one_of(normal_text(tok(ahead).name), "and", "or");
-  return is_one_of(tok(ahead).kind, Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr,
-                   Tok::kClose, Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
+  if (!is(Tok::kText, ahead)) return kEnds[tok(ahead).kind];
+  return is_one_of(normal_text(tok(ahead).name), "and", "or");
 }
 
 // Returns the number of tokens of the element if it may be a form, and 0 otherwise. A comma belongs
@@ -208,19 +229,18 @@ std::size_t Parser::form_length() const {
   std::size_t depth = 0;
   bool words = false;
   const bool phone = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kNumber, 3);
-  std::size_t n = phone ? 3 : 0;
-  for (; n < kMostTokens; ++n) {
+  for (std::size_t n = phone ? 3 : 0; n < kMostTokens; ++n) {
+    const Tok kind = tok(n).kind;
     const bool year =
-        words && is(Tok::kComma, n) && is(Tok::kNumber, n + 1) && tok(n + 1).name.size() == 4;
+        words && kind == Tok::kComma && is(Tok::kNumber, n + 1) && tok(n + 1).name.size() == 4;
     if (year) continue;
-    if (ends_element(n) || (is(Tok::kBraceClose, n) && depth == 0)) return n;
-    depth += is(Tok::kBraceOpen, n) ? 1 : 0;
-    depth -= is(Tok::kBraceClose, n) ? 1 : 0;
-    words = words || is_one_of(tok(n).kind, Tok::kWord, Tok::kText);
-    if (!is_one_of(tok(n).kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
-                   Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen, Tok::kBraceClose,
-                   Tok::kPercent))
-      return 0;
+    if (kEnds[kind] || (kind == Tok::kText && ends_element(n)) ||
+        (kind == Tok::kBraceClose && depth == 0))
+      return n;
+    if (!kOfForms[kind]) return 0;
+    depth += kind == Tok::kBraceOpen ? 1 : 0;
+    depth -= kind == Tok::kBraceClose ? 1 : 0;
+    words = words || kind == Tok::kWord || kind == Tok::kText;
   }
   return 0;
 }
