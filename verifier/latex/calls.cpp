@@ -182,7 +182,6 @@ const Expr* Parser::derivative() {
 
 // Parses dy/dx.
 const Expr* Parser::inline_derivative() {
-  if (!is(Tok::kDivide, 2)) return nullptr;
   const auto letter = [this](std::size_t ahead) {
     return is(Tok::kSymbol, ahead) && !tok(ahead).spaced;
   };

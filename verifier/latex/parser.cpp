@@ -219,7 +219,8 @@ constexpr TokSet kOfForms(Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, To
 // Returns whether an element of a list ends before a token.
 bool Parser::ends_element(std::size_t ahead) const {
   if (!is(Tok::kText, ahead)) return kEnds[tok(ahead).kind];
-  return is_one_of(normal_text(tok(ahead).name), "and", "or");
+  const std::string_view word = trimmed(tok(ahead).name);
+  return word == "and" || word == "or";
 }
 
 // Returns the number of tokens of the element if it may be a form, and 0 otherwise. A comma belongs
@@ -245,18 +246,32 @@ std::size_t Parser::form_length() const {
   return 0;
 }
 
+namespace {
+
+// Returns whether a word begins as am, pm and the names of months do.
+bool may_begin_form(std::string_view word) {
+  constexpr std::string_view kStarts = "am a. ap au pm p. ja ju ma fe se oc no de";
+  if (word.size() < 2) return false;
+  const char first = to_lower(word[0]), second = to_lower(word[1]);
+  for (std::size_t i = 0; i + 1 < kStarts.size(); i += 3)
+    if (kStarts[i] == first && kStarts[i + 1] == second) return true;
+  return false;
+}
+
+}  // namespace
+
 // Returns whether tokens may be a form, by their kinds and first letters. Most products, quantities
 // and words are none.
 bool Parser::may_be_form(std::size_t length) const {
   constexpr std::string_view kRoman = "IVXLCDMiv";
-  constexpr std::string_view kInitials = "apjfmsondAPJFMSOND";  // of am, pm and the months
+  if (length == 3 && is(Tok::kNumber) && is(Tok::kDivide, 1)) return false;
   bool number = false, mark = false, roman = length > 1, code = false, word = false;
   for (std::size_t n = 0; n < length; ++n) {
     const Token& token = tok(n);
     const std::string_view name = trimmed(token.name);
     const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !name.empty();
     const bool beyond_ascii = words && static_cast<unsigned char>(name[0]) >= 0x80;
-    word = word || beyond_ascii || (words && kInitials.find(name[0]) != kInitials.npos);
+    word = word || beyond_ascii || (words && may_begin_form(name));
     number = number || token.kind == Tok::kNumber;
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
