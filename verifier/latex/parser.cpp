@@ -264,18 +264,21 @@ bool may_begin_form(std::string_view word) {
 // and words are none.
 bool Parser::may_be_form(std::size_t length) const {
   constexpr std::string_view kRoman = "IVXLCDMiv";
-  if (length == 3 && is(Tok::kNumber) && is(Tok::kDivide, 1)) return false;
+  // A fraction is none, and a ratio only with the zero of a time in front of a number.
+  const bool zero = tok().name.starts_with('0') || tok(2).name.starts_with('0');
+  if (length == 3 && is(Tok::kNumber) && (is(Tok::kDivide, 1) || (is(Tok::kColon, 1) && !zero)))
+    return false;
   bool number = false, mark = false, roman = length > 1, code = false, word = false;
   for (std::size_t n = 0; n < length; ++n) {
     const Token& token = tok(n);
-    const std::string_view name = trimmed(token.name);
-    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !name.empty();
-    const bool beyond_ascii = words && static_cast<unsigned char>(name[0]) >= 0x80;
+    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !token.name.empty();
+    const std::string_view name = words ? trimmed(token.name) : token.name;
+    const bool beyond_ascii = words && !name.empty() && static_cast<unsigned char>(name[0]) >= 0x80;
     word = word || beyond_ascii || (words && may_begin_form(name));
     number = number || token.kind == Tok::kNumber;
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
-    const bool capital = words && name[0] >= 'A' && name[0] <= 'Z';
+    const bool capital = words && !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
     code = code || token.kind == Tok::kSymbol ||
            (token.kind == Tok::kWord && (capital || (n > 0 && !token.spaced)));
     if (token.kind == Tok::kSymbol ? kRoman.find(name) == kRoman.npos : true) roman = false;
