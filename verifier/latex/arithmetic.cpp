@@ -151,7 +151,8 @@ const Expr* Parser::operand() {
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
 const Expr* Parser::implicit_run() {
   std::vector<const Expr*> factors;
-  const Expr* first = inline_derivative();
+  const bool quotient = is(Tok::kSymbol) && is(Tok::kDivide, 2);
+  const Expr* first = quotient ? inline_derivative() : nullptr;
   if (first == nullptr) first = power_or_postfix();
   if (first == nullptr) return nullptr;
   factors.push_back(first);

@@ -1,6 +1,7 @@
 #include "verifier/latex/parser.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/text/scan.h"
 #include "verifier/latex/forms.h"
@@ -194,11 +195,32 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
+namespace {
+
+/// A set of kinds of tokens with a lookup table.
+struct TokSet {
+  std::array<bool, static_cast<std::size_t>(Tok::kIgnore) + 1> holds = {};
+
+  template <typename... Kinds>
+  constexpr explicit TokSet(Kinds... kinds) {
+    ((holds[static_cast<std::size_t>(kinds)] = true), ...);
+  }
+  constexpr bool operator[](Tok kind) const { return holds[static_cast<std::size_t>(kind)]; }
+};
+
+constexpr TokSet kEnds(Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr, Tok::kClose,
+                       Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
+constexpr TokSet kOfForms(Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
+                          Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen,
+                          Tok::kBraceClose, Tok::kPercent);
+
+}  // namespace
+
 // Returns whether an element of a list ends before a token.
 bool Parser::ends_element(std::size_t ahead) const {
-  if (is(Tok::kText, ahead)) return is_one_of(normal_text(tok(ahead).name), "and", "or");
-  return is_one_of(tok(ahead).kind, Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr,
-                   Tok::kClose, Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
+  if (!is(Tok::kText, ahead)) return kEnds[tok(ahead).kind];
+  const std::string_view word = trimmed(tok(ahead).name);
+  return word == "and" || word == "or";
 }
 
 // Returns the number of tokens of the element if it may be a form, and 0 otherwise. A comma belongs
@@ -208,39 +230,55 @@ std::size_t Parser::form_length() const {
   std::size_t depth = 0;
   bool words = false;
   const bool phone = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kNumber, 3);
-  std::size_t n = phone ? 3 : 0;
-  for (; n < kMostTokens; ++n) {
+  for (std::size_t n = phone ? 3 : 0; n < kMostTokens; ++n) {
+    const Tok kind = tok(n).kind;
     const bool year =
-        words && is(Tok::kComma, n) && is(Tok::kNumber, n + 1) && tok(n + 1).name.size() == 4;
+        words && kind == Tok::kComma && is(Tok::kNumber, n + 1) && tok(n + 1).name.size() == 4;
     if (year) continue;
-    if (ends_element(n) || (is(Tok::kBraceClose, n) && depth == 0)) return n;
-    depth += is(Tok::kBraceOpen, n) ? 1 : 0;
-    depth -= is(Tok::kBraceClose, n) ? 1 : 0;
-    words = words || is_one_of(tok(n).kind, Tok::kWord, Tok::kText);
-    if (!is_one_of(tok(n).kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
-                   Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen, Tok::kBraceClose,
-                   Tok::kPercent))
-      return 0;
+    if (kEnds[kind] || (kind == Tok::kText && ends_element(n)) ||
+        (kind == Tok::kBraceClose && depth == 0))
+      return n;
+    if (!kOfForms[kind]) return 0;
+    depth += kind == Tok::kBraceOpen ? 1 : 0;
+    depth -= kind == Tok::kBraceClose ? 1 : 0;
+    words = words || kind == Tok::kWord || kind == Tok::kText;
   }
   return 0;
 }
+
+namespace {
+
+// Returns whether a word begins as am, pm and the names of months do.
+bool may_begin_form(std::string_view word) {
+  constexpr std::string_view kStarts = "am a. ap au pm p. ja ju ma fe se oc no de";
+  if (word.size() < 2) return false;
+  const char first = to_lower(word[0]), second = to_lower(word[1]);
+  for (std::size_t i = 0; i + 1 < kStarts.size(); i += 3)
+    if (kStarts[i] == first && kStarts[i + 1] == second) return true;
+  return false;
+}
+
+}  // namespace
 
 // Returns whether tokens may be a form, by their kinds and first letters. Most products, quantities
 // and words are none.
 bool Parser::may_be_form(std::size_t length) const {
   constexpr std::string_view kRoman = "IVXLCDMiv";
-  constexpr std::string_view kInitials = "apjfmsondAPJFMSOND";  // of am, pm and the months
+  // A fraction is none, and a ratio only with the zero of a time in front of a number.
+  const bool zero = tok().name.starts_with('0') || tok(2).name.starts_with('0');
+  if (length == 3 && is(Tok::kNumber) && (is(Tok::kDivide, 1) || (is(Tok::kColon, 1) && !zero)))
+    return false;
   bool number = false, mark = false, roman = length > 1, code = false, word = false;
   for (std::size_t n = 0; n < length; ++n) {
     const Token& token = tok(n);
-    const std::string_view name = trimmed(token.name);
-    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !name.empty();
-    const bool beyond_ascii = words && static_cast<unsigned char>(name[0]) >= 0x80;
-    word = word || beyond_ascii || (words && kInitials.find(name[0]) != kInitials.npos);
+    const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !token.name.empty();
+    const std::string_view name = words ? trimmed(token.name) : token.name;
+    const bool beyond_ascii = words && !name.empty() && static_cast<unsigned char>(name[0]) >= 0x80;
+    word = word || beyond_ascii || (words && may_begin_form(name));
     number = number || token.kind == Tok::kNumber;
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
-    const bool capital = words && name[0] >= 'A' && name[0] <= 'Z';
+    const bool capital = words && !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
     code = code || token.kind == Tok::kSymbol ||
            (token.kind == Tok::kWord && (capital || (n > 0 && !token.spaced)));
     if (token.kind == Tok::kSymbol ? kRoman.find(name) == kRoman.npos : true) roman = false;

@@ -221,22 +221,20 @@ std::optional<Unit> read_unit(std::string_view text) {
 }
 
 std::string unit_name(std::string_view text) {
-  std::string joined;
-  bool apart = false;  // two words are joined
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool between = text[i] == ' ' && !joined.empty() && i + 1 < text.size() &&
-                         is_letter_or_digit(joined.back()) && is_letter(text[i + 1]);
-    apart = apart || between;
-    if (between)
-      joined += "cdot";
-    else
-      joined.push_back(text[i]);
-  }
   std::string plain = unit_text(text);
+  const auto parts_words = [text](std::size_t i) {
+    return i > 0 && i + 1 < text.size() && text[i] == ' ' && is_letter_or_digit(text[i - 1]) &&
+           is_letter(text[i + 1]);
+  };
+  std::size_t space = text.find(' ');
+  while (space < text.size() && !parts_words(space)) space = text.find(' ', space + 1);
   // "degrees Celsius" is one unit, and "N m" is no nanometer.
-  const bool one = !apart || (plain.size() > 4 && find(lowered(plain)) != nullptr);
-  if (!one) joined = unit_text(joined);
-  return !one && read_unit(joined) ? joined : plain;
+  if (space >= text.size() || (plain.size() > 4 && find(lowered(plain)) != nullptr)) return plain;
+  std::string joined;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    parts_words(i) ? joined.append("cdot") : joined.append(1, text[i]);
+  joined = unit_text(joined);
+  return read_unit(joined) ? joined : plain;
 }
 
 namespace {

@@ -170,7 +170,9 @@ void Lexer::dollar(std::size_t begin) {
 
 void Lexer::period(std::size_t begin) {
   at_ = std::min(text_.find_first_not_of('.', at_), text_.size());
-  push(at_ > begin + 1 ? Tok::kDots : Tok::kPeriod, begin);
+  const bool dots = at_ > begin + 1;
+  out_.points = out_.points || !dots;
+  push(dots ? Tok::kDots : Tok::kPeriod, begin);
 }
 
 bool Lexer::comparison() {

@@ -128,7 +128,8 @@ struct Lexed {
   std::vector<Token> tokens;  // ends with kEnd
   std::vector<exact::Rational> numbers;
   std::deque<std::string> names;
-  bool logic = false;  // a token is kLogic
+  bool logic = false;   // a token is kLogic
+  bool points = false;  // a token is kPeriod
 };
 
 /// Splits a text into tokens, and brings alternative spellings to one. Never fails: unknown input

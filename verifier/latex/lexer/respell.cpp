@@ -144,7 +144,7 @@ void drop_points(std::vector<Token>& tokens) {
 }  // namespace
 
 void respell(Lexed& lexed) {
-  drop_points(lexed.tokens);
+  if (lexed.points) drop_points(lexed.tokens);
   drop_trailing_quantifier(lexed.tokens);
   separate_declaration(lexed.tokens);
   turn_brackets(lexed.tokens);
