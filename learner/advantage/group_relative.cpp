@@ -24,13 +24,6 @@ double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& o
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }
 
-std::vector<double> centered(std::span<const double> rewards, double divisor) {
-  const double mean = mean_reward(rewards);
-  std::vector<double> result(rewards.size());
-  for (std::size_t i = 0; i < rewards.size(); ++i) result[i] = (rewards[i] - mean) / divisor;
-  return result;
-}
-
 /// GDPO: A_i is the sum of the terms' normalized values.
 GroupAdvantages per_term_advantages(std::span<const Score> scores,
                                     const GroupRelativeOptions& options) {
@@ -79,16 +72,12 @@ GroupAdvantages group_advantages(std::span<const Score> scores,
   GroupAdvantages result;
   result.values = normalize_rewards(rewards, options);
   result.mass.assign(terms_of(scores), 0.0);
-  const bool alone = rewards.size() == 1;
-  if (!alone && all_equal(rewards)) return result;
-  const double divisor = alone ? 1.0 : divisor_of(rewards, options);
-  for (std::size_t term = 0; term < result.mass.size(); ++term) {
-    const std::vector<double> column = term_column(scores, term);
-    if (alone) {
-      result.mass[term] = magnitude(column);
-    } else if (!all_equal(column)) {
-      result.mass[term] = magnitude(centered(column, divisor));
+  if (rewards.size() == 1) {
+    for (std::size_t term = 0; term < result.mass.size(); ++term) {
+      result.mass[term] = magnitude(term_column(scores, term));
     }
+  } else if (!all_equal(rewards)) {
+    result.mass = term_masses(scores, divisor_of(rewards, options));
   }
   return result;
 }

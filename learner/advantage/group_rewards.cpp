@@ -20,6 +20,22 @@ double mean_reward(std::span<const double> rewards) {
   return sum / static_cast<double>(rewards.size());
 }
 
+std::vector<double> centered(std::span<const double> rewards, double divisor) {
+  const double mean = mean_reward(rewards);
+  std::vector<double> result;
+  for (const double reward : rewards) result.push_back((reward - mean) / divisor);
+  return result;
+}
+
+std::vector<double> term_masses(std::span<const Score> scores, double divisor) {
+  std::vector<double> masses(terms_of(scores));
+  for (std::size_t term = 0; term < masses.size(); ++term) {
+    const std::vector<double> column = term_column(scores, term);
+    if (!all_equal(column)) masses[term] = magnitude(centered(column, divisor));
+  }
+  return masses;
+}
+
 bool all_equal(std::span<const double> rewards) {
   const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
   return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});

@@ -29,7 +29,14 @@ bool all_equal(std::span<const double> rewards);
 /// Returns the mean of rewards [G], which must not be empty.
 double mean_reward(std::span<const double> rewards);
 
+/// Returns (R_i - mean R) / divisor for rewards [G].
+std::vector<double> centered(std::span<const double> rewards, double divisor);
+
 /// Returns the sum of absolute values.
 double magnitude(std::span<const double> values);
+
+/// Returns GroupAdvantages::mass of advantages that are centered rewards: for each term the
+/// magnitude of its own centered values, and 0 if all are equal.
+std::vector<double> term_masses(std::span<const Score> scores, double divisor);
 
 }  // namespace lie

@@ -7,14 +7,6 @@
 namespace lie {
 namespace {
 
-/// Returns (x_i - mean x) / divisor.
-std::vector<double> centered_by(std::span<const double> values, double divisor) {
-  const double mean = mean_reward(values);
-  std::vector<double> result;
-  for (const double value : values) result.push_back((value - mean) / divisor);
-  return result;
-}
-
 double accuracy_of(std::span<const Score> scores) {
   const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
   return static_cast<double>(correct) / static_cast<double>(scores.size());
@@ -28,12 +20,7 @@ GroupAdvantages advantages_of(std::span<const Score> scores) {
   const std::vector<double> rewards = total_rewards(scores);
   const double accuracy = accuracy_of(scores);
   if (accuracy == 0 || all_equal(rewards)) return result;
-  result.values = centered_by(rewards, accuracy);
-  for (std::size_t term = 0; term < result.mass.size(); ++term) {
-    const std::vector<double> column = term_column(scores, term);
-    if (!all_equal(column)) result.mass[term] = magnitude(centered_by(column, accuracy));
-  }
-  return result;
+  return {centered(rewards, accuracy), term_masses(scores, accuracy)};
 }
 
 }  // namespace
