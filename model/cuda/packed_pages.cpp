@@ -31,9 +31,15 @@ PackedPages::PackedPages(std::span<const std::int32_t> starts) {
 }
 
 DecodeBatch PackedPages::batch(Operators& operators) {
-  const auto lists =
-      upload_together<4>(operators, joined_, {positions_, slots_, sequences_, table_});
-  return {lists[0], lists[1], lists[2], lists[3], width_, longest_};
+  DecodeBatch batch;
+  const ListUpload lists[] = {{positions_, &batch.positions},
+                              {slots_, &batch.slots},
+                              {sequences_, &batch.sequences},
+                              {table_, &batch.table}};
+  upload_together(operators, joined_, lists);
+  batch.table_width = width_;
+  batch.longest = longest_;
+  return batch;
 }
 
 }  // namespace lie::cuda

@@ -9,7 +9,6 @@
 // one thread. A device implementation may run asynchronously until copy_to_host() or ReceiveTokens.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -320,22 +319,27 @@ std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& s
 /// than in fp32.
 bool has_matrix_unit();
 
-/// Uploads several lists at once, because each upload to a device is a separate transfer. Returns
-/// each list readable by the operators until the next begin_pass(). `joined` is the host
-/// memory of the upload; it must stay valid and unchanged until then.
-template <std::size_t N>
-std::array<Indices, N> upload_together(Operators& operators, std::vector<std::int32_t>& joined,
-                                       const std::array<std::span<const std::int32_t>, N>& lists) {
+/// A list of integers on the host, and where its place in the operators' memory is written.
+struct ListUpload {
+  std::span<const std::int32_t> host;
+  Indices* uploaded;
+};
+
+/// Uploads several lists at once, because each upload to a device is a separate transfer. They are
+/// readable by the operators until the next begin_pass(). `joined` is the host memory of the
+/// upload, the lists end to end; it must stay valid and unchanged until then.
+inline void upload_together(Operators& operators, std::vector<std::int32_t>& joined,
+                            std::span<const ListUpload> lists) {
   joined.clear();
-  for (const auto& list : lists) joined.insert(joined.end(), list.begin(), list.end());
-  const Indices all = operators.upload(joined);
-  std::array<Indices, N> parts;
-  std::int64_t first = 0;
-  for (std::size_t i = 0; i < N; ++i) {
-    parts[i] = all.from(first, std::ssize(lists[i]));
-    first += std::ssize(lists[i]);
+  for (const ListUpload& list : lists) {
+    joined.insert(joined.end(), list.host.begin(), list.host.end());
   }
-  return parts;
+  const Indices all = operators.upload(joined);
+  std::int64_t first = 0;
+  for (const ListUpload& list : lists) {
+    *list.uploaded = all.from(first, std::ssize(list.host));
+    first += std::ssize(list.host);
+  }
 }
 
 }  // namespace lie

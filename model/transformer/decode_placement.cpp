@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "common/base/error.h"
 
@@ -92,32 +91,30 @@ void DecodePlacement::upload(Tensor drawn) {
 }
 
 void DecodePlacement::upload_lists() {
-  std::vector<std::pair<const std::vector<std::int32_t>*, Indices*>> lists = {
-      {&positions_, &device_positions_}, {&sequences_, &device_sequences_}};
+  lists_.assign({{positions_, &device_positions_}, {sequences_, &device_sequences_}});
   for (GroupLists& group : groups_) {
-    lists.emplace_back(&group.slots, &group.device_slots);
-    lists.emplace_back(&group.table, &group.device_table);
+    lists_.push_back({group.slots, &group.device_slots});
+    lists_.push_back({group.table, &group.device_table});
   }
-  lists.emplace_back(&tokens_, &device_tokens_);
-  lists.emplace_back(&wanted_, &device_wanted_);
-  joined_.clear();
-  for (const auto& [host, device] : lists)
-    joined_.insert(joined_.end(), host->begin(), host->end());
-  Indices all = operators_.upload(joined_);
-  if (is_padded_) all = at_fixed_address(all);
-  for (const auto& [host, device] : lists) {
-    *device = all.from(0, std::ssize(*host));
-    all = all.from(std::ssize(*host), all.count - std::ssize(*host));
-  }
+  lists_.push_back({tokens_, &device_tokens_});
+  lists_.push_back({wanted_, &device_wanted_});
+  upload_together(operators_, joined_, lists_);
+  if (is_padded_) move_to_fixed_address();
 }
 
-/// Copies the lists to a fixed address, from which a captured step reads them.
-Indices DecodePlacement::at_fixed_address(Indices uploaded) {
-  const std::int64_t count = uploaded.count;
-  void* const place = fixed_lists_.rows(operators_, count, 1, DType::kInt32).data;
-  const auto row = [&](void* first) { return Tensor{first, 1, count, count, DType::kInt32}; };
-  operators_.copy(row(const_cast<std::int32_t*>(uploaded.data)), row(place));
-  return {static_cast<const std::int32_t*>(place), count};
+/// Copies the uploaded lists to a fixed address, from which a captured step reads them.
+void DecodePlacement::move_to_fixed_address() {
+  const std::int64_t count = std::ssize(joined_);
+  const std::int32_t* const uploaded = device_positions_.data;  // of the first list
+  auto* const place =
+      static_cast<std::int32_t*>(fixed_lists_.rows(operators_, count, 1, DType::kInt32).data);
+  const auto row = [&](std::int32_t* first) {
+    return Tensor{first, 1, count, count, DType::kInt32};
+  };
+  operators_.copy(row(const_cast<std::int32_t*>(uploaded)), row(place));
+  for (const ListUpload& list : lists_) {
+    list.uploaded->data = place + (list.uploaded->data - uploaded);
+  }
 }
 
 /// Replaces references to `drawn` by token ids on the device, since the host does not know these.

@@ -59,7 +59,7 @@ class DecodePlacement {
   void pad_to_bucket(KvCache& cache);
   void fill_tables(std::int64_t rows, std::int32_t other);
   void upload_lists();
-  Indices at_fixed_address(Indices uploaded);
+  void move_to_fixed_address();
   void look_up_drawn(Tensor drawn);
 
   Operators& operators_;
@@ -69,6 +69,7 @@ class DecodePlacement {
   std::int64_t table_width_ = 1, longest_ = 0;
   bool is_padded_ = false;
   bool has_drawn_ = false;            // a row refers to an element of `drawn`
+  std::vector<ListUpload> lists_;     // refers to the members, while they are uploaded
   std::vector<std::int32_t> joined_;  // the uploaded lists, end to end
   GrowingTensor fixed_lists_, looked_up_;
   Indices device_positions_, device_sequences_, device_tokens_, device_wanted_;

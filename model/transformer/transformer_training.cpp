@@ -80,15 +80,20 @@ std::vector<std::int64_t> chunk_bounds(std::span<const std::int32_t> scored, std
 }  // namespace
 
 TrainingLists Transformer::State::upload(const PackedBatch& batch) {
-  const auto lists = upload_together<5>(
-      operators, training.joined,
-      {batch.starts, training.positions, batch.tokens, batch.rows, batch.targets});
-  PackedSequences sequences{batch.starts, lists[0], 0};
+  TrainingLists lists;
+  PackedSequences& sequences = lists.sequences;
+  const ListUpload uploads[] = {{batch.starts, &sequences.device_starts},
+                                {training.positions, &lists.positions},
+                                {batch.tokens, &lists.tokens},
+                                {batch.rows, &lists.rows},
+                                {batch.targets, &lists.targets}};
+  upload_together(operators, training.joined, uploads);
+  sequences.starts = batch.starts;
   for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
     const std::int64_t length = batch.starts[s + 1] - batch.starts[s];
     sequences.longest = std::max(sequences.longest, length);
   }
-  return {sequences, lists[1], lists[2], lists[3], lists[4]};
+  return lists;
 }
 
 /// Prepares a pass: checks the batch, decides which activations are kept, and divides the scored
