@@ -35,24 +35,26 @@ struct Block {
 /// Returns the block of a layer, with all shapes but without weights.
 Block make_block(const ModelConfig& config, std::span<const Parameter> layout, std::int64_t layer);
 
-/// Calls linear(layer) for each linear layer of the block, then vector(tensor, role) for each bias
-/// and norm that it has. `AnyBlock` is Block or const Block.
-template <typename AnyBlock, typename OnLinear, typename OnVector>
-void for_each_weight(AnyBlock& block, const OnLinear& linear, const OnVector& vector) {
-  auto& attention = block.attention;
-  auto& feed_forward = block.feed_forward;
-  const std::array all = {&attention.qkv, &attention.o, &feed_forward.gate_up, &feed_forward.down};
-  for (auto* layer : all) linear(*layer);
-  for (auto* layer : all) {
-    for (auto& p : layer->projections) {
+/// Returns the linear layers of a block. `AnyBlock` is Block or const Block.
+template <typename AnyBlock>
+auto linears_of(AnyBlock& block) {
+  return std::array{&block.attention.qkv, &block.attention.o, &block.feed_forward.gate_up,
+                    &block.feed_forward.down};
+}
+
+/// Calls vector(tensor, role) for each bias and norm that the block has.
+template <typename OnVector>
+void for_each_vector(Block& block, const OnVector& vector) {
+  for (Linear* linear : linears_of(block)) {
+    for (Projection& p : linear->projections) {
       if (p.bias_role) vector(p.bias, *p.bias_role);
     }
   }
   vector(block.input_norm, ParameterRole::kInputNorm);
   vector(block.post_norm, ParameterRole::kPostNorm);
-  if (!attention.has_qk_norm) return;
-  vector(attention.q_norm, ParameterRole::kQueryNorm);
-  vector(attention.k_norm, ParameterRole::kKeyNorm);
+  if (!block.attention.has_qk_norm) return;
+  vector(block.attention.q_norm, ParameterRole::kQueryNorm);
+  vector(block.attention.k_norm, ParameterRole::kKeyNorm);
 }
 
 }  // namespace lie

@@ -31,8 +31,9 @@ ResidentWeights::ResidentWeights(std::unique_ptr<StoredWeights> stored, Operator
 /// Makes all matrices, and `packs` each layer as soon as it is made.
 void ResidentWeights::make_matrices(bool packs) {
   for (std::int64_t l = 0; l < config_.layers; ++l) {
-    const auto make = [&](Linear& linear) { linear.matrix = make_weight(linear.out(), linear.in); };
-    for_each_weight(blocks_[static_cast<std::size_t>(l)], make, [](Tensor&, ParameterRole) {});
+    for (Linear* linear : linears_of(blocks_[static_cast<std::size_t>(l)])) {
+      linear->matrix = make_weight(linear->out(), linear->in);
+    }
     if (packs) pack_layer(l);
   }
   outer_.head = make_weight(config_.vocabulary, config_.width);
@@ -61,16 +62,16 @@ void ResidentWeights::pack(Tensor flat) {
 }
 
 void ResidentWeights::pack_layer(std::int64_t layer) {
-  const auto matrix = [&](Linear& linear) {
+  Block& block = blocks_[static_cast<std::size_t>(layer)];
+  for (Linear* linear : linears_of(block)) {
     std::int64_t first_out = 0;
-    for (const Projection& p : linear.projections) {
-      pack_matrix(*linear.matrix, first_out, parameter(layer, p.weight));
+    for (const Projection& p : linear->projections) {
+      pack_matrix(*linear->matrix, first_out, parameter(layer, p.weight));
       first_out += p.rows;
     }
-  };
-  for_each_weight(
-      blocks_[static_cast<std::size_t>(layer)], matrix,
-      [&](Tensor& tensor, ParameterRole role) { tensor = vector(parameter(layer, role)); });
+  }
+  for_each_vector(
+      block, [&](Tensor& tensor, ParameterRole role) { tensor = vector(parameter(layer, role)); });
 }
 
 void ResidentWeights::pack_outer() {
@@ -113,9 +114,7 @@ std::vector<const PackedWeight*> ResidentWeights::packed_weights() const {
   std::vector<const PackedWeight*> all = {outer_.head.get()};
   if (outer_.own_embedding) all.push_back(outer_.own_embedding.get());
   for (const Block& block : blocks_) {
-    for_each_weight(
-        block, [&](const Linear& linear) { all.push_back(linear.matrix.get()); },
-        [](const Tensor&, ParameterRole) {});
+    for (const Linear* linear : linears_of(block)) all.push_back(linear->matrix.get());
   }
   return all;
 }

@@ -25,15 +25,15 @@ std::vector<ResidentWeights::Entry> ResidentWeights::entries() {
     all.push_back({"embedding", nullptr, &outer.embedding, config_.vocabulary, config_.width});
   }
   for (std::int64_t l = 0; l < config_.layers; ++l) {
-    const auto matrix = [&](Linear& linear) {
-      const std::string& name = parameter(l, linear.projections.front().weight).name;
-      all.push_back({name, &linear.matrix, nullptr, linear.out(), linear.in});
-    };
-    const auto vector = [&](Tensor& tensor, ParameterRole role) {
+    Block& block = blocks_[static_cast<std::size_t>(l)];
+    for (Linear* linear : linears_of(block)) {
+      const std::string& name = parameter(l, linear->projections.front().weight).name;
+      all.push_back({name, &linear->matrix, nullptr, linear->out(), linear->in});
+    }
+    for_each_vector(block, [&](Tensor& tensor, ParameterRole role) {
       const Parameter& one = parameter(l, role);
       all.push_back({one.name, nullptr, &tensor, 1, one.cols});
-    };
-    for_each_weight(blocks_[static_cast<std::size_t>(l)], matrix, vector);
+    });
   }
   return all;
 }

@@ -41,10 +41,9 @@ class OneLayer final : public WeightSource {
         flat_(layout_, weights.flat()),
         resident_(weights),
         block_(make_block(config_, layout_, 0)) {
-    for_each_weight(
-        block_,
-        [&](Linear& linear) { linear.matrix = operators_.make_weight(linear.out(), linear.in); },
-        [](Tensor&, ParameterRole) {});
+    for (Linear* linear : linears_of(block_)) {
+      linear->matrix = operators_.make_weight(linear->out(), linear->in);
+    }
   }
 
   const Block& acquire(std::int64_t layer) override {
@@ -52,23 +51,20 @@ class OneLayer final : public WeightSource {
     held_ = layer;
     acquired.push_back(layer);
     const RoleTensors& tensors = flat_.layer(layer);
-    for_each_weight(
-        block_,
-        [&](Linear& linear) {
-          std::int64_t first = 0;
-          for (const Projection& p : linear.projections) {
-            operators_.pack(*linear.matrix, first, tensors[p.weight]);
-            first += p.rows;
-          }
-        },
-        [&](Tensor& vector, ParameterRole role) { vector = tensors[role]; });
+    for (Linear* linear : linears_of(block_)) {
+      std::int64_t first = 0;
+      for (const Projection& p : linear->projections) {
+        operators_.pack(*linear->matrix, first, tensors[p.weight]);
+        first += p.rows;
+      }
+    }
+    for_each_vector(block_, [&](Tensor& vector, ParameterRole role) { vector = tensors[role]; });
     return block_;
   }
   void release(std::int64_t layer) override {
     EXPECT_EQ(held_, layer);
     held_.reset();
-    for_each_weight(
-        block_, [](Linear&) {}, [](Tensor& vector, ParameterRole) { vector = {}; });
+    for_each_vector(block_, [](Tensor& vector, ParameterRole) { vector = {}; });
   }
   const OuterWeights& outer() const override { return resident_.outer(); }
   bool is_trained() const override { return true; }
