@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <numeric>
 #include <utility>
@@ -162,15 +161,6 @@ std::string rendered_answer(const Turn& turn, const SftEncoding& encoding) {
   if (encoding.response) return encoding.response(turn.prompt, turn.response);
   if (!turn.response.reasoning.empty()) fail("the response has reasoning, which is not rendered");
   return turn.response.content;
-}
-
-/// Returns the text of `render`. Its Error is passed on with the place of the row.
-std::string rendered_at(const JsonRow& row, const std::function<std::string()>& render) {
-  try {
-    return render();
-  } catch (const Error& error) {
-    fail("{}: {}", row.place(), error.what());
-  }
 }
 
 /// Encodes the response with exactly one end, or with none if it was cut off.

@@ -32,13 +32,15 @@ Surrogate surrogate(const CispoOptions& options, const Formulation&) {
   });
   result.aggregations = {Aggregation::kTokenMean, Aggregation::kSequenceMean,
                          Aggregation::kConstant};
-  if (options.ceiling != kScaleRlCeiling) {
-    result.departures.push_back(fmt::format(
-        "policy_loss.cispo.ceiling is {}, but ScaleRL (arXiv:2510.13786) uses {}: the key is the "
-        "largest importance weight itself, not its distance from 1",
-        options.ceiling, kScaleRlCeiling));
-  }
   return result;
+}
+
+std::string departure(const CispoOptions& options, const Formulation&) {
+  if (options.ceiling == kScaleRlCeiling) return "";
+  return fmt::format(
+      "policy_loss.cispo.ceiling is {}, but ScaleRL (arXiv:2510.13786) uses {}: the key is the "
+      "largest importance weight itself, not its distance from 1",
+      options.ceiling, kScaleRlCeiling);
 }
 
 }  // namespace lie

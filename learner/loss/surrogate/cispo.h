@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "common/config/options.h"
 #include "learner/loss/surrogate/surrogate.h"
@@ -13,8 +14,7 @@ struct CispoOptions {
   static constexpr const char* kName = "cispo";
   static constexpr const char* kAbout =
       "-min(r, cispo.ceiling) A log-prob for a token with ratio r and advantage A, without "
-      "gradient "
-      "through r, so that each token keeps a gradient; aggregation token-mean by default";
+      "gradient through r, so that each token keeps a gradient; aggregation token-mean by default";
   static constexpr std::array kShortForms = {ShortForm{"cispo", {RatioLevel::kToken}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
 
@@ -25,6 +25,9 @@ void describe(FieldList& fields, CispoOptions& options);
 
 /// The ratio has no lower bound, as in the paper.
 Surrogate surrogate(const CispoOptions& options, const Formulation& formulation);
+
+/// Returns a warning if the settings differ from those of the paper, else an empty text.
+std::string departure(const CispoOptions& options, const Formulation& formulation);
 
 /// Returns -min(r, ceiling) A log_prob, whose slope counts the first factor as a constant.
 TokenLoss cispo_loss(Ratio ratio, double log_prob, double advantage, double ceiling);

@@ -11,6 +11,7 @@ namespace {
 
 struct ClipRange {
   double low, high;
+  bool operator==(const ClipRange&) const = default;
 };
 
 /// Returns whether a response's clipped loss is multiplied by its length.
@@ -22,6 +23,11 @@ bool is_luspo(const Formulation& formulation) {
 ClipRange usual_range(const Formulation& formulation) {
   if (formulation.level == RatioLevel::kToken) return {0.2, 0.2};
   return is_luspo(formulation) ? ClipRange{2e-3, 2.5e-3} : ClipRange{3e-4, 4e-4};
+}
+
+ClipRange range_of(const ClipOptions& options, const Formulation& formulation) {
+  const ClipRange usual = usual_range(formulation);
+  return {options.clip_low.value_or(usual.low), options.clip_high.value_or(usual.high)};
 }
 
 }  // namespace
@@ -65,25 +71,27 @@ TokenLoss clipped_loss(Ratio ratio, double advantage, double low, double high, d
 }
 
 Surrogate surrogate(const ClipOptions& options, const Formulation& formulation) {
-  const ClipRange usual = usual_range(formulation);
-  const double low = options.clip_low.value_or(usual.low);
-  const double high = options.clip_high.value_or(usual.high);
+  const auto [low, high] = range_of(options, formulation);
   Surrogate result;
-  result.losses = each_token([=, dual = options.dual_clip](const auto& input, std::size_t t) {
-    return clipped_loss(input.ratios[t], input.sequence.advantage, low, high, dual);
-  });
+  result.losses =
+      each_token([low, high, dual = options.dual_clip](const auto& input, std::size_t t) {
+        return clipped_loss(input.ratios[t], input.sequence.advantage, low, high, dual);
+      });
   result.aggregations = {Aggregation::kSequenceMean, Aggregation::kConstant};
   if (formulation.level == RatioLevel::kToken) {
     result.aggregations.push_back(Aggregation::kTokenMean);
   }
   result.range_above = high;
-  if (is_luspo(formulation) && (low != usual.low || high != usual.high)) {
-    result.departures.push_back(fmt::format(
-        "policy_loss.clip_low and clip_high are {} and {}, but those of LUSPO (arXiv:2602.05261) "
-        "are {} and {}",
-        low, high, usual.low, usual.high));
-  }
   return result;
+}
+
+std::string departure(const ClipOptions& options, const Formulation& formulation) {
+  const ClipRange range = range_of(options, formulation), usual = usual_range(formulation);
+  if (!is_luspo(formulation) || range == usual) return "";
+  return fmt::format(
+      "policy_loss.clip_low and clip_high are {} and {}, but those of LUSPO (arXiv:2602.05261) "
+      "are {} and {}",
+      range.low, range.high, usual.low, usual.high);
 }
 
 }  // namespace lie

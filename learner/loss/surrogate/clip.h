@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 
 #include "common/config/options.h"
 #include "learner/loss/surrogate/surrogate.h"
@@ -37,6 +38,9 @@ void check_options(const ClipOptions& options);
 
 /// Sequence ratios are defined with the sequence mean (GSPO) and the constant divisor (LUSPO).
 Surrogate surrogate(const ClipOptions& options, const Formulation& formulation);
+
+/// Returns a warning if the settings differ from those of the paper, else an empty text.
+std::string departure(const ClipOptions& options, const Formulation& formulation);
 
 /// Returns max(-A r, -A clip(r, 1 - low, 1 + high)), and with dual clip, if A < 0, at most -A c.
 TokenLoss clipped_loss(Ratio ratio, double advantage, double low, double high, double dual_clip);

@@ -40,14 +40,15 @@ Surrogate surrogate(const SapoOptions& options, const Formulation&) {
   });
   result.aggregations = {Aggregation::kSequenceMean, Aggregation::kTokenMean,
                          Aggregation::kConstant};
-  if (options.tau_negative < options.tau_positive) {
-    result.departures.push_back(fmt::format(
-        "policy_loss.sapo.tau_negative {} is below tau_positive {}, but SAPO (arXiv:2511.20347) "
-        "has it above, because gradients of negative advantages are less stable; it uses 1.05 and "
-        "1",
-        options.tau_negative, options.tau_positive));
-  }
   return result;
+}
+
+std::string departure(const SapoOptions& options, const Formulation&) {
+  if (options.tau_negative >= options.tau_positive) return "";
+  return fmt::format(
+      "policy_loss.sapo.tau_negative {} is below tau_positive {}, but SAPO (arXiv:2511.20347) has "
+      "it above, because gradients of negative advantages are less stable; it uses 1.05 and 1",
+      options.tau_negative, options.tau_positive);
 }
 
 }  // namespace lie

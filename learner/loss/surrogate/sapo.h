@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "common/config/options.h"
 #include "learner/loss/surrogate/surrogate.h"
@@ -28,6 +29,9 @@ void describe(FieldList& fields, SapoOptions& options);
 void check_options(const SapoOptions& options);
 
 Surrogate surrogate(const SapoOptions& options, const Formulation& formulation);
+
+/// Returns a warning if the settings differ from those of the paper, else an empty text.
+std::string departure(const SapoOptions& options, const Formulation& formulation);
 
 /// Returns -A (4 / tau) sigmoid(tau (r - 1)). Its slope is -A at r = 1.
 TokenLoss sapo_loss(Ratio ratio, double advantage, double tau);

@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,8 +50,6 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
-  /// Warnings: a sentence for each setting that differs from the one that the method's paper uses.
-  std::vector<std::string> departures = {};
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.

@@ -163,6 +163,17 @@ Surrogate chosen_surrogate(const SurrogateOptions& options) {
   return result;
 }
 
+std::string departure(const SurrogateOptions& options) {
+  std::string text;
+  const Formulation formulation = choice_of(options).formulation;
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { departure(chosen, formulation); }) {
+      text = departure(chosen, formulation);
+    }
+  });
+  return text;
+}
+
 std::string chosen_name(const SurrogateOptions& options) {
   if (options.algorithm != SurrogateOptions::kCustom) return options.algorithm;
   return fmt::format("{} with {} ratios", options.surrogate, name_of(ratio_level(options)));

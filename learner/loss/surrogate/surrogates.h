@@ -22,6 +22,7 @@ namespace lie {
 /// - kShortForms: its values of policy_loss.algorithm
 /// - describe() and surrogate(options, formulation)
 /// - kHasSection = false, if its keys are in policy_loss itself
+/// - departure(options, formulation), a warning if the settings differ from those of its paper
 /// - kOnlyLevel, if it is defined for one level of the ratio only
 /// - check_options(options), if options can contradict each other
 using SurrogateList = std::tuple<ClipOptions, CispoOptions, SapoOptions>;
@@ -59,6 +60,10 @@ Aggregation aggregation(const SurrogateOptions& options);
 
 /// Returns the surrogate that the options choose, in the formulation that they choose.
 Surrogate chosen_surrogate(const SurrogateOptions& options);
+
+/// Returns a warning if the settings of the chosen surrogate differ from those of its paper, else
+/// an empty text.
+std::string departure(const SurrogateOptions& options);
 
 /// Returns the options' choice in words for messages: "gspo", or "clip with token ratios".
 std::string chosen_name(const SurrogateOptions& options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "common/comm/environment.h"
 #include "model/operators/operators.h"
@@ -111,9 +112,9 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& warnin
 }
 
 /// Finds settings that differ from those of the loss's paper.
-void check_departures(const TrainConfig& config, std::vector<std::string>& warnings) {
-  const Surrogate surrogate = chosen_surrogate(config.policy_loss);
-  warnings.insert(warnings.end(), surrogate.departures.begin(), surrogate.departures.end());
+void check_departure(const TrainConfig& config, std::vector<std::string>& warnings) {
+  std::string text = departure(config.policy_loss);
+  if (!text.empty()) warnings.push_back(std::move(text));
 }
 
 /// Finds keys that are set but have no effect because of other keys.
@@ -150,7 +151,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_matrix_unit(config, warnings);
   check_rounding(config, warnings);
   check_staleness(config, warnings);
-  check_departures(config, warnings);
+  check_departure(config, warnings);
   check_idle_keys(config, warnings);
   check_prompts(config, training, warnings);
   return warnings;
