@@ -153,16 +153,6 @@ std::string unless_default(const std::string& field,
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
-/// Renders the messages. An Error of the template is passed on with the place of the row.
-std::string rendered(const JsonRow& row, const std::vector<ChatMessage>& messages,
-                     const RenderPrompt& render) {
-  try {
-    return render(messages);
-  } catch (const Error& error) {
-    fail("{}: {}", row.place(), error.what());
-  }
-}
-
 }  // namespace
 
 void describe(FieldList& fields, PromptOptions& options) {
@@ -240,7 +230,8 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
   std::string& last = messages.back().content;
   if (!choices.empty()) last += choice_lines(choices);
   last += options.prompt_suffix;
-  return render ? rendered(row, messages, render) : joined_contents(messages);
+  if (!render) return joined_contents(messages);
+  return rendered_at(row, [&] { return render(messages); });
 }
 
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,

@@ -219,6 +219,14 @@ void require_learned(const JsonRow& row) {
   fail("{}: the row is marked as not to be learned (weight 0); remove the row", row.place());
 }
 
+std::string rendered_at(const JsonRow& row, const std::function<std::string()>& render) {
+  try {
+    return render();
+  } catch (const Error& error) {
+    fail("{}: {}", row.place(), error.what());
+  }
+}
+
 bool has_media_placeholder(std::string_view text) {
   return std::ranges::any_of(kMediaPlaceholders, [&](std::string_view placeholder) {
     return text.find(placeholder) != std::string_view::npos;

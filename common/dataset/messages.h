@@ -1,6 +1,7 @@
 // Chat messages in rows of published datasets, and the fields beside them that trainers use.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,9 @@ std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string
 
 /// Throws Error if a field of the row marks it, or some of its tokens, as not to be learned.
 void require_learned(const JsonRow& row);
+
+/// Returns the text of `render`. Its Error is passed on with the place of the row.
+std::string rendered_at(const JsonRow& row, const std::function<std::string()>& render);
 
 /// Returns whether a text contains the placeholder of an image, video or audio, such as <image>.
 bool has_media_placeholder(std::string_view text);
