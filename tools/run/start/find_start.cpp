@@ -74,13 +74,13 @@ std::int64_t end_of_run(const TrainConfig& config, std::int64_t logged_step) {
 
 /// Returns the stage of the run that begins at `start`: up to the first change of settings after
 /// it, or up to the end of the run.
-RunStart with_part(RunStart start, const TrainConfig& config) {
+RunStart with_stage(RunStart start, const TrainConfig& config) {
   start.last_step = end_of_run(config, std::max(start.step, start.logged_step));
   const std::vector<FormerConfig> former = former_configs(config.run.directory);
-  const auto part = std::ranges::upper_bound(former, start.step, {}, &FormerConfig::last_step);
-  if (part == former.end()) return start;
-  start.last_step = std::min(part->last_step, start.last_step);
-  start.settings = part->path;
+  const auto stage = std::ranges::upper_bound(former, start.step, {}, &FormerConfig::last_step);
+  if (stage == former.end()) return start;
+  start.last_step = std::min(stage->last_step, start.last_step);
+  start.settings = stage->path;
   return start;
 }
 
@@ -96,11 +96,11 @@ SavedSteps recover_saved_steps(const TrainConfig& config) {
 RunStart find_start(const TrainConfig& config, const SavedSteps& saved) {
   RunStart start = saved.checkpoint;
   start.logged_step = std::min(saved.logged_step, config.run.steps);
-  return with_part(early_enough(std::move(start), config), config);
+  return with_stage(early_enough(std::move(start), config), config);
 }
 
 RunStart expected_start(const TrainConfig& config) {
-  RunStart start = with_part(start_of(config, find_valid_checkpoint), config);
+  RunStart start = with_stage(start_of(config, find_valid_checkpoint), config);
   start.logged_step = start.step;
   return start;
 }
