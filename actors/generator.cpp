@@ -13,6 +13,19 @@ std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions
   return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
 }
 
+/// Returns the tokens that are not drawn before a response's minimum length. Throws Error if the
+/// options name one that the model does not have.
+std::vector<std::int32_t> barred_ids(const ModelConfig& model, const RolloutOptions& options) {
+  std::vector<std::int32_t> ids = end_ids(model, options);
+  for (const std::int64_t id : options.barred_ids) {
+    if (id >= model.vocabulary) {
+      fail("rollout.barred_ids has {}, but the model's vocabulary is {}", id, model.vocabulary);
+    }
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
+  return ids;
+}
+
 void check_prompt(const Prompt& prompt, std::span<const std::int32_t> ids,
                   std::int64_t vocabulary) {
   if (ids.empty()) {
@@ -43,6 +56,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       vocabulary_(model.vocabulary),
       options_(options),
       end_ids_(end_ids(model, options)),
+      barred_ids_(barred_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
       on_device_(!operators.place().is_host()),

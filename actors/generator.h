@@ -162,6 +162,7 @@ class Generator {
   // The tokens of a pass: generator_tokens.cpp.
   void keep_first_logits(Tensor logits);
   void draw_next(Running& running, std::int64_t row);
+  void bar_ends(Tensor logits, std::int64_t decoded);
   void sample_tokens(Tensor logits, std::int64_t decoded);
   void append_unknown_tokens();
   void receive_tokens(PendingTokens& pending);
@@ -197,6 +198,7 @@ class Generator {
   const std::int64_t vocabulary_;
   const RolloutOptions options_;
   const std::vector<std::int32_t> end_ids_;
+  const std::vector<std::int32_t> barred_ids_;  // end_ids_ and options_.barred_ids
   const std::uint64_t seed_;
   const EncodePrompt encode_;
   const bool on_device_;
@@ -206,15 +208,16 @@ class Generator {
   std::vector<std::int32_t> host_ids_;
   std::vector<float> host_log_probs_;
   std::int64_t samples_to_begin_ = 0;
-  std::list<Group> groups_;        // oldest first; Running holds their addresses
-  std::vector<Running> running_;   // oldest first; all are older than every waiting sample
-  std::vector<Draw> draws_;        // of this pass, for responses whose tokens are all prefilled
-  PendingTokens pending_;          // tokens that draws_ draw
-  PendingTokens previous_;         // tokens of the previous pass; empty between passes
-  std::vector<DecodeRow> rows_;    // of this pass
-  std::vector<Group*> prefilled_;  // groups whose prompts these rows complete
-  std::int64_t new_pages_ = 0;     // that these rows will take
-  std::int64_t prefill_rows_left_ = 0;  // rows left in this pass besides one for each response
+  std::list<Group> groups_;       // oldest first; Running holds their addresses
+  std::vector<Running> running_;  // oldest first; all are older than every waiting sample
+  std::vector<Draw> draws_;       // of this pass, for responses whose tokens are all prefilled
+  std::vector<std::int32_t> barred_rows_;  // of the logits of this pass's too short responses
+  PendingTokens pending_;                  // tokens that draws_ draw
+  PendingTokens previous_;                 // tokens of the previous pass; empty between passes
+  std::vector<DecodeRow> rows_;            // of this pass
+  std::vector<Group*> prefilled_;          // groups whose prompts these rows complete
+  std::int64_t new_pages_ = 0;             // that these rows will take
+  std::int64_t prefill_rows_left_ = 0;     // rows left in this pass besides one for each response
   std::int64_t finished_responses_ = 0, finished_tokens_ = 0;
   std::int64_t version_ = 0;   // of the policy's weights
   bool follows_plan_ = false;  // a ticket had a plan of policy versions

@@ -46,9 +46,29 @@ void Generator::draw_next(Running& running, std::int64_t row) {
                     .key = key_of(seed_, ticket, running.number(), index)});
 }
 
+/// Bars the ends in responses below their minimum length. Samples of one group share a row of kept
+/// logits, and all of them draw their first token from it.
+void Generator::bar_ends(Tensor logits, std::int64_t decoded) {
+  barred_rows_.clear();
+  std::int64_t in_flight = 0;
+  for (std::size_t i = 0; i < draws_.size(); ++i) {
+    const DrawnToken& drawn = pending_.tokens[i];
+    const std::int64_t shortest = sampling(drawn.group->rollout.ticket).min_response_tokens;
+    if (static_cast<std::int64_t>(drawn.index) >= shortest) continue;
+    barred_rows_.push_back(static_cast<std::int32_t>(draws_[i].row));
+    if (static_cast<std::int64_t>(i) < decoded) ++in_flight;
+  }
+  if (barred_rows_.empty()) return;
+  const Indices rows = operators_.upload(barred_rows_), ids = operators_.upload(barred_ids_);
+  const std::int64_t begun = std::ssize(barred_rows_) - in_flight;
+  if (in_flight > 0) operators_.bar(logits, rows.from(0, in_flight), ids);
+  if (begun > 0) operators_.bar(first_logits_.all(), rows.from(in_flight, begun), ids);
+}
+
 /// The first `decoded` draws use their row of `logits`, the others use the kept logits of their
 /// prompt.
 void Generator::sample_tokens(Tensor logits, std::int64_t decoded) {
+  bar_ends(logits, decoded);
   const std::int64_t count = std::ssize(draws_), begun = count - decoded;
   const std::span<const Draw> draws(draws_);
   const DrawnTokens drawn = DrawnTokens{ids_.view(), log_probs_.view()}.from(0, count);

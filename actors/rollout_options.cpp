@@ -19,12 +19,21 @@ void add_drawing(FieldList& fields, SamplingOptions& options) {
              {.help = "Tokens are drawn from this many likeliest ones. 0: from all.", .min = 0});
 }
 
+void add_min_length(FieldList& fields, SamplingOptions& options) {
+  fields.add("min_response_tokens", options.min_response_tokens,
+             {.help = "Forced length: before this length the ends of sequence and "
+                      "rollout.barred_ids are not drawn; the next token is drawn from the others.",
+              .unit = "tokens",
+              .min = 0});
+}
+
 }  // namespace
 
 void describe(FieldList& fields, SamplingOptions& options) {
   add_drawing(fields, options);
   fields.add("max_response_tokens", options.max_response_tokens,
              {.help = "Responses are cut at this length.", .unit = "tokens", .min = 1});
+  add_min_length(fields, options);
 }
 
 void describe_evaluation(FieldList& fields, SamplingOptions& options) {
@@ -34,6 +43,7 @@ void describe_evaluation(FieldList& fields, SamplingOptions& options) {
                       "32768, or fewer if the model has fewer positions.",
               .unit = "tokens",
               .min = 0});
+  add_min_length(fields, options);
 }
 
 void describe(FieldList& fields, RolloutOptions& options) {
@@ -63,6 +73,11 @@ void describe(FieldList& fields, RolloutOptions& options) {
        .min = 0});
   fields.add("end_of_sequence_tokens", options.end_of_sequence_tokens,
              {"Names of tokens that end a response, in addition to end_of_sequence_ids."});
+  fields.add(
+      "barred_ids", options.barred_ids,
+      {.help = "Token ids that, like the ends, are not drawn before min_response_tokens: for "
+               "example the token that begins an answer.",
+       .min = 0});
   fields.add("in_flight_weights", options.in_flight_weights,
              {{"finish", InFlightWeights::kFinish},
               {"keep_cache", InFlightWeights::kKeepCache},
@@ -78,6 +93,12 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .unit = "ms",
               .min = 0,
               .max = 60000});
+}
+
+void check_lengths(const SamplingOptions& options, std::string_view section) {
+  if (options.min_response_tokens <= options.max_response_tokens) return;
+  fail("{0}.min_response_tokens {1} is more than {0}.max_response_tokens {2}: lower it", section,
+       options.min_response_tokens, options.max_response_tokens);
 }
 
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/config/options.h"
@@ -17,6 +18,9 @@ struct SamplingOptions {
   double top_p = 1.0;
   std::int64_t top_k = 0;
   std::int64_t max_response_tokens = 8192;
+  /// A response does not end before this length. Log-probs of its tokens up to there are those of
+  /// the policy without its ends, so it cannot be trained on.
+  std::int64_t min_response_tokens = 0;
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
@@ -30,8 +34,8 @@ enum class InFlightWeights : std::uint8_t {
   kRecomputeCache,  // they continue after the new weights have computed the KV cache again
 };
 
-/// Options of generation. Only `sampling`, `evaluation`, max_prompt_tokens, the ends of sequence
-/// and in_flight_weights can change a token.
+/// Options of generation. Only `sampling`, `evaluation`, max_prompt_tokens, the ends of sequence,
+/// barred_ids and in_flight_weights can change a token.
 struct RolloutOptions {
   std::int64_t slots = 128;
   std::int64_t max_prompt_tokens = 1024;
@@ -40,6 +44,7 @@ struct RolloutOptions {
   bool preemption = true;
   std::vector<std::int64_t> end_of_sequence_ids = {};
   std::vector<std::string> end_of_sequence_tokens = {};
+  std::vector<std::int64_t> barred_ids = {};  // not drawn before min_response_tokens, like the ends
   InFlightWeights in_flight_weights = InFlightWeights::kFinish;
   std::int64_t pass_milliseconds = 0;
   SamplingOptions sampling = {};
@@ -54,6 +59,9 @@ struct RolloutOptions {
 
 /// Lists all fields except `sampling` and `evaluation`, which commands add where they apply.
 void describe(FieldList& fields, RolloutOptions& options);
+
+/// Throws Error if the shortest allowed response is longer than the longest.
+void check_lengths(const SamplingOptions& options, std::string_view section);
 
 /// Throws Error if the longest prompt and response together exceed the model's positions.
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model);

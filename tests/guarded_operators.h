@@ -146,6 +146,9 @@ class GuardedOperators : public Operators {
   void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {
     call(&Operators::look_up_drawn, tokens, drawn, to);
   }
+  void bar(Tensor logits, Indices rows, Indices ids) override {
+    call(&Operators::bar, logits, rows, ids);
+  }
   void gather_rows(Tensor x, Indices rows, Tensor y) override {
     call(&Operators::gather_rows, x, rows, y);
   }

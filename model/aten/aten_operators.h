@@ -7,6 +7,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -133,6 +134,13 @@ class AtenOperators : public Operators {
   void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {
     const at::Tensor known = tensor(tokens), places = (-1 - known).clamp_min(0);
     vector(to).copy_(at::where(known.lt(0), vector(drawn).index_select(0, places), known));
+  }
+  void bar(Tensor logits, Indices rows, Indices ids) override {
+    const Tensor all{logits.data, 1, (logits.rows - 1) * logits.stride + logits.cols,
+                     logits.rows * logits.stride, logits.dtype};
+    const at::Tensor some = tensor(rows).to(at::kLong), barred = tensor(ids).to(at::kLong);
+    const at::Tensor places = (some.unsqueeze(1) * logits.stride + barred.unsqueeze(0)).view({-1});
+    vector(all).index_fill_(0, places, -std::numeric_limits<double>::infinity());
   }
   void gather_rows(Tensor x, Indices rows, Tensor y) override {
     tensor(y).copy_(tensor(x).index_select(0, tensor(rows)));

@@ -143,6 +143,7 @@ class CpuOperators : public Operators {
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override;
   void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override;
+  void bar(Tensor logits, Indices rows, Indices ids) override;
   void gather_rows(Tensor x, Indices rows, Tensor y) override;
   void scatter_rows(Tensor y, Indices rows, Tensor x) override;
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override;

@@ -118,6 +118,14 @@ void RowSampler::collect(double floor) {
   }
 }
 
+void CpuOperators::bar(Tensor logits, Indices rows, Indices ids) {
+  for (const std::int32_t r : std::span(rows.data, static_cast<std::size_t>(rows.count))) {
+    for (const std::int32_t id : std::span(ids.data, static_cast<std::size_t>(ids.count))) {
+      row(logits, r)[id] = -std::numeric_limits<float>::infinity();
+    }
+  }
+}
+
 void CpuOperators::sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) {
   const auto count = static_cast<std::int64_t>(draws.size());
   auto* ids = static_cast<std::int32_t*>(drawn.ids.data);

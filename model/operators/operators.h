@@ -281,6 +281,9 @@ class Operators {
   virtual void log_probs_backward(Tensor logits, Indices targets, float temperature,
                                   Tensor entropies, Tensor log_sum, Tensor d_log_probs,
                                   Tensor d_entropies) = 0;
+  /// logits[rows[i], ids[j]] = -infinity for all i and j, so that no draw gives these tokens. Rows
+  /// may occur more than once.
+  virtual void bar(Tensor logits, Indices rows, Indices ids) = 0;
   /// Draws one token for each of `draws` from its row of logits [*, V] fp32. Writes the token's id
   /// and its log-prob over the whole vocabulary. The log-prob equals what log_probs() gives that
   /// row at the draw's temperature (1 for greedy draws). It is bit-identical for the CPU operators,

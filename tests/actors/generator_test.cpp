@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "tests/actors/generated.h"
 #include "tests/host_memory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -164,6 +165,42 @@ TEST(Generator, OptionsOverrideTheModelsEndTokens) {
       EXPECT_EQ(response.finish, FinishReason::kEndOfSequence);
     }
   }
+}
+
+TEST(Generator, AForcedResponseDoesNotEndBeforeItsMinimumLength) {
+  LetterPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  for (std::int64_t id = 0; id < 20; ++id) options.end_of_sequence_ids.push_back(id);
+  options.barred_ids = {20, 21};
+  options.sampling.min_response_tokens = 7;
+  std::int64_t ended = 0, barred = 0;
+  for (const auto& [number, group] : generate(policy, options, some_tickets())) {
+    for (const Response& response : group.responses) {
+      ASSERT_GE(response.ids.size(), 7U);
+      for (std::size_t i = 0; i < 7; ++i) EXPECT_GE(response.ids[i], 22) << number << " at " << i;
+      for (const std::int32_t id : response.ids) barred += id == 20 || id == 21;
+      ended += response.finish == FinishReason::kEndOfSequence;
+    }
+  }
+  EXPECT_GT(ended, 0) << "responses end after the minimum";
+  EXPECT_GT(barred, 0) << "barred tokens are drawn after the minimum";
+}
+
+TEST(Generator, SlotsChangeNoTokenOfForcedResponses) {
+  LetterPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.sampling.min_response_tokens = 20;
+  const Groups all = generate(policy, options, some_tickets());
+  options.slots = 2;
+  expect_same(all, generate(policy, options, some_tickets()));
+}
+
+TEST(Generator, ABarredTokenOutsideTheVocabularyIsRefused) {
+  LetterPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.barred_ids = {1 << 20};
+  EXPECT_NE(error_of([&] { policy.generator(options); }).find("rollout.barred_ids has 1048576"),
+            std::string::npos);
 }
 
 TEST(Generator, EvaluationHasItsOwnSamplingOptionsAndRandomStream) {

@@ -140,6 +140,29 @@ TEST_P(Sampling, TokensOfZeroProbabilityAreNeverDrawn) {
   EXPECT_EQ(reachable(logits, {.top_k = 150}), (std::set<std::int32_t>{70, 130}));
 }
 
+TEST_P(Sampling, BarredTokensAreNeverDrawnInTheirRows) {
+  const Logits logits = logits_of({0.7, 0.1, 0.1, 0.1});
+  const Buffer rows = operators_->allocate(3, 4, DType::kFloat32);
+  for (int r = 0; r < 3; ++r) operators_->copy_from_host(logits, rows.view().rows_at(r, 1));
+  std::vector<Draw> draws;
+  for (std::uint32_t i = 0; i < 900; ++i) draws.push_back({.row = i % 3, .key = {.index = i}});
+  const std::vector<std::int32_t> some = {2, 0, 2}, barred = {0, 3};
+  operators_->begin_pass();
+  operators_->bar(rows.view(), operators_->upload(some), operators_->upload(barred));
+  const Drawn drawn = sample(*operators_, rows.view(), draws);
+  std::vector<std::set<std::int32_t>> reached(3);
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    reached[i % 3].insert(drawn.ids[i]);
+    const double expected =
+        i % 3 == 1 ? static_cast<double>(logits[static_cast<std::size_t>(drawn.ids[i])])
+                   : std::log(0.5);
+    EXPECT_NEAR(drawn.log_probs[i], expected, 1e-5);
+  }
+  EXPECT_EQ(reached[0], (std::set<std::int32_t>{1, 2}));
+  EXPECT_EQ(reached[1], (std::set<std::int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(reached[2], (std::set<std::int32_t>{1, 2}));
+}
+
 TEST_P(Sampling, FrequenciesFollowTheSoftmax) {
   const Logits logits = random_logits(300, 2.0F);
   std::vector<int> counts(logits.size());

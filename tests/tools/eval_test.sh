@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# eval and reference-lengths give bit-identical results on any number of ranks and after kills at
+# eval, reference-lengths and forecast give bit-identical results on any number of ranks and after kills at
 # any moment.
 # eval_test.sh BIN WORK
 set -euo pipefail
@@ -98,4 +98,17 @@ if "$BIN/lie_cluster" data "$parquet" >"$WORK/data.txt" 2>&1; then
 else
   grep -q 'does not read Parquet' "$WORK/data.txt" || { cat "$WORK/data.txt"; fail "the data command does not report missing Parquet support"; }
 fi
-echo "eval and reference-lengths: identical on 1 and 3 ranks and after kills (${sizes[*]} bytes)"
+
+# forecast: one process and three ranks print and write the same.
+for ranks in 1 3; do
+  mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" forecast "$small" --prompts 40 --samples 4 --lengths 30 \
+    --json "$WORK/f$ranks.json" --html "$WORK/f$ranks.html" >"$WORK/f$ranks.txt" 2>"$WORK/f$ranks.log" ||
+    { cat "$WORK/f$ranks.log"; fail "forecast failed on $ranks ranks"; }
+done
+for kind in txt json html; do cmp "$WORK/f1.$kind" "$WORK/f3.$kind" || fail "forecast differs between one and three ranks"; done
+jq -e '.prompts == 40 and .forced[0].mean_tokens >= 30 and .mean_tokens < 30' "$WORK/f1.json" >"$WORK/jq.out" ||
+  { cat "$WORK/f1.json"; fail "forced responses are not longer"; }
+if train 1 "$WORK/forced" --set rollout.min_response_tokens=9 >"$WORK/forced.log" 2>&1; then fail "train accepts forced lengths"; fi
+grep -q 'rollout.min_response_tokens is 9: responses of a forced length are not drawn from the policy' "$WORK/forced.log" ||
+  { cat "$WORK/forced.log"; fail "train does not explain why it refuses forced lengths"; }
+echo "eval, reference-lengths and forecast: identical on 1 and 3 ranks and after kills (${sizes[*]} bytes)"

@@ -10,6 +10,7 @@
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
 #include "tools/eval/eval_command.h"
+#include "tools/eval/forecast_command.h"
 
 namespace lie {
 namespace {
@@ -19,6 +20,7 @@ void add_commands(CLI::App& program, JobCommand& in_job, ProcessCommand& without
   add_sft(program, in_job);
   add_eval(program, in_job);
   add_reference_lengths(program, in_job);
+  add_forecast(program, in_job);
   add_data(program, without_job);
   add_init(program, without_job);
   add_tokenize(program, without_job);

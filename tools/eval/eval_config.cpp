@@ -27,7 +27,8 @@ void rename_keys(FieldList& fields) {
   fields.rename("eval.keep_binding", "roles.keep_binding");
   fields.rename("eval", "evaluation");
   fields.rename("table", "evaluation");
-  for (const char* key : {"temperature", "top_p", "top_k", "max_response_tokens"}) {
+  for (const char* key :
+       {"temperature", "top_p", "top_k", "max_response_tokens", "min_response_tokens"}) {
     fields.rename(fmt::format("rollout.{}", key), fmt::format("evaluation.{}", key));
   }
   fields.rename("coverage.unit", "reward.coverage.unit");
@@ -82,6 +83,7 @@ void fit_to_model(EvalConfig& config, const ModelConfig& model) {
   }
   const std::int64_t left = model.max_positions - prompt_limit;
   if (limit == 0) limit = std::max<std::int64_t>(1, std::min(kMostTokens, left));
+  check_lengths(config.rollout.evaluation, "evaluation");
   config.rollout.sampling = config.rollout.evaluation;
   std::erase_if(config.table.budgets, [&](std::int64_t budget) { return budget > limit; });
 }

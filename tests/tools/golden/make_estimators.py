@@ -3,7 +3,8 @@
 
     make_estimators.py      (needs numpy and scipy)
 
-pass@k is computed by counting all subsets of the samples, with exact fractions, and maj@k by Python's Counter. Wilson's
+pass@k is computed by counting all subsets of the samples, with exact fractions, and maj@k by Python's Counter. The slope within prompts
+is a regression with a dummy variable for each prompt, and its standard error the sandwich formula in matrices. Wilson's
 interval is found by bisection of the score test that it inverts. Normal quantiles come from Python's statistics, Student's
 from scipy. Bootstrap intervals use numpy's generator. Its draws differ from those of the programs, so these intervals agree
 only up to the bootstrap's own noise.
@@ -62,6 +63,24 @@ def bootstrap(strata, confidence, resamples=200000):
     return [float(np.mean([np.mean(s) for s in strata])), *map(float, np.quantile(means, [tail, 1 - tail]))]
 
 
+def slope_within(prompts):
+    """The last coefficient of correctness on prompt dummies and length, with its cluster-robust interval."""
+    rows, y, groups = [], [], []
+    for i, samples in enumerate(prompts):
+        for tokens, correct in samples:
+            rows.append([float(i == j) for j in range(len(prompts))] + [tokens])
+            y.append(correct)
+            groups.append(i)
+    x, y, groups = np.array(rows), np.array(y, float), np.array(groups)
+    inverse = np.linalg.inv(x.T @ x)
+    coefficients = inverse @ x.T @ y
+    residuals = y - x @ coefficients
+    scores = np.array([x[groups == g].T @ residuals[groups == g] for g in range(len(prompts))])
+    variance = inverse @ (scores.T @ scores) @ inverse * len(prompts) / (len(prompts) - 1)
+    half = stats.t.ppf(0.975, len(prompts) - 1) * np.sqrt(variance[-1, -1])
+    return [float(coefficients[-1]), float(coefficients[-1] - half), float(coefficients[-1] + half)]
+
+
 def main():
     generator = np.random.default_rng(3)
     passes = [{"n": n, "right": c, "k": k, "value": float(pass_at_k(n, c, k))}
@@ -87,9 +106,16 @@ def main():
     quantiles = [{"p": p, "value": NormalDist().inv_cdf(p)} for p in (0.5, 0.6, 0.9, 0.975, 0.9999, 0.01)]
     students = [{"share": share, "degrees": n, "value": float(stats.t.ppf(0.5 + share / 2, n))}
                 for share in (0.5, 0.95, 0.99) for n in (1, 2, 3, 10, 30, 31, 32, 60, 127, 1000, 99999)]
+    slopes = []
+    generator = np.random.default_rng(5)
+    for count, samples in ((2, 2), (5, 8), (30, 4)):
+        prompts = [[[float(t), int(c)] for t, c in zip(generator.integers(5, 60, samples),
+                                                       generator.integers(0, 2, samples))] for _ in range(count)]
+        value, low, high = slope_within(prompts)
+        slopes.append({"prompts": prompts, "value": value, "low": low, "high": high})
     with open(os.path.join(HERE, "estimators.json"), "w") as out:
         json.dump({"pass_at_k": passes, "majority_at_k": majorities, "wilson": wilsons, "bootstrap": boots,
-                   "normal_quantile": quantiles, "student": students}, out, separators=(",", ":"))
+                   "normal_quantile": quantiles, "student": students, "slope_within_prompts": slopes}, out, separators=(",", ":"))
 
 
 if __name__ == "__main__":

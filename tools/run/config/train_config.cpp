@@ -33,6 +33,13 @@ void check_schedule(const TrainConfig& config) {
 }
 
 void check_sampling(const TrainConfig& config) {
+  if (config.rollout.sampling.min_response_tokens > 0) {
+    fail(
+        "rollout.min_response_tokens is {}: responses of a forced length are not drawn from the "
+        "policy, so training on them would be biased; use evaluation.min_response_tokens, or "
+        "lie_cluster forecast",
+        config.rollout.sampling.min_response_tokens);
+  }
   if (config.rollout.sampling.temperature > 0) return;
   fail(
       "rollout.temperature is 0: greedy responses of a group are all the same, and log-probs at "
@@ -73,6 +80,7 @@ void check(const TrainConfig& config) {
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
   check_sampling(config);
+  check_lengths(config.rollout.evaluation, "evaluation");
   check_in_flight_weights(config);
   check_schedule(config);
   check_options(config.advantage);

@@ -1,0 +1,245 @@
+#include "tools/eval/forecast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+
+#include "common/base/error.h"
+
+namespace lie::evaluation {
+namespace {
+
+using Samples = std::span<const ForecastSample>;
+
+double accuracy_of(Samples samples) {
+  const auto correct = std::ranges::count_if(samples, &ForecastSample::correct);
+  return static_cast<double>(correct) / static_cast<double>(samples.size());
+}
+
+double mean_tokens_of(Samples samples) {
+  double tokens = 0;
+  for (const ForecastSample& sample : samples) tokens += sample.tokens;
+  return tokens / static_cast<double>(samples.size());
+}
+
+/// Returns the mean over prompts of what `value` gives for the samples of each.
+template <typename Value>
+double mean_over(const std::vector<PromptSamples>& prompts, const Value& value) {
+  double sum = 0;
+  for (const PromptSamples& samples : prompts) sum += value(samples);
+  return sum / static_cast<double>(prompts.size());
+}
+
+double cut_share(const std::vector<PromptSamples>& prompts) {
+  return mean_over(prompts, [](const PromptSamples& samples) {
+    return static_cast<double>(std::ranges::count_if(samples, &ForecastSample::cut)) /
+           static_cast<double>(samples.size());
+  });
+}
+
+Estimate accuracy_over(const std::vector<PromptSamples>& prompts) {
+  std::vector<double> values;
+  for (const PromptSamples& samples : prompts) values.push_back(accuracy_of(samples));
+  return mean_interval(values);
+}
+
+StratumGain stratum_gain(std::span<const double> gains) {
+  if (gains.empty()) return {};
+  return {std::ssize(gains), mean_interval(gains)};
+}
+
+LengthGain gain_of(const ForcedSamples& forced, const std::vector<PromptSamples>& natural) {
+  LengthGain result{.tokens = forced.tokens,
+                    .accuracy = accuracy_over(forced.prompts),
+                    .mean_tokens = evaluation::mean_tokens(forced.prompts),
+                    .cut = cut_share(forced.prompts)};
+  std::vector<double> all, none_correct, some_correct, all_correct;
+  for (std::size_t i = 0; i < natural.size(); ++i) {
+    const Samples samples = natural[i], first = samples.first(samples.size() / 2);
+    const double here = accuracy_of(forced.prompts[i]), before = accuracy_of(first);
+    all.push_back(here - accuracy_of(samples));
+    auto& stratum = before == 0 ? none_correct : before == 1 ? all_correct : some_correct;
+    stratum.push_back(here - accuracy_of(samples.subspan(first.size())));
+  }
+  result.gain = mean_interval(all);
+  result.none_correct = stratum_gain(none_correct);
+  result.some_correct = stratum_gain(some_correct);
+  result.all_correct = stratum_gain(all_correct);
+  return result;
+}
+
+ForecastCase outcome_of(const Estimate& natural_gain, const Estimate& gain) {
+  if (natural_gain.low > 0 && natural_gain.value >= kWorthwhileGain) {
+    return ForecastCase::kLengthensByItself;
+  }
+  if (gain.low > 0) return ForecastCase::kLengthPays;
+  return gain.high < kWorthwhileGain ? ForecastCase::kLengthDoesNotPay : ForecastCase::kUndecided;
+}
+
+const char* name_of(ForecastCase outcome) {
+  switch (outcome) {
+    case ForecastCase::kLengthensByItself: return "lengthens_by_itself";
+    case ForecastCase::kLengthPays: return "length_pays";
+    case ForecastCase::kLengthDoesNotPay: return "length_does_not_pay";
+    case ForecastCase::kUndecided: break;
+  }
+  return "undecided";
+}
+
+std::string interval_text(const Estimate& estimate) {
+  return fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]", estimate.value, estimate.low, estimate.high);
+}
+
+std::string stratum_text(const char* name, const StratumGain& stratum) {
+  if (stratum.prompts == 0) return "";
+  return fmt::format("    prompts with {} correct: {}, {} prompts\n", name,
+                     interval_text(stratum.gain), stratum.prompts);
+}
+
+nlohmann::json stratum_json(const StratumGain& stratum) {
+  return {{"prompts", stratum.prompts}, {"gain", stratum.gain}};
+}
+
+}  // namespace
+
+double mean_tokens(const std::vector<PromptSamples>& prompts) {
+  return mean_over(prompts, mean_tokens_of);
+}
+
+Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts) {
+  struct Sums {
+    double lengths = 0, products = 0;  // of squared deviations, and of deviations' products
+  };
+  std::vector<Sums> of_prompts;
+  double lengths = 0, products = 0;
+  for (const PromptSamples& samples : prompts) {
+    const double middle = mean_tokens_of(samples), accuracy = accuracy_of(samples);
+    Sums& sums = of_prompts.emplace_back();
+    for (const ForecastSample& sample : samples) {
+      const double length = sample.tokens - middle;
+      sums.lengths += length * length;
+      sums.products += length * ((sample.correct ? 1.0 : 0.0) - accuracy);
+    }
+    lengths += sums.lengths;
+    products += sums.products;
+  }
+  const double slope = lengths > 0 ? products / lengths : 0;
+  if (lengths == 0 || prompts.size() < 2) return {slope, slope, slope};
+  double squares = 0;
+  for (const Sums& sums : of_prompts) {
+    const double score = sums.products - slope * sums.lengths;
+    squares += score * score;
+  }
+  const auto count = static_cast<double>(prompts.size());
+  const double half = student_quantile(0.95, std::ssize(prompts) - 1) *
+                      std::sqrt(squares * count / (count - 1)) / lengths;
+  return {slope, slope - half, slope + half};
+}
+
+double length_deviation(const std::vector<PromptSamples>& prompts) {
+  double squares = 0, degrees = 0;
+  for (const PromptSamples& samples : prompts) {
+    const double middle = mean_tokens_of(samples);
+    for (const ForecastSample& sample : samples) {
+      squares += (sample.tokens - middle) * (sample.tokens - middle);
+    }
+    degrees += static_cast<double>(samples.size()) - 1;
+  }
+  return degrees > 0 ? std::sqrt(squares / degrees) : 0;
+}
+
+Forecast forecast_of(const ForecastSamples& samples) {
+  const std::vector<PromptSamples>& natural = samples.natural;
+  if (natural.empty() || samples.forced.empty()) fail("a forecast needs prompts and a length");
+  Forecast result{.prompts = std::ssize(natural),
+                  .samples_per_prompt = std::ssize(natural.front()),
+                  .accuracy = accuracy_over(natural),
+                  .mean_tokens = evaluation::mean_tokens(natural),
+                  .cut = cut_share(natural),
+                  .slope = slope_within_prompts(natural),
+                  .length_deviation = evaluation::length_deviation(natural)};
+  result.groups_without_correct = mean_over(
+      natural, [](const PromptSamples& prompt) { return accuracy_of(prompt) == 0 ? 1.0 : 0.0; });
+  for (const ForcedSamples& forced : samples.forced) {
+    result.gains.push_back(gain_of(forced, natural));
+  }
+  std::ranges::sort(result.gains, {}, &LengthGain::tokens);
+  result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain);
+  return result;
+}
+
+std::string outcome_text(const Forecast& forecast) {
+  const std::int64_t tokens = forecast.gains.back().tokens;
+  switch (forecast.outcome) {
+    case ForecastCase::kLengthensByItself:
+      return "Longer responses are correct more often already: GSPO lengthens them by itself. "
+             "Compare it with LIE, or set reward.length.enabled=false";
+    case ForecastCase::kLengthPays:
+      return fmt::format(
+          "Forced to {} tokens, responses are correct more often: length incentives should help. "
+          "Set reward.length.delta_tokens={}",
+          tokens, std::max<std::int64_t>(1, tokens - std::llround(forecast.mean_tokens)));
+    case ForecastCase::kLengthDoesNotPay:
+      return fmt::format(
+          "Forced to {} tokens, responses are not correct more often: length incentives would add "
+          "padding. Set reward.length.enabled=false",
+          tokens);
+    case ForecastCase::kUndecided: break;
+  }
+  return "Undecided: the interval of the gain holds both 0 and a worthwhile gain. Sample more "
+         "prompts (--prompts)";
+}
+
+std::string forecast_text(const Forecast& forecast) {
+  std::string text = fmt::format(
+      "natural length: accuracy {:.3f} [{:.3f}, {:.3f}], {:.1f} tokens, {:.1f} % cut; "
+      "{} prompts x {} samples, {:.1f} % of the prompts without a correct sample\n"
+      "  one standard deviation more tokens ({:.1f}), within prompts: accuracy {}\n",
+      forecast.accuracy.value, forecast.accuracy.low, forecast.accuracy.high, forecast.mean_tokens,
+      100 * forecast.cut, forecast.prompts, forecast.samples_per_prompt,
+      100 * forecast.groups_without_correct, forecast.length_deviation,
+      interval_text(forecast.natural_gain()));
+  for (const LengthGain& gain : forecast.gains) {
+    text += fmt::format(
+        "at least {} tokens: accuracy {:.3f}, {:.1f} tokens, {:.1f} % cut\n"
+        "  gain over the natural length, by prompt: {}\n",
+        gain.tokens, gain.accuracy.value, gain.mean_tokens, 100 * gain.cut,
+        interval_text(gain.gain));
+    text += stratum_text("none", gain.none_correct);
+    text += stratum_text("some", gain.some_correct);
+    text += stratum_text("all", gain.all_correct);
+  }
+  return text + outcome_text(forecast) + "\n";
+}
+
+nlohmann::json forecast_json(const Forecast& forecast) {
+  nlohmann::json gains = nlohmann::json::array();
+  for (const LengthGain& gain : forecast.gains) {
+    gains.push_back({{"min_response_tokens", gain.tokens},
+                     {"accuracy", gain.accuracy},
+                     {"gain", gain.gain},
+                     {"mean_tokens", gain.mean_tokens},
+                     {"cut", gain.cut},
+                     {"none_correct", stratum_json(gain.none_correct)},
+                     {"some_correct", stratum_json(gain.some_correct)},
+                     {"all_correct", stratum_json(gain.all_correct)}});
+  }
+  return {{"outcome", name_of(forecast.outcome)},
+          {"advice", outcome_text(forecast)},
+          {"prompts", forecast.prompts},
+          {"samples_per_prompt", forecast.samples_per_prompt},
+          {"accuracy", forecast.accuracy},
+          {"mean_tokens", forecast.mean_tokens},
+          {"cut", forecast.cut},
+          {"slope_per_token", forecast.slope},
+          {"length_deviation", forecast.length_deviation},
+          {"natural_gain", forecast.natural_gain()},
+          {"groups_without_correct", forecast.groups_without_correct},
+          {"forced", gains}};
+}
+
+}  // namespace lie::evaluation

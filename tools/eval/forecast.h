@@ -1,0 +1,109 @@
+// The forecast of a run: whether longer responses would be correct more often, from samples of the
+// start policy at its natural length and at forced lengths.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/statistics/intervals.h"
+
+namespace lie::evaluation {
+
+/// A sampled response as the forecast sees it.
+struct ForecastSample {
+  double tokens = 0;
+  bool correct = false;
+  bool cut = false;  // by the response limit
+};
+using PromptSamples = std::vector<ForecastSample>;
+
+/// The responses to all prompts, in their order, that could not end before `tokens`.
+struct ForcedSamples {
+  std::int64_t tokens = 0;
+  std::vector<PromptSamples> prompts;
+};
+
+/// The sampled responses. `natural` and each forced length have the same prompts in the same order.
+struct ForecastSamples {
+  std::vector<PromptSamples> natural;
+  std::vector<ForcedSamples> forced = {};
+};
+
+/// What a forced length gains for the prompts of one kind.
+struct StratumGain {
+  std::int64_t prompts = 0;
+  Estimate gain;
+};
+
+/// What one forced length does.
+struct LengthGain {
+  std::int64_t tokens = 0;
+  Estimate accuracy;
+  Estimate gain = {};      // accuracy less the natural accuracy, paired by prompt
+  double mean_tokens = 0;  // of the forced responses
+  double cut = 0;          // share of them that the limit cut
+  /// Gains for prompts by their first natural samples: none, some or all of these are correct. The
+  /// gain is measured against the other natural samples, since a choice by the same samples would
+  /// be a gain by itself.
+  StratumGain none_correct = {}, some_correct = {}, all_correct = {};
+};
+
+enum class ForecastCase : std::uint8_t {
+  kLengthensByItself,  // longer responses are correct more often already: accuracy teaches length
+  kLengthPays,         // they are not, but forced ones are: the case for length incentives
+  kLengthDoesNotPay,   // forced responses are not correct more often: incentives would pad
+  kUndecided,          // the interval of the gain holds both 0 and a worthwhile gain
+};
+
+struct Forecast {
+  std::int64_t prompts = 0, samples_per_prompt = 0;
+  Estimate accuracy;
+  double mean_tokens = 0, cut = 0;
+  Estimate slope;               // change of accuracy per token, within prompts
+  double length_deviation = 0;  // standard deviation of lengths within prompts, tokens
+  double groups_without_correct = 0;
+  std::vector<LengthGain> gains = {};  // by forced length, ascending
+  ForecastCase outcome = ForecastCase::kUndecided;
+
+  /// Returns the gain of accuracy of a response that is longer than its group's mean by one
+  /// standard deviation: the signal for length that accuracy itself gives.
+  Estimate natural_gain() const {
+    return {slope.value * length_deviation, slope.low * length_deviation,
+            slope.high * length_deviation};
+  }
+};
+
+/// A gain of accuracy below this is not worth longer responses.
+constexpr double kWorthwhileGain = 0.02;
+
+/// Returns the mean length of all responses, in tokens; the prompts count equally.
+double mean_tokens(const std::vector<PromptSamples>& prompts);
+
+/// Returns the slope of a least-squares line of correctness on length with an intercept for each
+/// prompt. Its 95 % interval is for other prompts of the same kind: the sandwich estimate with
+/// prompts as clusters (Liang and Zeger 1986) and Student's quantile. It is 0 without an interval
+/// if no prompt has responses of different lengths.
+Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts);
+
+/// Returns the standard deviation of lengths within prompts, pooled over all prompts.
+double length_deviation(const std::vector<PromptSamples>& prompts);
+
+/// Returns the forecast. Requires at least two natural samples of each prompt. The outcome is
+/// decided on the longest forced length alone, by the 95 % intervals:
+/// - the natural gain is at least kWorthwhileGain, and its interval lies above 0:
+/// kLengthensByItself
+/// - else the gain lies above 0: kLengthPays
+/// - else it lies below kWorthwhileGain: kLengthDoesNotPay
+/// - else kUndecided
+Forecast forecast_of(const ForecastSamples& samples);
+
+/// Returns the outcome in one sentence, with what to set.
+std::string outcome_text(const Forecast& forecast);
+
+/// Returns the forecast as plain text.
+std::string forecast_text(const Forecast& forecast);
+nlohmann::json forecast_json(const Forecast& forecast);
+
+}  // namespace lie::evaluation

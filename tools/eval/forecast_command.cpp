@@ -1,0 +1,240 @@
+#include "tools/eval/forecast_command.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/process/log.h"
+#include "common/text/printable.h"
+#include "model/tokenizer/tokenizer.h"
+#include "rewards/reward_worker.h"
+#include "tools/arguments/config_command.h"
+#include "tools/arguments/values.h"
+#include "tools/eval/forecast.h"
+#include "tools/eval/forecast_page.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
+#include "tools/run/roles/generation.h"
+#include "tools/run/roles/group_progress.h"
+
+namespace lie {
+namespace {
+
+using namespace evaluation;
+
+/// Responses may grow to this multiple of the training limit, so that a gain is not measured at the
+/// limit.
+constexpr std::int64_t kLimitFactor = 4;
+
+struct ForecastArguments {
+  ConfigArguments config;  // of the training run
+  std::int64_t prompts = 256;
+  std::int64_t samples = 8;
+  std::vector<std::int64_t>
+      lengths;  // forced lengths; empty: halfway to the target, and the target
+  std::filesystem::path json, html;
+};
+
+/// Returns the tokens of the vocabulary that name a box: a response states its answer with one, so
+/// it is barred with the ends.
+std::vector<std::int64_t> box_tokens(const Tokenizer& tokenizer, std::int64_t vocabulary) {
+  std::vector<std::int64_t> ids;
+  for (std::int32_t id = 0; id < vocabulary; ++id) {
+    const std::string text = tokenizer.decode(std::span(&id, 1), /*skip_special=*/false);
+    if (text.find("boxed") != std::string::npos) ids.push_back(id);
+  }
+  return ids;
+}
+
+/// Returns the options of a sampling pass in which no response ends before `min_tokens`.
+GenerationOptions generation_of(const TrainConfig& config, const EndTokens& ends,
+                                const std::vector<std::int64_t>& boxes, std::int64_t min_tokens) {
+  const ModelConfig model = load_model_config(config.model.path);
+  GenerationOptions options{.model = config.model,
+                            .rollout = config.rollout,
+                            .seed = static_cast<std::uint64_t>(config.run.seed),
+                            .keep_binding = config.roles.keep_binding};
+  RolloutOptions& rollout = options.rollout;
+  rollout.end_of_sequence_ids = ends.ids;
+  rollout.barred_ids.insert(rollout.barred_ids.end(), boxes.begin(), boxes.end());
+  rollout.evaluation = rollout.sampling;
+  std::int64_t& limit = rollout.evaluation.max_response_tokens;
+  limit = std::min(kLimitFactor * limit, model.max_positions - rollout.max_prompt_tokens);
+  rollout.evaluation.min_response_tokens = min_tokens;
+  check_lengths(rollout.evaluation, "the forecast's");
+  rollout.sampling = rollout.evaluation;
+  return options;
+}
+
+/// Samples on rank 0, with the help of the other ranks, and verifies.
+class Probe {
+ public:
+  Probe(Job& job, const TrainConfig& config, std::int64_t samples, std::vector<Prompt> prompts)
+      : job_(job),
+        tokenizer_(Tokenizer::load(config.model.path)),
+        scorer_(scoring_options(config),
+                {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }}),
+        samples_(samples),
+        prompts_(std::move(prompts)) {}
+
+  /// Returns the responses to each prompt. `pass` numbers the random streams.
+  std::vector<PromptSamples> sample(const GenerationOptions& options, std::int64_t pass) {
+    std::deque<Ticket> tickets;
+    for (std::int64_t group = 0; const Prompt& prompt : prompts_) {
+      tickets.push_back({.step = pass,
+                         .group = group++,
+                         .purpose = Purpose::kEvaluate,
+                         .samples = static_cast<std::int32_t>(samples_),
+                         .prompt = prompt});
+    }
+    std::vector<PromptSamples> found(prompts_.size());
+    GroupProgress progress(stderr, std::ssize(prompts_), /*before=*/0);
+    generate_over_ranks(
+        job_, options, std::move(tickets),
+        [&](RolloutGroup group) {
+          return score_group(scorer_, std::move(group), [&](std::span<const std::int32_t> ids) {
+            return tokenizer_.decode(ids, /*skip_special=*/true);
+          });
+        },
+        [&](const ScoredGroup& group) {
+          found[static_cast<std::size_t>(group.rollout.ticket.group)] = samples_of(group);
+          progress.add(group.rollout,
+                       std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
+        });
+    progress.finish();
+    return found;
+  }
+
+  void finish() { scorer_.finish(); }
+
+ private:
+  static PromptSamples samples_of(const ScoredGroup& group) {
+    PromptSamples samples;
+    for (std::size_t i = 0; i < group.scores.size(); ++i) {
+      const Response& response = group.rollout.responses[i];
+      samples.push_back({.tokens = static_cast<double>(response.ids.size()),
+                         .correct = group.scores[i].verdict == VerdictCode::kEqual,
+                         .cut = response.finish == FinishReason::kLength});
+    }
+    return samples;
+  }
+
+  Job& job_;
+  Tokenizer tokenizer_;
+  Scorer scorer_;
+  std::int64_t samples_;
+  std::vector<Prompt> prompts_;
+};
+
+/// Returns the forced lengths: those of the arguments, or the length target for the mean natural
+/// length and the length halfway to it.
+std::vector<std::int64_t> lengths_of(const ForecastArguments& arguments, const TrainConfig& config,
+                                     double natural_tokens) {
+  std::vector<std::int64_t> lengths = arguments.lengths;
+  if (lengths.empty()) {
+    const double target = target_length(config.reward.of<LengthRewardOptions>(), natural_tokens,
+                                        config.rollout.sampling.max_response_tokens);
+    lengths = {std::llround((natural_tokens + target) / 2), std::llround(target)};
+  }
+  std::ranges::sort(lengths);
+  const auto repeated = std::ranges::unique(lengths);
+  lengths.erase(repeated.begin(), repeated.end());
+  return lengths;
+}
+
+std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
+  const Log log("forecast", 0);
+  if (!config.data.evaluation_file.empty()) {
+    return read_evaluation_prompts(config.data.evaluation_file, count, config.data,
+                                   config.model.path, log);
+  }
+  std::vector<Prompt> prompts =
+      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
+  prompts.resize(std::min(prompts.size(), static_cast<std::size_t>(count)));
+  return prompts;
+}
+
+void report(const Forecast& forecast, const ForecastArguments& arguments) {
+  if (!arguments.json.empty()) {
+    write_file_atomically(arguments.json, forecast_json(forecast).dump(1) + "\n");
+  }
+  if (!arguments.html.empty()) {
+    write_file_atomically(arguments.html, forecast_page(forecast, arguments.config.config));
+  }
+  std::fputs(printable(forecast_text(forecast)).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// Samples the start policy at its natural length and at forced lengths, and reports whether length
+/// incentives will help. The result does not depend on the number of ranks. A killed forecast
+/// begins anew. Collective over the world. Throws Error.
+void make_forecast(Job& job, const ForecastArguments& arguments) {
+  job.set_role("actor");
+  job.set_activity("preparing");
+  const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  const std::vector<std::int64_t> boxes = box_tokens(
+      Tokenizer::load(config.model.path), load_model_config(config.model.path).vocabulary);
+  const auto world = world_collective(job);
+  const auto options_at = [&](std::int64_t tokens) {
+    return generation_of(config, ends, boxes, tokens);
+  };
+  std::vector<std::int64_t> lengths;
+  if (job.rank() > 0) {
+    run_generation_actor(job, options_at(0));
+    broadcast_values(*world, lengths);
+    for (const std::int64_t length : lengths) run_generation_actor(job, options_at(length));
+    return;
+  }
+  for (const std::string& note : config.former_keys) Log("forecast", 0).warn("{}", note);
+  Probe probe(job, config, arguments.samples, prompts_of(config, arguments.prompts));
+  ForecastSamples samples{.natural = probe.sample(options_at(0), 0)};
+  lengths = lengths_of(arguments, config, mean_tokens(samples.natural));
+  broadcast_values(*world, lengths);
+  for (const std::int64_t length : lengths) {
+    const auto pass = 1 + std::ssize(samples.forced);
+    samples.forced.push_back({length, probe.sample(options_at(length), pass)});
+  }
+  probe.finish();
+  report(forecast_of(samples), arguments);
+}
+
+}  // namespace
+
+void add_forecast(CLI::App& program, JobCommand& chosen) {
+  const auto arguments = std::make_shared<ForecastArguments>();
+  CLI::App* command = program.add_subcommand(
+      "forecast",
+      "Say before a run whether length incentives will help: samples the start policy at its "
+      "natural length and at forced lengths; also under mpirun");
+  add_config(*command, arguments->config, explain_config_of<TrainConfig>);
+  add_integer(*command, "--prompts", arguments->prompts,
+              "Prompts of data.evaluation_file, or of data.train_file, to sample", 2);
+  add_integer(*command, "--samples", arguments->samples, "Responses to each prompt and length", 2);
+  command
+      ->add_option("--lengths", arguments->lengths,
+                   "Forced lengths in tokens [the length target, and halfway to it]")
+      ->delimiter(',')
+      ->check(integers(1));
+  command->add_option("--json", arguments->json, "File for the figures")->check(output_file());
+  command->add_option("--html", arguments->html, "File for the picture")->check(output_file());
+  command->callback(
+      [&chosen, arguments] { chosen = [=](Job& job) { make_forecast(job, *arguments); }; });
+}
+
+}  // namespace lie

@@ -1,0 +1,11 @@
+// lie_cluster forecast: says before a run whether length incentives will help.
+#pragma once
+
+#include "tools/arguments/job_program.h"
+
+namespace lie {
+
+/// Adds the command to `program`. Parsing it sets `chosen` to what each rank runs.
+void add_forecast(CLI::App& program, JobCommand& chosen);
+
+}  // namespace lie

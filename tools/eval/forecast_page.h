@@ -1,0 +1,15 @@
+// The picture of a forecast: one HTML page without scripts or other files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/eval/forecast.h"
+
+namespace lie::evaluation {
+
+/// Returns a page with the accuracies at natural and forced lengths, their intervals, and the text
+/// of the forecast. `name` is that of the config.
+std::string forecast_page(const Forecast& forecast, std::string_view name);
+
+}  // namespace lie::evaluation
