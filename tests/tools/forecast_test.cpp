@@ -1,6 +1,6 @@
 // Compares the slope with golden/estimators.json, which golden/make_estimators.py computes
 // independently, and checks gains and outcomes on samples whose answer is known.
-#include "tools/eval/forecast.h"
+#include "tools/forecast/forecast.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "common/io/json.h"
 #include "tests/directories.h"
-#include "tools/eval/forecast_page.h"
+#include "tools/forecast/forecast_page.h"
 
-namespace lie::evaluation {
+namespace lie {
 namespace {
 
 /// Returns `count` samples of `tokens` tokens, the first `correct` of which are correct.
@@ -151,4 +151,4 @@ TEST(Forecast, ThePageEscapesTheNameAndShowsEachLength) {
 }
 
 }  // namespace
-}  // namespace lie::evaluation
+}  // namespace lie

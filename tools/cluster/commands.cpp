@@ -10,7 +10,7 @@
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
 #include "tools/eval/eval_command.h"
-#include "tools/eval/forecast_command.h"
+#include "tools/forecast/forecast_command.h"
 
 namespace lie {
 namespace {

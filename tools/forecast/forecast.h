@@ -9,7 +9,7 @@
 
 #include "tools/statistics/intervals.h"
 
-namespace lie::evaluation {
+namespace lie {
 
 /// A sampled response as the forecast sees it.
 struct ForecastSample {
@@ -106,4 +106,4 @@ std::string outcome_text(const Forecast& forecast);
 std::string forecast_text(const Forecast& forecast);
 nlohmann::json forecast_json(const Forecast& forecast);
 
-}  // namespace lie::evaluation
+}  // namespace lie

@@ -1,4 +1,4 @@
-#include "tools/eval/forecast_command.h"
+#include "tools/forecast/forecast_command.h"
 
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@
 #include "rewards/reward_worker.h"
 #include "tools/arguments/config_command.h"
 #include "tools/arguments/values.h"
-#include "tools/eval/forecast.h"
-#include "tools/eval/forecast_page.h"
+#include "tools/forecast/forecast.h"
+#include "tools/forecast/forecast_page.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
@@ -34,8 +34,6 @@
 
 namespace lie {
 namespace {
-
-using namespace evaluation;
 
 /// Responses may grow to this multiple of the training limit, so that a gain is not measured at the
 /// limit.
@@ -75,8 +73,13 @@ GenerationOptions generation_of(const TrainConfig& config, const EndTokens& ends
   rollout.evaluation = rollout.sampling;
   std::int64_t& limit = rollout.evaluation.max_response_tokens;
   limit = std::min(kLimitFactor * limit, model.max_positions - rollout.max_prompt_tokens);
+  if (min_tokens > limit) {
+    fail(
+        "a forced length of {} tokens is more than the forecast's limit of {}: choose others with "
+        "--lengths, or raise rollout.max_response_tokens",
+        min_tokens, limit);
+  }
   rollout.evaluation.min_response_tokens = min_tokens;
-  check_lengths(rollout.evaluation, "the forecast's");
   rollout.sampling = rollout.evaluation;
   return options;
 }
@@ -141,14 +144,24 @@ class Probe {
   std::vector<Prompt> prompts_;
 };
 
-/// Returns the forced lengths: those of the arguments, or the length target for the mean natural
-/// length and the length halfway to it.
+/// Returns the run's length target for a prompt with this natural length. Throws Error if no reward
+/// term has one.
+double target_of(const TrainConfig& config, double natural_tokens) {
+  Ticket ticket;
+  ticket.prompt.reference_length = natural_tokens;
+  for (const RewardTerm& term :
+       reward_terms(config.reward, config.rollout.sampling.max_response_tokens)) {
+    if (term.target_length) return term.target_length(ticket);
+  }
+  fail("no reward term has a length target: choose the forced lengths with --lengths");
+}
+
+/// Returns the forced lengths: those of the arguments, or the target and the length halfway to it.
 std::vector<std::int64_t> lengths_of(const ForecastArguments& arguments, const TrainConfig& config,
                                      double natural_tokens) {
   std::vector<std::int64_t> lengths = arguments.lengths;
   if (lengths.empty()) {
-    const double target = target_length(config.reward.of<LengthRewardOptions>(), natural_tokens,
-                                        config.rollout.sampling.max_response_tokens);
+    const double target = target_of(config, natural_tokens);
     lengths = {std::llround((natural_tokens + target) / 2), std::llround(target)};
   }
   std::ranges::sort(lengths);

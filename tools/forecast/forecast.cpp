@@ -1,4 +1,4 @@
-#include "tools/eval/forecast.h"
+#include "tools/forecast/forecast.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 
-namespace lie::evaluation {
+namespace lie {
 namespace {
 
 using Samples = std::span<const ForecastSample>;
@@ -55,7 +55,7 @@ StratumGain stratum_gain(std::span<const double> gains) {
 LengthGain gain_of(const ForcedSamples& forced, const std::vector<PromptSamples>& natural) {
   LengthGain result{.tokens = forced.tokens,
                     .accuracy = accuracy_over(forced.prompts),
-                    .mean_tokens = evaluation::mean_tokens(forced.prompts),
+                    .mean_tokens = lie::mean_tokens(forced.prompts),
                     .cut = cut_share(forced.prompts)};
   std::vector<double> all, none_correct, some_correct, all_correct;
   for (std::size_t i = 0; i < natural.size(); ++i) {
@@ -158,10 +158,10 @@ Forecast forecast_of(const ForecastSamples& samples) {
   Forecast result{.prompts = std::ssize(natural),
                   .samples_per_prompt = std::ssize(natural.front()),
                   .accuracy = accuracy_over(natural),
-                  .mean_tokens = evaluation::mean_tokens(natural),
+                  .mean_tokens = lie::mean_tokens(natural),
                   .cut = cut_share(natural),
                   .slope = slope_within_prompts(natural),
-                  .length_deviation = evaluation::length_deviation(natural)};
+                  .length_deviation = lie::length_deviation(natural)};
   result.groups_without_correct = mean_over(
       natural, [](const PromptSamples& prompt) { return accuracy_of(prompt) == 0 ? 1.0 : 0.0; });
   for (const ForcedSamples& forced : samples.forced) {
@@ -242,4 +242,4 @@ nlohmann::json forecast_json(const Forecast& forecast) {
           {"forced", gains}};
 }
 
-}  // namespace lie::evaluation
+}  // namespace lie

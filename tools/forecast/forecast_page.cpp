@@ -1,8 +1,8 @@
-#include "tools/eval/forecast_page.h"
+#include "tools/forecast/forecast_page.h"
 
 #include <fmt/format.h>
 
-namespace lie::evaluation {
+namespace lie {
 namespace {
 
 constexpr double kLeft = 170, kWidth = 460, kRowHeight = 34;
@@ -66,4 +66,4 @@ pre {{ white-space: pre-wrap; }}
       fmt::arg("text", escaped(forecast_text(forecast))));
 }
 
-}  // namespace lie::evaluation
+}  // namespace lie

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "tools/eval/forecast.h"
+#include "tools/forecast/forecast.h"
 
-namespace lie::evaluation {
+namespace lie {
 
 /// Returns a page with the accuracies at natural and forced lengths, their intervals, and the text
 /// of the forecast. `name` is that of the config.
 std::string forecast_page(const Forecast& forecast, std::string_view name);
 
-}  // namespace lie::evaluation
+}  // namespace lie
