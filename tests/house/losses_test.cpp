@@ -28,6 +28,7 @@ TEST_P(Losses, AreNamedInTheirPairOfFilesAndTheListOnly) {
 }
 
 const std::string kSurrogates = "learner/loss/surrogate/surrogates.h";
+const std::string kRules = "learner/loss/token_rule/token_rules.h";
 const std::string kEstimators = "learner/advantage/advantages.h";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -40,6 +41,13 @@ INSTANTIATE_TEST_SUITE_P(
             {"tools/cluster/init.cpp"}},
         Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
         Entry{"learner/loss/surrogate/sapo", kSurrogates, R"~(SapoOptions|sapo_loss|"sapo")~"},
+        Entry{"learner/loss/token_rule/kl_cov", kRules, R"~(KlCov|"kl_cov")~"},
+        Entry{"learner/loss/token_rule/clip_cov", kRules, R"~(ClipCov|"clip_cov")~"},
+        Entry{"learner/loss/token_rule/high_entropy", kRules, R"~(HighEntropy|"high_entropy")~"},
+        Entry{"learner/loss/token_rule/entropy_advantage", kRules,
+              R"~(EntropyAdvantage|"entropy_advantage")~"},
+        Entry{"learner/loss/token_rule/geometric_mask", kRules,
+              R"~(GeometricMask|"geometric_mask")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
               R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"},
         Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"}),

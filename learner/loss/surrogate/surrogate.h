@@ -50,6 +50,9 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
+  /// Whether each token may have its own advantage. Then the loss is positively homogeneous in the
+  /// advantage, and a token's loss depends on its own advantage alone.
+  bool takes_token_advantages = true;
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.

@@ -115,6 +115,9 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& warnin
 void check_departure(const TrainConfig& config, std::vector<std::string>& warnings) {
   std::string text = departure(config.policy_loss);
   if (!text.empty()) warnings.push_back(std::move(text));
+  for (std::string& each : departures(config.policy_loss, chosen_surrogate(config.policy_loss))) {
+    warnings.push_back(std::move(each));
+  }
 }
 
 /// Finds keys that are set but have no effect because of other keys.

@@ -48,10 +48,12 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
     }
   }
   updater = std::make_unique<PolicyUpdater>(
-      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
+      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature,
+                    static_cast<std::uint64_t>(config.run.seed)},
       trainer, reference ? &*reference : nullptr);
   start_sha256 = weights_sha256(*operators, trainer.gathered_weights());
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
+  updater->restore_entropy_coefficient(saved.entropy_coefficient);
 }
 
 std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
