@@ -128,6 +128,11 @@ void check_options(const PolicyLossOptions& options) {
   }
   check_options(static_cast<const TisOptions&>(options));
   check_options(options, chosen_surrogate(options), options.recompute_old_log_probs);
+  if (options.drop_zero_advantages && !teacher_of(options).empty()) {
+    fail(
+        "policy_loss.drop_zero_advantages is true, but a teacher gives advantages to groups whose "
+        "rewards are equal; set it to false");
+  }
   if (options.entropy_target.is_on() && options.entropy_coefficient != 0) {
     fail(
         "policy_loss.entropy_coefficient is {} and policy_loss.entropy_target.nats is {}: the "

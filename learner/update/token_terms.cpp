@@ -16,6 +16,12 @@ void append(std::span<const float> values, std::vector<float>& all) {
   all.insert(all.end(), values.begin(), values.end());
 }
 
+std::vector<std::vector<float>*> values_of(TokenValues& values, std::size_t s) {
+  std::vector<std::vector<float>*> all = {&values.log_probs[s], &values.entropies[s]};
+  if (!values.teacher_log_probs.empty()) all.push_back(&values.teacher_log_probs[s]);
+  return all;
+}
+
 void add_counts(std::vector<RuleCount> added, std::vector<RuleCount>& counts) {
   if (counts.empty()) return counts.swap(added);
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -31,7 +37,7 @@ void share_token_values(Collective& learners, std::span<const ScoredGroup> group
   std::vector<float> all;
   for (std::size_t s = 0; s < mini_batch.size(); ++s) {
     const std::size_t tokens = response_at(groups, mini_batch[s]).ids.size();
-    for (auto* each : {&values.log_probs[s], &values.entropies[s]}) {
+    for (std::vector<float>* each : values_of(values, s)) {
       each->resize(tokens, 0.0F);
       append(*each, all);
     }
@@ -39,7 +45,7 @@ void share_token_values(Collective& learners, std::span<const ScoredGroup> group
   share_values(learners, all);
   auto next = all.begin();
   for (std::size_t s = 0; s < mini_batch.size(); ++s) {
-    for (auto* each : {&values.log_probs[s], &values.entropies[s]}) {
+    for (std::vector<float>* each : values_of(values, s)) {
       const auto count = static_cast<std::ptrdiff_t>(each->size());
       each->assign(next, next + count);
       next += count;
@@ -66,6 +72,9 @@ std::vector<std::vector<TokenTerm>> token_terms(const PolicyLossOptions& options
            tokens.old_log_probs);
     append(response.behavior_log_probs, tokens.behavior_log_probs);
     if (reads_entropies(options)) append(before.entropies[s], tokens.entropies);
+    if (!before.teacher_log_probs.empty()) {
+      append(before.teacher_log_probs[s], tokens.teacher_log_probs);
+    }
     all.insert(all.end(), terms[s].begin(), terms[s].end());
     tokens.starts.push_back(all.size());
   }

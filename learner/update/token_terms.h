@@ -16,6 +16,7 @@ namespace lie {
 /// Values of the response tokens of a mini-batch, [responses][T] each.
 struct TokenValues {
   std::vector<std::vector<float>> log_probs, entropies;
+  std::vector<std::vector<float>> teacher_log_probs = {};  // empty without a teacher
 };
 
 /// Completes the values of all responses of a mini-batch, of which each learner has filled in those

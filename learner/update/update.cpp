@@ -88,14 +88,18 @@ void check_groups(std::span<const ScoredGroup> groups,
 }  // namespace
 
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, ShardedTrainer& trainer,
-                             Transformer* reference)
+                             Transformer* reference, Transformer* teacher)
     : options_(options), trainer_(trainer) {
   check_options(options_.loss);
-  if (options_.loss.kl_coefficient == 0) return;
-  if (reference == nullptr) {
-    fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+  if (options_.loss.kl_coefficient > 0) {
+    if (reference == nullptr) {
+      fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+    }
+    references_.emplace(trainer_.workers(), *reference, 0);
   }
-  references_.emplace(trainer_.workers(), *reference, 0);
+  if (teacher_of(options_.loss).empty()) return;
+  if (teacher == nullptr) fail("policy_loss: distillation needs a teacher, and none was loaded");
+  teachers_.emplace(trainer_.workers(), *teacher, 0);
 }
 
 StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
@@ -147,6 +151,7 @@ void PolicyUpdater::pass_before_update(MiniBatch& batch, UpdateSeconds& seconds)
   const auto temperature = static_cast<float>(options_.temperature);
   batch.before.log_probs.resize(batch.indices.size());
   batch.before.entropies.resize(batch.indices.size());
+  if (teachers_) batch.before.teacher_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(trainer_.workers().size());
   trainer_.for_each_micro_batch(batch.shards, [&](const MicroBatchWork& work) {
     const MicroBatch& micro = work.batch;
@@ -160,6 +165,16 @@ void PolicyUpdater::pass_before_update(MiniBatch& batch, UpdateSeconds& seconds)
       batch.before.log_probs[sequence].assign(log_probs.begin(), log_probs.end());
       batch.before.entropies[sequence].assign(entropies.begin(), entropies.end());
     }
+    if (teachers_) {
+      const RowLogProbs taught = timed(own_seconds.forward, [&] {
+        return teachers_->of(work.worker).forward(micro.packed, temperature, false);
+      });
+      for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+        const auto log_probs = rows_of(taught.log_probs, micro, s);
+        batch.before.teacher_log_probs[micro.sequences[s]].assign(log_probs.begin(),
+                                                                  log_probs.end());
+      }
+    }
     poll_progress(work);
   });
   seconds.add_mean(of_workers);
@@ -168,7 +183,7 @@ void PolicyUpdater::pass_before_update(MiniBatch& batch, UpdateSeconds& seconds)
 /// Computes what the loss needs of tokens before the step's first update.
 void PolicyUpdater::prepare_tokens(Pass pass, std::span<MiniBatch> batches, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
-  const bool reads = reads_entropies(loss) || loss.entropy_target.is_on();
+  const bool reads = reads_entropies(loss) || loss.entropy_target.is_on() || teachers_.has_value();
   const bool is_shared = any_rule(loss) || loss.entropy_target.is_on();
   for (MiniBatch& batch : batches) {
     if (!loss.recompute_old_log_probs && !reads) break;

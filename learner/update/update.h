@@ -58,11 +58,11 @@ struct StepUpdate {
 /// Trains the policy on the groups of a step.
 class PolicyUpdater {
  public:
-  /// `reference` is the initial policy, for the KL term; null: no KL term. It and the trainer must
-  /// outlive the updater. Throws Error if options contradict each other, or if a KL term lacks its
-  /// reference policy.
+  /// `reference` is the initial policy, for the KL term; null: no KL term. `teacher` is that of
+  /// distillation; null: none. They and the trainer must outlive the updater. Throws Error if
+  /// options contradict each other, or if a KL term or distillation lacks its policy.
   PolicyUpdater(const UpdateOptions& options, ShardedTrainer& trainer,
-                Transformer* reference = nullptr);
+                Transformer* reference = nullptr, Transformer* teacher = nullptr);
 
   /// Sets a function that run() calls between micro-batches, so that this rank can serve messages
   /// of other ranks during an update.
@@ -101,7 +101,7 @@ class PolicyUpdater {
 
   UpdateOptions options_;
   ShardedTrainer& trainer_;
-  std::optional<WorkerPolicies> references_;
+  std::optional<WorkerPolicies> references_, teachers_;
   double next_entropy_coefficient_ = 0;  // of the next step, with an entropy target
   std::function<void()> poll_progress_ = [] {};
 };

@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
             {"tools/cluster/init.cpp"}},
         Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
         Entry{"learner/loss/surrogate/sapo", kSurrogates, R"~(SapoOptions|sapo_loss|"sapo")~"},
+        Entry{"learner/loss/token_rule/distillation", kRules, R"~(Distillation|"distillation")~"},
         Entry{"learner/loss/token_rule/kl_cov", kRules, R"~(KlCov|"kl_cov")~"},
         Entry{"learner/loss/token_rule/clip_cov", kRules, R"~(ClipCov|"clip_cov")~"},
         Entry{"learner/loss/token_rule/high_entropy", kRules, R"~(HighEntropy|"high_entropy")~"},

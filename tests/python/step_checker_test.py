@@ -37,6 +37,7 @@ checkpoint: {every: 1}
 KL = "policy_loss.kl_coefficient=0.5"
 GRPO = "policy_loss.algorithm=grpo"
 CUSTOM = ["policy_loss.algorithm=custom", "policy_loss.ratio_level=token", "policy_loss.surrogate=clip"]
+TEACHER = [f"policy_loss.distillation.teacher={WORK}/grpo/checkpoints/step-000002"]
 RUNS = {
     "gspo": ["policy_loss.clip_low=0.01", "policy_loss.clip_high=0.013", "optimizer.warmup=4"],
     "grpo": [GRPO, "update.epochs=2", "policy_loss.dual_clip=1.1", "reward.coverage.unit=words", "reward.coverage.ngram=2",
@@ -68,6 +69,8 @@ RUNS = {
                "policy_loss.tis_floor=0.998", "policy_loss.tis_beyond=mask"],
     "geometric-mask": [GRPO, "rollout.max_staleness=1", "policy_loss.recompute_old_log_probs=true", "run.steps=3",
                        "policy_loss.geometric_mask.low=0.97", "policy_loss.geometric_mask.high=1.03"],
+    "distillation": [GRPO, *TEACHER, "policy_loss.distillation.coefficient=0.5", "policy_loss.distillation.with_rewards=false"],
+    "distillation-gspo": [*TEACHER, "policy_loss.distillation.coefficient=1", "policy_loss.high_entropy.share=0.5"],
     "drop-zero": [GRPO, "policy_loss.drop_zero_advantages=true", "reward.length.enabled=false", "reward.redundancy.enabled=false",
                   "policy_loss.entropy_coefficient=0.1", "run.seed=6"],
     "off-policy-mask": [GRPO, "policy_loss.off_policy_mask.delta=0.01", "update.epochs=2"],
@@ -106,6 +109,7 @@ CHANGES = [
     ("entropy-advantage", "policy_loss.entropy_advantage.kappa", 2.2), ("entropy-target", "policy_loss.entropy_target.nats", 0.5),
     ("entropy-target", "policy_loss.entropy_target.change", 0.04), ("icepop", "policy_loss.tis_floor", 0.99),
     ("geometric-mask", "policy_loss.geometric_mask.low", 0.5), ("off-policy-mask", "policy_loss.off_policy_mask.delta", 0.1),
+    ("distillation", "policy_loss.distillation.coefficient", 0.4), ("distillation-gspo", "policy_loss.distillation.with_rewards", False),
     ("drop-zero", "policy_loss.drop_zero_advantages", False),
     ("two-learners", "optimizer.learning_rate", 1.01e-3), ("two-learners", "optimizer.beta1", 0.91),
     ("two-learners", "optimizer.beta2", 0.998), ("two-learners", "optimizer.eps", 1.1e-5),

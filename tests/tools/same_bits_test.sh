@@ -83,8 +83,8 @@ grep -q 'update.gradient_shards' "$WORK/shards.log" || { cat "$WORK/shards.log";
 # the checkpoint: also these are bit-identical on two learners, and after a stop.
 rules="--set policy_loss.algorithm=grpo --set policy_loss.kl_cov.share=0.02 --set policy_loss.clip_cov.share=0.02 --set policy_loss.clip_cov.low=0.1
   --set policy_loss.high_entropy.share=0.5 --set policy_loss.entropy_advantage.alpha=0.4 --set policy_loss.entropy_target.nats=5
-  --set policy_loss.off_policy_mask.delta=0.001 --set policy_loss.drop_zero_advantages=true
-  --set update.epochs=2"
+  --set policy_loss.off_policy_mask.delta=0.001 --set policy_loss.distillation.coefficient=0.1
+  --set policy_loss.distillation.teacher=assets/count_pairs/model --set update.epochs=2"
 train 1 "$WORK/rules1" $rules >"$WORK/rules1.log" 2>&1 || { cat "$WORK/rules1.log"; fail "the run with token rules failed on 1 rank"; }
 train 4 "$WORK/rules4" $rules --set roles.learners=2 >"$WORK/rules4.log" 2>&1 || { cat "$WORK/rules4.log"; fail "the run with token rules failed with 2 learners"; }
 ! LIE_FAULT=metrics:5 train 4 "$WORK/rules_moved" $rules --set roles.learners=2 >"$WORK/rules_moved.log" 2>&1 || fail "rules: the run does not die"

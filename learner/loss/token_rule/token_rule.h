@@ -23,6 +23,8 @@ struct MiniBatchTokens {
   std::vector<float> behavior_log_probs;  // of the sampler
   /// In nats, before the step's first update. Empty unless a rule reads them.
   std::vector<float> entropies;
+  /// Empty unless a rule reads them.
+  std::vector<float> teacher_log_probs = {};
   /// [S + 1] Response s has the tokens [starts[s], starts[s + 1]).
   std::vector<std::size_t> starts = {0};
   RandomKey draws = {};  // of the mini-batch; a rule sets the index

@@ -73,6 +73,14 @@ bool reads_entropies(const TokenRuleOptions& options) {
   return reads;
 }
 
+std::string teacher_of(const TokenRuleOptions& options) {
+  std::string teacher;
+  each_rule_on(options, [&](const auto& rule) {
+    if constexpr (requires { rule.kReadsTeacher; }) teacher = rule.teacher;
+  });
+  return teacher;
+}
+
 std::vector<RuleCount> apply_rules(const TokenRuleOptions& options, const MiniBatchTokens& tokens,
                                    std::span<TokenTerm> terms) {
   std::vector<RuleCount> counts;

@@ -12,6 +12,7 @@
 #include "common/config/options.h"
 #include "learner/loss/surrogate/surrogate.h"
 #include "learner/loss/token_rule/clip_cov.h"
+#include "learner/loss/token_rule/distillation.h"
 #include "learner/loss/token_rule/entropy_advantage.h"
 #include "learner/loss/token_rule/geometric_mask.h"
 #include "learner/loss/token_rule/high_entropy.h"
@@ -26,12 +27,13 @@ namespace lie {
 /// - is_on(), describe() and apply(options, tokens, terms), which returns how many tokens it
 /// selects
 /// - kReadsEntropies, if it reads MiniBatchTokens::entropies
+/// - kReadsTeacher, if it reads MiniBatchTokens::teacher_log_probs; it then has a member teacher
 /// - kChangesAdvantages, if it changes TokenTerm::advantage
 /// - kComparesWithSampler, if it compares old with behavior log-probs
 /// - check_options(options), if options can contradict each other
 /// - departures(options, surrogate): warnings about settings that differ from the paper's
-using TokenRuleList = std::tuple<EntropyAdvantageOptions, GeometricMaskOptions, HighEntropyOptions,
-                                 KlCovOptions, ClipCovOptions>;
+using TokenRuleList = std::tuple<DistillationOptions, EntropyAdvantageOptions, GeometricMaskOptions,
+                                 HighEntropyOptions, KlCovOptions, ClipCovOptions>;
 
 struct TokenRuleOptions {
   TokenRuleList rules = {};
@@ -55,6 +57,9 @@ std::vector<std::string> departures(const TokenRuleOptions& options, const Surro
 /// Return whether a rule is on, and whether one that is on reads entropies.
 bool any_rule(const TokenRuleOptions& options);
 bool reads_entropies(const TokenRuleOptions& options);
+
+/// Returns the directory of the teacher, if a rule that is on reads its log-probs; else empty.
+std::string teacher_of(const TokenRuleOptions& options);
 
 /// How many tokens a rule has selected, of how many.
 struct RuleCount {

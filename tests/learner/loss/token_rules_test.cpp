@@ -31,7 +31,7 @@ std::string error_with(const std::vector<std::string>& settings) {
 
 MiniBatchTokens golden_tokens() {
   MiniBatchTokens tokens{golden_rules::kOldLogProbs, golden_rules::kBehaviorLogProbs,
-                         golden_rules::kEntropies};
+                         golden_rules::kEntropies, golden_rules::kTeacherLogProbs};
   for (const std::size_t length : golden_rules::kLengths) {
     tokens.starts.push_back(tokens.starts.back() + length);
   }
@@ -174,6 +174,12 @@ TEST(TokenRules, ContradictionsAreRefusedWithTheKey) {
       std::string::npos);
   EXPECT_NE(error_with({"geometric_mask.low=1.5", "recompute_old_log_probs=true"})
                 .find("policy_loss.geometric_mask.low and high are 1.5 and 0"),
+            std::string::npos);
+  EXPECT_NE(error_with({"distillation.coefficient=1"}).find("distillation.teacher is not set"),
+            std::string::npos);
+  EXPECT_NE(error_with({"distillation.coefficient=1", "distillation.teacher=t",
+                        "drop_zero_advantages=true"})
+                .find("a teacher gives advantages to groups"),
             std::string::npos);
   EXPECT_NE(error_with({"high_entropy.share=0"}).find("no token would have a loss"),
             std::string::npos);

@@ -39,7 +39,7 @@ UpdateResult train(const Options& options, std::span<const ScoredGroup> groups,
   ShardedTrainer& trainer = learner.trainer;
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(trainer.weights())[i] += shift[i];
   if (!shift.empty()) trainer.gather_weights();
-  PolicyUpdater updater(options, trainer, &reference.transformer);
+  PolicyUpdater updater(options, trainer, &reference.transformer, &reference.transformer);
   std::vector<GroupAdvantages> advantages;
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
   UpdateResult result;
@@ -89,6 +89,7 @@ Options all_rules(std::int64_t mini_batch_prompts) {
   options.loss.entropy_coefficient = 0;
   options.loss.entropy_target = {.nats = 100, .change = 0.01};
   options.loss.off_policy_mask.delta = 0.01;
+  options.loss.rule<DistillationOptions>() = {.coefficient = 0.1, .teacher = "initial"};
   options.loss.rule<EntropyAdvantageOptions>().alpha = 0.4;
   options.loss.rule<GeometricMaskOptions>() = {.low = 0.9, .high = 1.1};
   options.loss.rule<HighEntropyOptions>().share = 0.5;
@@ -145,10 +146,10 @@ TEST(Update, TokenRulesCountTheTokensOfAllMiniBatches) {
     }
   }
   const UpdateResult with = train(all_rules(4), groups);
-  ASSERT_EQ(with.update.rule_counts.size(), 5U);
+  ASSERT_EQ(with.update.rule_counts.size(), 6U);
   for (const RuleCount& rule : with.update.rule_counts) EXPECT_EQ(rule.tokens, tokens) << rule.name;
-  EXPECT_EQ(with.update.rule_counts[2].name, "high_entropy");
-  EXPECT_NEAR(with.update.rule_counts[2].selected, 0.5 * tokens, 1);
+  EXPECT_EQ(with.update.rule_counts[3].name, "high_entropy");
+  EXPECT_NEAR(with.update.rule_counts[3].selected, 0.5 * tokens, 1);
   EXPECT_NE(with.weights, train(all_terms(4), groups).weights);
 }
 
@@ -385,6 +386,23 @@ TEST(Update, AKlTermRequiresAReferencePolicy) {
   const auto alone = solo_collective();
   LearnerTrainer learner({}, {}, *alone);
   EXPECT_THROW(PolicyUpdater(all_terms(2), learner.trainer), Error);
+}
+
+TEST(Update, DistillationRequiresATeacher) {
+  const auto alone = solo_collective();
+  LearnerTrainer learner({}, {}, *alone);
+  Options options = gspo(2);
+  options.loss.rule<DistillationOptions>() = {.coefficient = 1, .teacher = "initial"};
+  EXPECT_THROW(PolicyUpdater(options, learner.trainer), Error);
+}
+
+TEST(Update, DistillationAloneLeavesThePolicyThatIsItsOwnTeacher) {
+  const auto groups = test::sampled_groups(2, 3);
+  Options options = gspo(2);
+  options.loss.rule<DistillationOptions>() = {
+      .coefficient = 1, .teacher = "initial", .with_rewards = false};
+  const UpdateResult result = train(options, groups);
+  for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
 }
 
 TEST(Update, RejectsGroupsWithoutAdvantages) {

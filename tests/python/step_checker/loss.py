@@ -14,14 +14,15 @@ LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
 
 
 class LogProbs(NamedTuple):
-    """Log-probs of the tokens under the policy that is trained, that before the step, the sampler and the start model, and
-    entropies before the step."""
+    """Log-probs of the tokens under the policy that is trained, that before the step, the sampler and the start model, entropies before
+    the step, and log-probs of the teacher of distillation."""
 
     policy: torch.Tensor
     old: torch.Tensor
     behavior: torch.Tensor
     reference: torch.Tensor
     entropies: torch.Tensor
+    teacher: torch.Tensor
 
 
 def ratio_level(settings):

@@ -1,5 +1,6 @@
 """One training step, from the responses in the log to the new weights."""
 import json
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -172,6 +173,8 @@ class MiniBatch:
         start, self.entropies = self._pass(step.model)
         self.old = start if self.settings["recompute_old_log_probs"] else self.behavior
         self.reference = self._log_probs(Model(step.run.start_model))
+        teacher = self.settings["distillation"]["teacher"]
+        self.teacher = self._log_probs(Model(Path(teacher))) if teacher else self.reference
         self.columns = {}
 
     def _counted(self, step):
@@ -197,7 +200,7 @@ class MiniBatch:
     def gradient(self, model):
         """Leaves the gradient of the loss in the weights. Returns metrics."""
         policy, entropies = model.log_probs(self.batch, self.temperature)
-        log_probs = loss.LogProbs(policy, self.old, self.behavior, self.reference, self.entropies)
+        log_probs = loss.LogProbs(policy, self.old, self.behavior, self.reference, self.entropies, self.teacher)
         parts, metrics = loss.loss_parts(self.settings, log_probs, entropies, self.advantages, self.batch.mask,
                                          self.counted, self.draws)
         total = sum(parts.values())

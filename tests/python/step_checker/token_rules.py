@@ -43,6 +43,12 @@ def covariances(terms, before, mask):
     return (advantages - advantages.mean()) * (log_probs - log_probs.mean())
 
 
+def distillation(settings, terms, before, mask, draws):
+    difference = (before.teacher - before.old)[mask]
+    terms.advantages[mask] = settings["with_rewards"] * terms.advantages[mask] + settings["coefficient"] * difference
+    return difference > 0
+
+
 def entropy_advantage(settings, terms, before, mask, draws):
     bonus, bound = settings["alpha"] * before.entropies[mask], terms.advantages[mask].abs() / settings["kappa"]
     terms.advantages[mask] += torch.minimum(bonus, bound)
@@ -78,7 +84,7 @@ def clip_cov(settings, terms, before, mask, draws):
     return chosen
 
 
-RULES = [(entropy_advantage, lambda settings: settings["alpha"] > 0), (geometric_mask, lambda settings: settings["low"] or settings["high"]),
+RULES = [(distillation, lambda settings: settings["coefficient"] > 0), (entropy_advantage, lambda settings: settings["alpha"] > 0), (geometric_mask, lambda settings: settings["low"] or settings["high"]),
          (high_entropy, lambda settings: settings["share"] < 1), (kl_cov, lambda settings: settings["share"] > 0),
          (clip_cov, lambda settings: settings["share"] > 0)]  # in the order in which they apply
 

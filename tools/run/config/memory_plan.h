@@ -29,11 +29,15 @@ struct MemoryPlan {
 /// below 1 %, followed by the note.
 std::string memory_text(MemoryPlan plan);
 
+/// Returns the bytes of the packed weights of a model that never changes.
+std::int64_t packed_bytes(const ModelConfig& model, const ComputeDTypes& dtypes);
+
 /// Sizes besides the model that determine a learner's memory.
 struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest micro-batch
   std::int64_t activation_bytes = 0;    // limit for saved activations; 0: chosen by Transformer
   bool has_reference = false;           // for a KL term
+  std::int64_t teacher_bytes = 0;       // packed weights of a teacher; 0: none
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t gradient_shards = 1;     // update.gradient_shards
   int learners = 1;                     // they divide shards, master weights and moments

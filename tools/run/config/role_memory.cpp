@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "model/config/model_config.h"
 #include "model/cuda/operators.h"
 #include "tools/run/config/devices.h"
 
@@ -43,10 +45,12 @@ bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
 
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
                                         const ComputeDTypes& dtypes, const RoleLayout& layout) {
+  const std::string teacher = teacher_of(config.policy_loss);
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .activation_bytes = config.trainer.activation_mebibytes << 20,
       .has_reference = config.policy_loss.kl_coefficient > 0,
+      .teacher_bytes = teacher.empty() ? 0 : packed_bytes(load_model_config(teacher), dtypes),
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .gradient_shards = config.trainer.gradient_shards,
       .learners = static_cast<int>(layout.learners.size())};

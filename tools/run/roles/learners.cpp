@@ -47,10 +47,13 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
           .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
     }
   }
+  if (const std::string directory = teacher_of(config.policy_loss); !directory.empty()) {
+    teacher.emplace(Transformer::fixed(directory, *operators));
+  }
   updater = std::make_unique<PolicyUpdater>(
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature,
                     static_cast<std::uint64_t>(config.run.seed)},
-      trainer, reference ? &*reference : nullptr);
+      trainer, reference ? &*reference : nullptr, teacher ? &*teacher : nullptr);
   start_sha256 = weights_sha256(*operators, trainer.gathered_weights());
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
   updater->restore_entropy_coefficient(saved.entropy_coefficient);

@@ -35,6 +35,7 @@ struct LearnerState {
   std::unique_ptr<Collective> learners;  // reaches the operators' memory
   ShardedTrainer trainer;                // policy, master weights and optimizer
   std::optional<Transformer> reference;  // the initial policy, if the loss has a KL term
+  std::optional<Transformer> teacher;    // of distillation
   std::unique_ptr<PolicyUpdater> updater;
   std::string start_sha256;  // of the weights that the run began with
   TrainerState saved;        // of the checkpoint; the default at the start of a run

@@ -26,6 +26,7 @@ OLD = rounded([-0.1, -2.3, -0.7, -1.9, -0.02, -3.1, -4.2, -0.5, -0.5, -0.5, -0.0
 POLICY = rounded(OLD + [0.05, -0.3, 0.9, -1.2, 0.0, 0.2, 0.1, 0.0, 0.3, -0.3, -0.4, 0.04])
 BEHAVIOR = rounded(OLD - [0.01, 0.02, -0.03, 0.0, 0.02, 0.01, 0.2, 0.0, 0.0, 0.0, -0.1, -0.04])
 ENTROPIES = rounded([0.3, 1.9, 0.8, 1.5, 0.05, 2.2, 2.9, 0.6, 0.6, 0.6, 0.2, 0.2])
+TEACHER = rounded(OLD + [0.4, 0.0, -0.6, 1.1, 0.01, -0.2, 0.7, -0.5, 0.0, 0.25, -3.0, 0.02])
 RESPONSES = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
 
 
@@ -88,6 +89,12 @@ def entropy_advantage(terms, alpha, kappa=2.0):
     return (bonus > bound).sum()
 
 
+def distillation(terms, coefficient, with_rewards=True):
+    """The reverse KL to the teacher as a policy gradient."""
+    terms.advantages = with_rewards * terms.advantages + coefficient * (TEACHER - OLD)
+    return (TEACHER > OLD).sum()
+
+
 def geometric_mask(terms, low, high):
     ratios = np.array([np.exp((OLD - BEHAVIOR)[RESPONSES == s].mean()) for s in range(len(LENGTHS))])
     masked = ((ratios < low) | (ratios > high))[RESPONSES]
@@ -137,6 +144,13 @@ CASES = [
     (["algorithm=sapo", "entropy_advantage.alpha=0.4"], sapo, SEQUENCE_MEAN, [(entropy_advantage, (0.4,))]),
     ([GRPO, "recompute_old_log_probs=true", "geometric_mask.low=0.95", "geometric_mask.high=1.05"], grpo(), SEQUENCE_MEAN,
      [(geometric_mask, (0.95, 1.05))]),
+    ([GRPO, "distillation.teacher=t", "distillation.coefficient=1", "distillation.with_rewards=false"], grpo(), SEQUENCE_MEAN,
+     [(distillation, (1, False))]),
+    ([GRPO, "aggregation=token-mean", "distillation.teacher=t", "distillation.coefficient=0.5", "kl_cov.share=0.2"], grpo(),
+     TOKEN_MEAN, [(distillation, (0.5,)), (kl_cov, (0.2,))]),
+    (["clip_low=0.5", "clip_high=0.5", "distillation.teacher=t", "distillation.coefficient=2"], gspo(0.5, 0.5), SEQUENCE_MEAN,
+     [(distillation, (2,))]),
+    (["algorithm=sapo", "distillation.teacher=t", "distillation.coefficient=1"], sapo, SEQUENCE_MEAN, [(distillation, (1,))]),
     ([GRPO, "entropy_advantage.alpha=0.4", "high_entropy.share=0.5", "kl_cov.share=0.2"], grpo(), SEQUENCE_MEAN,
      [(entropy_advantage, (0.4,)), (high_entropy, (0.5,)), (kl_cov, (0.2,))]),
 ]
@@ -201,6 +215,7 @@ inline const std::vector<float> kOldLogProbs = {floats(OLD)};
 inline const std::vector<float> kLogProbs = {floats(POLICY)};
 inline const std::vector<float> kBehaviorLogProbs = {floats(BEHAVIOR)};
 inline const std::vector<float> kEntropies = {floats(ENTROPIES)};
+inline const std::vector<float> kTeacherLogProbs = {floats(TEACHER)};
 inline const RandomKey kDraws = {{.seed = {SEED}, .stream = {STREAM}, .step = {TRAINING_STEP}, .problem = {MINI_BATCH}}};
 inline const std::vector<TokenRules> kTokenRules = {{""")
 print_cases()
