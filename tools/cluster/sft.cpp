@@ -32,6 +32,8 @@
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
+#include "tools/run/start/input_difference.h"
+#include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/run_summary.h"
 
@@ -230,6 +232,38 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   return inputs;
 }
 
+/// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false
+/// or they are made from a seed.
+InputRecord record_of(const SftConfig& config, const SftInputs& inputs, bool has_weights = true) {
+  const auto rows = [](const std::vector<SftExample>& examples) {
+    std::vector<std::uint64_t> digests;
+    for (const SftExample& example : examples) {
+      const std::string parts[] = {fmt::format("{}", fmt::join(example.prompt, " ")),
+                                   fmt::format("{}", fmt::join(example.response, " "))};
+      digests.push_back(row_digest(parts));
+    }
+    return rows_record(std::move(digests));
+  };
+  InputRecord record =
+      model_record(config.model.path, config.sft, inputs.ends, has_weights && !config.initialise);
+  record.train_file = config.sft.train_file;
+  record.evaluation_file = fmt::format("{}", fmt::join(config.sft.evaluation_file, ", "));
+  record.training = rows(inputs.train);
+  record.evaluation = rows(inputs.held_out);
+  return record;
+}
+
+/// Returns whether a start resumes something.
+bool has_checkpoints(const SftConfig& config) {
+  const fs::path checkpoints = fs::path(config.run.directory) / "checkpoints";
+  return fs::exists(checkpoints) && !fs::is_empty(checkpoints);
+}
+
+/// Throws Error if the directory has a checkpoint of a run with other inputs (invariant E12).
+void check_inputs_of_run(const SftConfig& config, const InputRecord& inputs) {
+  if (has_checkpoints(config)) check_same_inputs(config.run.directory, inputs);
+}
+
 LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
   std::size_t longest = 0;
   for (const SftExample& example : inputs.train) {
@@ -279,16 +313,22 @@ std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
 }
 
 /// Creates the run directory, or opens it to resume its run. Returns the steps done. Rank 0 only.
-std::int64_t begin_run(Job& job, SftConfig config) {
+std::int64_t begin_run(Job& job, SftConfig config, const InputRecord& inputs) {
+  check_inputs_of_run(config, inputs);
   make_directories(config.run.directory);
   become_writer(job, config.run.directory, "lie_cluster sft");
   check_directory(config);  // again: another process may have started a run there
+  check_inputs_of_run(config, inputs);
+  if (record_inputs(config.run.directory, inputs)) {
+    Log("sft", 0).warn("{}", unrecorded_text(config.run.directory));
+  }
   write_run_config(config.run.directory, fields_of(config));
   return saved_steps(config, valid_checkpoint);
 }
 
 /// Prints the summary of a dry run and writes no files. Rank 0 only.
 void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
+  check_inputs_of_run(config, record_of(config, inputs, has_checkpoints(config)));
   check_unlocked(config.run.directory);
   const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
   print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
@@ -333,18 +373,18 @@ void sft(Job& job, const ConfigArguments& arguments) {
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const SftInputs inputs = read_inputs(config, job.size(), is_first);
+  const SftOptions options = with_schedule(config.sft, inputs.train);
   if (arguments.dry_run) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
   const auto learners = through_host_collective(*world, *operators);
-  const SftOptions options = with_schedule(config.sft, inputs.train);
   ShardedTrainer trainer(options.trainer, options.optimizer,
                          start_weights(config, *learners, *operators), *learners);
   trainer.weights().set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
   std::optional<SftRecorder> recorder;
   if (is_first) {
-    const std::int64_t steps_done = begin_run(job, config);
+    const std::int64_t steps_done = begin_run(job, config, record_of(config, inputs));
     Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
     recorder.emplace(config, steps_done);
   }
