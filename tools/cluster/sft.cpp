@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -14,6 +15,7 @@
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
+#include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "common/process/progress.h"
 #include "common/process/stop_signals.h"
@@ -28,6 +30,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
@@ -264,6 +267,40 @@ void check_inputs_of_run(const SftConfig& config, const InputRecord& inputs) {
   if (has_checkpoints(config)) check_same_inputs(config.run.directory, inputs);
 }
 
+/// Warns of evaluation examples whose prompts are those of training examples.
+void warn_of_common_rows(const SftConfig& config, const SftInputs& inputs) {
+  const auto digest = [](const SftExample& example) {
+    return sha256_hex(fmt::format("{}", fmt::join(example.prompt, " ")));
+  };
+  std::unordered_set<std::string> prompts;
+  if (!inputs.held_out.empty()) {
+    for (const SftExample& example : inputs.train) prompts.insert(digest(example));
+  }
+  const auto common = std::ranges::count_if(inputs.held_out, [&](const SftExample& example) {
+    return prompts.contains(digest(example));
+  });
+  if (common == 0) return;
+  Log("sft", 0).warn(
+      "data.evaluation_file: {} of {} evaluation examples are training examples by their prompt, "
+      "so the validation loss also measures what was memorized; remove them from {}",
+      common, inputs.held_out.size(), config.sft.train_file);
+}
+
+/// Warns of a warm-up that takes the whole run, or was shortened because it would.
+void warn_of_warmup(const SftConfig& config, const SftOptions& scheduled) {
+  const std::int64_t chosen = config.sft.optimizer.warmup, used = scheduled.optimizer.warmup;
+  const Log log("sft", 0);
+  if (used != chosen) {
+    log.warn(
+        "the run of {} would end within the default warm-up of {}: the warm-up is {} long; set "
+        "optimizer.warmup to choose another",
+        counted(scheduled.steps, "update"), chosen, counted(used, "update"));
+    return;
+  }
+  const std::string warning = warmup_warning(used, scheduled.steps, "update");
+  if (!warning.empty()) log.warn("{}", warning);
+}
+
 LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
   std::size_t longest = 0;
   for (const SftExample& example : inputs.train) {
@@ -374,6 +411,10 @@ void sft(Job& job, const ConfigArguments& arguments) {
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const SftInputs inputs = read_inputs(config, job.size(), is_first);
   const SftOptions options = with_schedule(config.sft, inputs.train);
+  if (is_first) {
+    warn_of_common_rows(config, inputs);
+    warn_of_warmup(config, options);
+  }
   if (arguments.dry_run) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;

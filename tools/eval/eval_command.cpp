@@ -52,6 +52,13 @@ PromptsByRow prompts_of(const EvalConfig& config) {
   std::vector<Prompt> prompts =
       read_evaluation_prompts(config.files, config.evaluation.prompts, config.data,
                               config.model.path, Log("eval", 0), config.eval.sources);
+  const EvaluationOptions& evaluation = config.evaluation;
+  if (config.rollout.sampling.temperature == 0 && evaluation.samples_per_prompt > 1) {
+    Log("eval", 0).warn(
+        "evaluation.temperature is 0: all {} responses to a prompt are equal, so pass@k and maj@k "
+        "are pass@1; set evaluation.samples_per_prompt to 1, or a temperature above 0",
+        evaluation.samples_per_prompt);
+  }
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     Log("eval", 0).warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "
