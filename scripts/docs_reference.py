@@ -30,7 +30,7 @@ reads these first, and the file's own keys win.
 
 A relative path of `base`, of data or of a model is looked up in the directory of the config that
 names it, then in the working directory. `run.directory` and paths given by `--set` are relative to
-the working directory. `~/` is the home directory; variables are not expanded.
+the working directory. `~/` is the home directory; variables are refused.
 """
 
 

@@ -268,6 +268,12 @@ std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> ex
   return batches;
 }
 
+namespace {
+
+constexpr std::int64_t kStepsPerWarmupStep = 10;  // of runs that end within the default warm-up
+
+}  // namespace
+
 SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -275,7 +281,12 @@ SftOptions with_schedule(SftOptions options, std::span<const SftExample> example
     }
   }
   if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
-    options.optimizer.decay_until = options.steps;
+    OptimizerOptions& optimizer = options.optimizer;
+    optimizer.decay_until = options.steps;
+    const bool is_default = optimizer.warmup == SftOptions().optimizer.warmup;
+    if (is_default && optimizer.warmup >= options.steps) {
+      optimizer.warmup = options.steps / kStepsPerWarmupStep;
+    }
   }
   check_options(options.optimizer);
   return options;

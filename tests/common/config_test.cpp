@@ -157,6 +157,27 @@ TEST_F(Config, PathsAreResolvedFromTheConfigsDirectoryFirst) {
   EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "not named by a config";
 }
 
+TEST_F(Config, VariablesInPathsAreRefused) {
+  for (const char* path : {"$WORK/a", "${WORK}/a", "data/$USER.jsonl", "$_x"}) {
+    const std::string text = path;
+    EXPECT_THAT(load("files: [\"" + text + "\"]\n"),
+                testing::HasSubstr(text + ": variables are not expanded in paths"));
+    EXPECT_THAT(load("seed: 1\n", {"files=" + text}),
+                testing::HasSubstr("--set files=" + text + ": files: "));
+    EXPECT_THAT(load("base: \"" + text + "\"\n"), testing::HasSubstr("variables are not"));
+  }
+  EXPECT_EQ(load("files: [a$, \"$1\"]\nname: $WORK\n"), "no error") << "no variables, no path";
+}
+
+TEST_F(Config, MergeKeysAreRefusedWithTheRemedy) {
+  EXPECT_THAT(load("a: &common {rate: 1}\nloss:\n  <<: *common\n"),
+              testing::HasSubstr("not a section"));
+  EXPECT_THAT(load("loss:\n  <<: {rate: 1}\n"),
+              testing::AllOf(testing::HasSubstr("c.yaml:2: loss.<<: merge keys (<<)"),
+                             testing::HasSubstr("base: FILE")));
+  EXPECT_THAT(load("<<: {seed: 1}\n"), testing::HasSubstr("c.yaml:1: <<: merge keys"));
+}
+
 TEST_F(Config, TildesInPathsExpandToTheHomeDirectory) {
   const char* home = std::getenv("HOME");
   const std::string before = home == nullptr ? "" : home;
@@ -469,6 +490,10 @@ TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   EXPECT_EQ(set("auto"), std::nullopt);
   EXPECT_THROW(set("2"), Error);
   EXPECT_THROW(set("none"), Error);
+  EXPECT_EQ(set("-1"), std::nullopt) << "as earlier versions wrote it";
+  for (const char* typo : {"-0.2", "-abc", "-", "-1.0", "-2"}) {
+    EXPECT_THAT(error_of([&] { set(typo); }), testing::HasSubstr("expected")) << typo;
+  }
 }
 
 TEST_F(Config, ATextWithChoicesTakesNoOther) {

@@ -134,6 +134,16 @@ class TrajectoryCheck {
   std::set<std::int64_t> steps_;
 };
 
+/// What is lost with a damaged file, and the remedy.
+struct Loss {
+  const char *lost, *remedy;
+};
+constexpr Loss kLostSettings = {"the settings",
+                                "the attribute config of each trajectory file holds the settings"};
+constexpr Loss kLostInputs = {
+    "the inputs that a resume compares",
+    "remove it: the next start records the inputs that it finds, without a comparison"};
+
 /// Returns what is wrong with the settings; empty if nothing is. Older versions wrote no checksum:
 /// their settings are compared with those of the trajectory files, which have one.
 std::string settings_fault(const fs::path& path, const std::optional<std::string>& logged) {
@@ -147,8 +157,8 @@ std::string settings_fault(const fs::path& path, const std::optional<std::string
   return path.string() + ": differs from the last trajectory file's settings";
 }
 
-void check_settings(const fs::path& path, const std::optional<std::string>& logged,
-                    Validity& found) {
+void check_settings(const fs::path& path, const std::optional<std::string>& logged, Validity& found,
+                    Loss loss = kLostSettings) {
   std::string fault;
   try {
     fault = settings_fault(path, logged);
@@ -156,8 +166,7 @@ void check_settings(const fs::path& path, const std::optional<std::string>& logg
     fault = error.what();
   }
   if (fault.empty()) return;
-  found.faults.push_back(
-      {fault, "the settings", "the attribute config of each trajectory file holds the settings"});
+  found.faults.push_back({fault, loss.lost, loss.remedy});
 }
 
 void check_lock(const fs::path& directory, Validity& found) {
@@ -250,6 +259,9 @@ Validity check_run(const fs::path& directory) {
   check_settings(directory / "config.yaml", trajectories.settings(), found);
   for (const FormerConfig& former : former_configs(directory)) {
     check_settings(former.path, std::nullopt, found);
+  }
+  if (const fs::path inputs = directory / "inputs.yaml"; fs::exists(inputs)) {
+    check_settings(inputs, std::nullopt, found, kLostInputs);
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
   check_events(directory, "tensorboard", found);

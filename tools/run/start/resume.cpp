@@ -58,7 +58,8 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
                     std::span<const std::string> may_change, std::string_view remedy) {
   if (!std::filesystem::exists(directory / "config.yaml")) {
     const auto is_expected = [](const std::string& name) {
-      return name.starts_with("config.yaml") || name.starts_with(kWriterLockName);
+      return name.starts_with("config.yaml") || name.starts_with("inputs.yaml") ||
+             name.starts_with(kWriterLockName);
     };
     if (!std::filesystem::is_directory(directory) ||
         std::ranges::all_of(list_directory(directory), is_expected)) {
@@ -77,13 +78,13 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
       directory.string(), differences, remedy);
 }
 
-bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config) {
+bool holds_no_step(const std::filesystem::path& directory) {
   const auto is_empty = [&](const char* name) {
     const auto file = directory / name;
     return !std::filesystem::exists(file) || std::filesystem::is_empty(file);
   };
   return std::filesystem::exists(directory / "config.yaml") && is_empty("metrics.jsonl") &&
-         is_empty("checkpoints") && !differences_text(directory, config, {}).empty();
+         is_empty("checkpoints");
 }
 
 void check_repeats(const std::filesystem::path& schedule, const FieldList& config) {

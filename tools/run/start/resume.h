@@ -29,10 +29,10 @@ std::string differences_text(const std::filesystem::path& directory, const Field
 /// Sets the keys of `config` that change no result to their values in `other`.
 void copy_what_changes_no_result(const FieldList& config, const FieldList& other);
 
-/// Returns whether the directory holds a start of another config that ended before its first step
-/// and its first evaluation were complete, such as one whose reward program failed at once. Nothing
-/// in it can be continued. The command that this config belongs to must write metrics.jsonl.
-bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config);
+/// Returns whether the directory holds a start that ended before its first step and its first
+/// evaluation were complete, such as one whose reward program failed at once. It then holds no
+/// result. The command must write metrics.jsonl.
+bool holds_no_step(const std::filesystem::path& directory);
 
 /// Checks that this config repeats the run that wrote the schedule, if the config of that run is
 /// stored next to the schedule. The paths of data and model may differ, as may keys that change no
