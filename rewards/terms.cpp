@@ -11,11 +11,15 @@ namespace {
 constexpr std::int64_t kAnyLimit = std::numeric_limits<std::int64_t>::max();
 
 template <typename Options>
+bool is_on(const Options& options) {
+  if constexpr (requires { options.enabled; }) return options.enabled;
+  return true;
+}
+
+template <typename Options>
 RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
   RewardTerm term = reward_term(options, max_response_tokens);
-  if constexpr (requires { options.enabled; }) {
-    if (!options.enabled) term.reward = {}, term.check = {};
-  }
+  if (!is_on(options)) term.reward = {}, term.check = {};
   return term;
 }
 
@@ -39,6 +43,15 @@ RewardNames reward_names(const RewardOptions& options) {
   RewardNames names;
   for_each_term(options, [&](const auto& term) { names.push_back({term.kName, term.kAbout}); });
   if (!options.command.empty()) names.push_back({"command", "reward.command"});
+  return names;
+}
+
+std::vector<std::string> terms_on(const RewardOptions& options) {
+  std::vector<std::string> names;
+  for_each_term(options, [&](const auto& term) {
+    if (is_on(term)) names.emplace_back(term.kName);
+  });
+  if (!options.command.empty()) names.emplace_back("command");
   return names;
 }
 

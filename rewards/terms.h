@@ -52,6 +52,9 @@ void describe(FieldList& fields, RewardOptions& options);
 /// reward program is last.
 RewardNames reward_names(const RewardOptions& options);
 
+/// Returns the names of the terms that are on, in the same order. The first is the accuracy.
+std::vector<std::string> terms_on(const RewardOptions& options);
+
 /// Returns the warning of each built-in term, in the order of reward_names(). It is reported when
 /// the term outweighs the first one, R_acc, while R_acc is small. Empty: no warning.
 std::vector<std::string> reward_cautions(const RewardOptions& options);

@@ -37,6 +37,7 @@ checkpoint: {every: 1}
 KL = "policy_loss.kl_coefficient=0.5"
 GRPO = "policy_loss.algorithm=grpo"
 CUSTOM = ["policy_loss.algorithm=custom", "policy_loss.ratio_level=token", "policy_loss.surrogate=clip"]
+WITHOUT_LIE = ["reward.length.enabled=false", "reward.redundancy.enabled=false"]
 RUNS = {
     "gspo": ["policy_loss.clip_low=0.01", "policy_loss.clip_high=0.013", "optimizer.warmup=4"],
     "grpo": [GRPO, "update.epochs=2", "policy_loss.dual_clip=1.1", "reward.coverage.unit=words", "reward.coverage.ngram=2",
@@ -66,6 +67,12 @@ RUNS = {
                   "rollout.weights=bfloat16"],
     "dppo": ["policy_loss.algorithm=dppo", "policy_loss.dppo.low=0.02", "policy_loss.dppo.high=0.03",
              "policy_loss.dppo.ceiling=1.1", "update.epochs=2", "run.seed=7"],
+    "gdpo": [GRPO, "advantage.estimator=gdpo", "advantage.gdpo.weights=[length=0.5, redundancy=0.25]", "run.seed=6"],
+    "pass-at-k": [GRPO, "advantage.estimator=pass_at_k", "advantage.pass_at_k.k=2", "rollout.temperature=1.5", "run.seed=6", *WITHOUT_LIE],
+    "batch": [GRPO, "advantage.estimator=batch"],
+    "reinforce++": [GRPO, "advantage.estimator=batch", "advantage.batch.baseline=step"],
+    "length-weighted": [*CUSTOM, "advantage.estimator=length_weighted", "policy_loss.aggregation=token-mean"],
+    "vl-norm": [GRPO, "advantage.estimator=vl_norm", "policy_loss.aggregation=constant"],
     "two-learners": ["roles.learners=2", "update.gradient_shards=3"],
 }
 RANKS = {"two-learners": 3}
@@ -101,6 +108,11 @@ CHANGES = [
     ("vespo", "policy_loss.vespo.lambda_negative", 2.2), ("vespo-tis", "policy_loss.tis_cap", 0),
     ("vespo-tis", "policy_loss.tis_level", "sequence"), ("dppo", "policy_loss.dppo.low", 0.03),
     ("dppo", "policy_loss.dppo.high", 0.04), ("dppo", "policy_loss.dppo.ceiling", 1.12),
+    ("gdpo", "advantage.gdpo.weights", []), ("gdpo", "advantage.gdpo.weights", ["length=0.5"]),
+    ("gdpo", "advantage.estimator", "group-relative"), ("pass-at-k", "advantage.pass_at_k.k", 3),
+    ("batch", "advantage.batch.std_of", "advantages"), ("batch", "advantage.estimator", "group-relative"),
+    ("reinforce++", "advantage.batch.baseline", "group"), ("length-weighted", "advantage.estimator", "group-relative"),
+    ("vl-norm", "advantage.vl_norm.alpha", 1), ("vl-norm", "advantage.vl_norm.normalize_by_std", False),
     ("two-learners", "optimizer.learning_rate", 1.01e-3), ("two-learners", "optimizer.beta1", 0.91),
     ("two-learners", "optimizer.beta2", 0.998), ("two-learners", "optimizer.eps", 1.1e-5),
     ("two-learners", "optimizer.weight_decay", 0.12), ("two-learners", "policy_loss.algorithm", "grpo"),

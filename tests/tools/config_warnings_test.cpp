@@ -125,6 +125,16 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
                           HasSubstr("recompute_old_log_probs is true, but the bounds")));
 }
 
+TEST_F(ConfigWarnings, AnAggregationOtherThanThatOfTheAdvantage) {
+  config.policy_loss.algorithm = "grpo";
+  config.advantage.estimator = "length_weighted";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr(
+                              "policy_loss.aggregation is sequence-mean-token-mean, but "
+                              "advantage.estimator length_weighted is meant for token-mean")));
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
 TEST_F(ConfigWarnings, KeysWithoutEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));

@@ -75,15 +75,16 @@ class Step:
         self.columns["distinct_ngrams"] = np.array([len(found) for found in counts])
         self.columns["ngrams"] = np.array([sum(found.values()) for found in counts])
         self.columns["largest_repeat"] = np.array([max(found.values(), default=0) for found in counts])
-        self.columns["advantage"] = self._advantages(terms, is_right)
+        self.columns["advantage"] = self._advantages(terms, is_right, np.array(lengths))
         self.metrics["advantage_magnitude_mean"] = np.abs(self.columns["advantage"]).mean()
 
-    def _advantages(self, terms, is_right):
+    def _advantages(self, terms, is_right, lengths):
+        members = [self.samples["group"] == group for group in np.unique(self.samples["group"])]
+        groups = [rewards.Group({name: values[own] for name, values in terms.items()}, is_right[own], lengths[own])
+                  for own in members]
         found = np.empty(len(self.rows))
-        for group in np.unique(self.samples["group"]):
-            members = self.samples["group"] == group
-            found[members] = rewards.advantages(self.config["advantage"],
-                                                {name: values[members] for name, values in terms.items()}, is_right[members])
+        for own, values in zip(members, rewards.advantages(self.config["advantage"], groups)):
+            found[own] = values
         return found
 
     # --- updates
