@@ -19,9 +19,15 @@ def ngram_counts(units, n):
     return collections.Counter(tuple(units[i:i + n]) for i in range(len(units) - n + 1))
 
 
-def length_term(settings, is_right, length, reference_length):
+def applies(settings, is_right, group_accuracy):
+    """Returns whether a term's gate lets a response through."""
+    chosen = {"any": True, "correct": is_right, "incorrect": not is_right}[settings["answers"]]
+    return chosen and settings["min_group_accuracy"] <= group_accuracy <= settings["max_group_accuracy"]
+
+
+def length_term(settings, length, reference_length):
     target = reference_length + settings["delta_tokens"] if settings["target"] == "reference" else settings["target_tokens"]
-    return 0.0 if is_right else -settings["eta"] * max(target - length, 0)
+    return -settings["eta"] * max(target - length, 0)
 
 
 def redundancy_term(settings, counts):
@@ -38,15 +44,34 @@ def overlong_term(settings, length, limit):
     return -settings["penalty"] * max(length - begin, 0) / settings["buffer_tokens"]
 
 
-def reward_terms(config, is_right, length, reference_length, counts):
-    """Returns the terms of a response by name; a term that is off is 0."""
-    reward, limit = config["reward"], config["rollout"]["max_response_tokens"]
-    on = {name: reward[name]["enabled"] for name in ("length", "redundancy", "coverage_bonus", "overlong")}
-    return {"accuracy": float(is_right),
-            "length": on["length"] and length_term(reward["length"], is_right, length, reference_length),
-            "redundancy": on["redundancy"] and redundancy_term(reward["redundancy"], counts),
-            "coverage_bonus": on["coverage_bonus"] and bonus_term(reward["coverage_bonus"], is_right, counts),
-            "overlong": on["overlong"] and overlong_term(reward["overlong"], length, limit)}
+def gr3_term(settings, is_right, length, mean_length):
+    """GR3, arXiv:2603.10535, as the difference from the accuracy."""
+    return is_right / (1 + settings["alpha"] * length / mean_length) - is_right
+
+
+def cosine_term(settings, is_right, length, limit):
+    """The cosine reward, arXiv:2502.03373, as the difference from the accuracy."""
+    verdict = "correct" if is_right else "incorrect"
+    begin, end = settings[f"{verdict}_short"], settings[f"{verdict}_long"]
+    return end + (begin - end) * (1 + np.cos(np.pi * min(length / limit, 1))) / 2 - is_right
+
+
+def reward_terms(config, is_right, length, reference_length, counts, group):
+    """Returns the terms of a response by name; a term that is off is 0. `group`: its group's accuracy and mean length."""
+    reward, limit, (accuracy, mean_length) = config["reward"], config["rollout"]["max_response_tokens"], group
+    on = {name: reward[name]["enabled"] for name in ("length", "redundancy", "coverage_bonus", "overlong", "gr3", "cosine")}
+    for name in ("length", "redundancy"):
+        on[name] = on[name] and applies(reward[name], is_right, accuracy)
+    terms = {"accuracy": float(is_right),
+             "length": on["length"] and length_term(reward["length"], length, reference_length),
+             "redundancy": on["redundancy"] and redundancy_term(reward["redundancy"], counts),
+             "coverage_bonus": on["coverage_bonus"] and bonus_term(reward["coverage_bonus"], is_right, counts),
+             "overlong": on["overlong"] and overlong_term(reward["overlong"], length, limit)}
+    if on["gr3"]:
+        terms["gr3"] = gr3_term(reward["gr3"], float(is_right), length, mean_length)
+    if on["cosine"]:
+        terms["cosine"] = cosine_term(reward["cosine"], is_right, length, limit)
+    return terms
 
 
 def normalized(settings, rewards):

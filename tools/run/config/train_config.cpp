@@ -131,6 +131,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   apply_preset(config.reward);
   check(config);
+  set_reward_terms(config.advantage, reward_names(config.reward));
   config.policy_loss.aggregation = aggregation(config.policy_loss);
   set_divisor(config.policy_loss, config.rollout.sampling.max_response_tokens);
   return config;
