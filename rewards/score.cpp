@@ -22,6 +22,12 @@ double accuracy_of(std::span<const Score> scores) {
   return static_cast<double>(correct) / static_cast<double>(scores.size());
 }
 
+double mean_length_of(std::span<const Response> responses) {
+  double tokens = 0;
+  for (const Response& response : responses) tokens += static_cast<double>(response.ids.size());
+  return tokens / static_cast<double>(responses.size());
+}
+
 }  // namespace
 
 Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
@@ -53,9 +59,9 @@ std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response>
   for (std::size_t i = 0; i < responses.size(); ++i) {
     program_rewards.push_back(complete(ticket, responses[i], texts[i], scores[i]));
   }
-  const double accuracy = accuracy_of(scores);
+  const double accuracy = accuracy_of(scores), mean_length = mean_length_of(responses);
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy});
+    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy, mean_length});
     if (reward_) scores[i].rewards.push_back(program_rewards[i]);
   }
   return scores;

@@ -53,8 +53,10 @@ def markdown(text):
 
 
 def wrapped(text):
-    return textwrap.fill(text, 100, subsequent_indent="  ", break_long_words=False,
-                         break_on_hyphens=False)
+    """Returns `text` in lines of at most 100 characters. No line begins with a minus, which would begin a list."""
+    glued = re.sub(r"(?<=\S) - ", "\0-\0", text)
+    return textwrap.fill(glued, 100, subsequent_indent="  ", break_long_words=False,
+                         break_on_hyphens=False).replace("\0", " ")
 
 
 def keys_in(text):

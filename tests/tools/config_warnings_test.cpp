@@ -134,6 +134,31 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<ClipOptions>().clip_low = 3e-4;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("clip_high are 0.0003 and 0.0025, but those of")));
+  config.policy_loss.algorithm = "gmpo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<GmpoOptions>().high = 0.2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.gmpo.low and high are 0.4 and 0.2")));
+  config.policy_loss.algorithm = "vespo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<VespoOptions>().k_negative = 2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("are 2, 3, 2 and 2, but VESPO")));
+  config.policy_loss.algorithm = "dppo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<DppoOptions>().low = 0.2;
+  config.policy_loss.recompute_old_log_probs = true;
+  EXPECT_THAT(warnings(),
+              ElementsAre(HasSubstr("policy_loss.dppo.low and high are 0.2 and 0.15"),
+                          HasSubstr("recompute_old_log_probs is true, but the bounds")));
+}
+
+TEST_F(ConfigWarnings, AnAggregationOtherThanThatOfTheAdvantage) {
+  config.policy_loss.algorithm = "grpo";
+  config.advantage.estimator = "length_weighted";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr(
+                              "policy_loss.aggregation is sequence-mean-token-mean, but "
+                              "advantage.estimator length_weighted is meant for token-mean")));
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, KeysWithoutEffect) {

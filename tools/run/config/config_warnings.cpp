@@ -158,10 +158,24 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& warnin
       config.tickets.max_staleness, range));
 }
 
-/// Finds settings that differ from those of the loss's paper.
+/// Finds settings that differ from those of the papers of loss and advantage.
 void check_departure(const TrainConfig& config, std::vector<std::string>& warnings) {
-  std::string text = departure(config.policy_loss);
+  const PolicyLossOptions& loss = config.policy_loss;
+  std::string text = departure(loss);
   if (!text.empty()) warnings.push_back(std::move(text));
+  if (loss.recompute_old_log_probs && chosen_surrogate(loss).bounds_change_from_sampler) {
+    warnings.push_back(fmt::format(
+        "policy_loss.recompute_old_log_probs is true, but the bounds of {} are around the "
+        "sampler's probabilities; set it to false",
+        chosen_name(loss)));
+  }
+  const std::string wanted = wanted_aggregation(config.advantage);
+  const char* found = name_of(aggregation(loss));
+  if (!wanted.empty() && wanted != found) {
+    warnings.push_back(
+        fmt::format("policy_loss.aggregation is {}, but advantage.estimator {} is meant for {}",
+                    found, config.advantage.estimator, wanted));
+  }
 }
 
 /// Finds keys that are set but have no effect because of other keys.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> changeable_keys(const TrainConfig& config) {
   std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
                                    "rollout.max_response_tokens"};
-  for (const RewardName& term : reward_names({})) keys.push_back("reward." + term.name);
+  for (const std::string& term : reward_sections()) keys.push_back("reward." + term);
   if (!config.tickets.takes_first_groups()) keys.emplace_back("rollout.max_staleness");
   return keys;
 }
