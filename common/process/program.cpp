@@ -59,6 +59,9 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) report(error.what());
     code = error.code().value();  // error code of fmt::print
+  } catch (const CommandLineError& error) {
+    report(error.what());
+    status = kRefusedCommandLine;
   } catch (const std::exception& error) {
     report(error.what());
     if (!std::cout) return status;  // this failure was the reported error
