@@ -35,6 +35,7 @@ struct RewardOptions {
   CoverageOptions coverage = {};
   RewardTermList terms = {};
   std::string command;
+  double command_time_limit_seconds = 0;  // see ProgramHost
 
   template <typename TermOptions>
   TermOptions& of() {

@@ -153,6 +153,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the replay");
   ReplayTask task = load_task(arguments);
   const TrainConfig config = task.config;
+  note_stop_signals();
   EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
