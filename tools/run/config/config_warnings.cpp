@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "common/comm/environment.h"
@@ -14,12 +16,21 @@ namespace {
 
 constexpr double kNarrowRange = 0.1;  // as of sequence ratios, whose deviations are small
 
+/// Returns what becomes of the advantage in a group of one.
+std::string_view result_of_single_samples(std::string_view estimator) {
+  if (estimator == GroupRelativeOptions::kName) {
+    return ", so its advantage is its reward itself, without a baseline";
+  }
+  if (estimator == MaxRlOptions::kName) return ", so its advantage is 0 and it teaches nothing";
+  return "";
+}
+
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
-    warnings.emplace_back(
-        "rollout.samples_per_prompt is 1: a response is compared with no other, so its advantage "
-        "is "
-        "its reward itself, without a baseline; 8 or 16 are usual");
+    warnings.push_back(
+        fmt::format("rollout.samples_per_prompt is 1: a response is compared with no other{}; 8 or "
+                    "16 are usual",
+                    result_of_single_samples(config.advantage.estimator)));
   }
   const SamplingOptions& sampling = config.rollout.sampling;
   if (sampling.top_p < 1 || sampling.top_k > 0) {
@@ -38,10 +49,29 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
                     "prompts, each as a group of its own; is it the file that you meant?",
                     config.data.train_file, training.size(), config.tickets.prompts_per_step));
   }
+  std::set<std::string_view> distinct;
+  for (const Prompt& prompt : training) distinct.insert(prompt.text);
+  if (2 * distinct.size() < training.size()) {
+    warnings.push_back(
+        fmt::format("{} has {} prompts, of which only {} differ; is it the file that "
+                    "you meant?",
+                    config.data.train_file, training.size(), distinct.size()));
+  }
   if (std::ranges::count(config.data.evaluation_file, config.data.train_file) > 0) {
     warnings.emplace_back(
         "data.evaluation_file is the training file: evaluations show what was learned by heart");
   }
+}
+
+/// Finds rates at which no run learns.
+void check_learning_rate(const TrainConfig& config, std::vector<std::string>& warnings) {
+  constexpr double kTooLarge = 0.05;
+  const double rate = config.optimizer.learning_rate;
+  if (rate > 0 && rate < kTooLarge) return;
+  warnings.push_back(fmt::format("optimizer.learning_rate is {}: {}; 1e-6 to 1e-3 are usual", rate,
+                                 rate > 0
+                                     ? "an update replaces the weights rather than improve them"
+                                     : "no update changes a weight"));
 }
 
 void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
@@ -146,6 +176,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   std::vector<std::string> warnings = config.former_keys;
   check_sampling(config, warnings);
   check_data(config, training, warnings);
+  check_learning_rate(config, warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
