@@ -176,7 +176,7 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
       {"data",
        fmt::format("{} of {}, {} each", counted(generation.prompts(), "prompt"), files_text(config),
                    counted(config.evaluation.samples_per_prompt, "response"))}};
-  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
+  std::ranges::move(text_entries(config.data, config.model.path, config.rollout, ends),
                     std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
                                          fixed_dtype(config.model, model, dtypes.packed));
@@ -267,7 +267,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
 /// Logs what a start would find, and writes nothing. Rank 0 only.
 void print_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
-  check_unlocked(config.run.directory);
+  check_writable(config.run.directory);
   print_dry_run(dump_config_of(config), "eval",
                 start_text(config, Generation(config, prompts_of(config)), ends));
 }
