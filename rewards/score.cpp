@@ -17,6 +17,11 @@ void store(ProgramAnswer answer, Score& score) {
   std::ranges::move(answer.numbers, std::back_inserter(score.numbers));
 }
 
+ProgramHost limited(ProgramHost host, double time_limit_seconds) {
+  host.time_limit_seconds = time_limit_seconds;
+  return host;
+}
+
 double accuracy_of(std::span<const Score> scores) {
   const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
   return static_cast<double>(correct) / static_cast<double>(scores.size());
@@ -38,10 +43,15 @@ Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
     metric_coverage_.emplace_back(fmt::format("_{}", states.ngram), states);
   }
   using Kind = RewardProgram::Kind;
-  const std::string& verifier = options.verifier_program.command;
-  if (!verifier.empty()) verifier_.emplace(Kind::kVerifier, verifier, host);
-  if (!options.rewards.command.empty()) {
-    reward_.emplace(Kind::kReward, options.rewards.command, host);
+  const VerifierProgramOptions& verifier = options.verifier_program;
+  const RewardOptions& reward = options.rewards;
+  const double verifier_limit = verifier.command_time_limit_seconds;
+  const double reward_limit = reward.command_time_limit_seconds;
+  if (!verifier.command.empty()) {
+    verifier_.emplace(Kind::kVerifier, verifier.command, limited(host, verifier_limit));
+  }
+  if (!reward.command.empty()) {
+    reward_.emplace(Kind::kReward, reward.command, limited(host, reward_limit));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common/base/error.h"
+#include "rewards/program.h"
 
 namespace lie {
 namespace {
@@ -53,6 +54,7 @@ void describe(FieldList& fields, RewardOptions& options) {
              {.help = "Program that computes the reward term \"command\" "
                       "(docs/reference/reward-programs.md); empty: none.",
               .is_command = true});
+  add_command_time_limit(fields, options.command_time_limit_seconds);
 }
 
 RewardNames reward_names(const RewardOptions& options) {

@@ -43,6 +43,7 @@ struct RewardOptions {
   CoverageOptions coverage = {};
   RewardTermList terms = {};
   std::string command;
+  double command_time_limit_seconds = 0;  // see ProgramHost
 
   template <typename TermOptions>
   TermOptions& of() {

@@ -64,7 +64,7 @@ std::string hint_for(const FieldList& fields, std::string_view key) {
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
   const std::string hint = hint_for(fields, key);
-  fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
+  fail("{}: unknown key {}{} --help all lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
 /// Walks a YAML tree and collects its values by full key.
@@ -127,15 +127,15 @@ class Reader {
     }
     const std::string foreign = foreign_key_hint(first, fields_->keys());
     if (!foreign.empty()) {
-      fail("{}: unknown key {}{} --help lists all keys", place(line), first, foreign);
+      fail("{}: unknown key {}{} --help all lists all keys", place(line), first, foreign);
     }
     const std::set<std::string> sections = fields_->sections(/*with_former_names=*/false);
     const std::vector<std::string> known(sections.begin(), sections.end());
     const std::string hint = did_you_mean(key, known);
     if (!hint.empty()) {
-      fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
+      fail("{}: {} is not a section{} --help all lists all keys", place(line), key, hint);
     }
-    fail("{}: {} is not a section of this command; its sections are {}; --help lists all keys",
+    fail("{}: {} is not a section of this command; its sections are {}; --help all lists all keys",
          place(line), key, fmt::join(known, ", "));
   }
 

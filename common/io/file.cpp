@@ -113,10 +113,9 @@ fs::path set_aside(const fs::path& path, std::string_view suffix) {
 void make_directories(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);
-  if (code || !fs::is_directory(path)) {
-    fail("{}: cannot create the directory: {}; check that no file is in the way and permissions",
-         path.string(), code ? code.message() : "a file has this name");
-  }
+  if (!code && fs::is_directory(path)) return;
+  errno = code ? code.value() : EEXIST;
+  fail_on(path, "create the directory", "check that no file is in the way and permissions");
 }
 
 std::vector<std::string> list_directory(const fs::path& path) {

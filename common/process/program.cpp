@@ -60,6 +60,9 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) report(error.what());
     code = error.code().value();  // error code of fmt::print
+  } catch (const CommandLineError& error) {
+    report(error.what());
+    status = kRefusedCommandLine;
   } catch (const std::bad_alloc&) {
     report("out of memory: an allocation failed; free memory, or raise the limit (ulimit -v)");
   } catch (const std::exception& error) {

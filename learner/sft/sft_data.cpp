@@ -94,6 +94,13 @@ void require(const JsonRow& row, const std::string& field, const char* key) {
        field, fields_text(row), key);
 }
 
+/// Returns the field of the response. TRL, and `lie_cluster.export --as sft`, call it completion.
+std::string response_field(const JsonRow& row, const SftRowOptions& options) {
+  const std::string& named = options.response_field;
+  const bool is_default = named == SftRowOptions().response_field;
+  return is_default && !row.has(named) && row.has("completion") ? "completion" : named;
+}
+
 std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   if (row.is_list(options.messages_field)) return turns_of_chat(row, options.messages_field);
   require(row, options.prompt_field, "prompt_field");
@@ -107,8 +114,9 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   } else {
     turn.prompt = {{"user", row.required_text(options.prompt_field)}};
   }
-  require(row, options.response_field, "response_field");
-  turn.response = {"assistant", row.required_text(options.response_field)};
+  const std::string field = response_field(row, options);
+  require(row, field, "response_field");
+  turn.response = {"assistant", row.required_text(field)};
   turn.response.reasoning = reasoning_of(row, turn.response.content);
   turn.is_cut = was_cut(row);
   return {std::move(turn)};

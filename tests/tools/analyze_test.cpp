@@ -264,6 +264,19 @@ TEST(LieAnalyze, SharesBelowOnePercentArePercentages) {
   EXPECT_EQ(value_text("learning_rate", 0.000001), "1.00e-06") << "not a share";
 }
 
+TEST(LieAnalyze, ALineOfTheTableHasOneUnit) {
+  const fs::path run = example("units");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  for (const auto& [step, share] : {std::pair(1, "0.048"), std::pair(12, "0.00044")}) {
+    const std::string begin = fmt::format("{{\"step\":{},", step);
+    metrics.replace(metrics.find(begin), begin.size(),
+                    begin + fmt::format("\"verdict_copied_share\":{},", share));
+  }
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(holds(table, " 4.8 %  0.044 %")) << table;
+}
+
 TEST(LieAnalyze, ReportsTheProgressOfAnUnfinishedRun) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));

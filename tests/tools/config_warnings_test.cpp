@@ -32,6 +32,8 @@ TEST_F(ConfigWarnings, AGroupOfOneHasNoBaseline) {
   config.tickets.samples_per_prompt = 1;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.samples_per_prompt is 1"),
                                             HasSubstr("its reward itself"))));
+  config.advantage.estimator = MaxRlOptions::kName;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("so its advantage is 0")));
 }
 
 TEST_F(ConfigWarnings, TruncatedSamplingIsOffPolicy) {
@@ -76,6 +78,20 @@ TEST_F(ConfigWarnings, AWarmUpThatTheRunDoesNotOutlast) {
   config.optimizer.schedule_per_step = false;
   config.optimizer.warmup = 6;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("but the run has 6 updates")));
+}
+
+TEST_F(ConfigWarnings, RepeatedPromptsAreCounted) {
+  prompts.resize(5, prompts[0]);
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 5 prompts, of which only 2 differ")));
+}
+
+TEST_F(ConfigWarnings, LearningRatesAtWhichNoRunLearns) {
+  config.optimizer.learning_rate = 0;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("no update changes a weight")));
+  config.optimizer.learning_rate = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("replaces the weights")));
+  config.optimizer.learning_rate = 1e-3;
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {

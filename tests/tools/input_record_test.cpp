@@ -18,7 +18,7 @@ namespace {
 
 using testing::AllOf, testing::HasSubstr;
 
-const std::string kModel = std::string(source_directory()) + "/assets/count_pairs/model";
+const std::string kStartModel = std::string(source_directory()) + "/assets/count_pairs/model";
 
 std::vector<Prompt> prompts(int count) {
   std::vector<Prompt> all;
@@ -76,8 +76,8 @@ TEST(InputRecord, PartsOfARowAreNotMixed) {
 
 TEST(InputRecord, IsReadAsItWasWritten) {
   const TemporaryDirectory run;
-  const EndTokens ends = end_tokens(kModel, "plain");
-  InputRecord record = model_record(kModel, PromptOptions(), ends);
+  const EndTokens ends = end_tokens(kStartModel, "plain");
+  InputRecord record = model_record(kStartModel, PromptOptions(), ends);
   record.training = prompt_rows(prompts(300));
   EXPECT_FALSE(record_inputs(run.path(), record)) << "a new run";
   run.write("config.yaml", "");
@@ -104,7 +104,7 @@ TEST(InputRecord, UnknownPartsAreNotComparedAndKept) {
 
 TEST(InputRecord, TokensOfAllTokenizerFilesCount) {
   const TemporaryDirectory model;
-  std::filesystem::copy(kModel, model.path(), std::filesystem::copy_options::recursive);
+  std::filesystem::copy(kStartModel, model.path(), std::filesystem::copy_options::recursive);
   const auto record = [&] {
     return model_record(model.path(), PromptOptions(), {}, /*has_weights=*/false);
   };

@@ -24,8 +24,8 @@ void require_command(const CLI::App& program, int argc, char** argv) {
   }
   if (std::ranges::find(names, word) != names.end()) return;
   const std::string hint = did_you_mean(word, names);
-  fail("no command \"{}\"{} {} --help lists them", word, hint.empty() ? ";" : hint,
-       program.get_name());
+  throw CommandLineError(fmt::format("no command \"{}\"{} {} --help lists them", word,
+                                     hint.empty() ? ";" : hint, program.get_name()));
 }
 
 namespace {

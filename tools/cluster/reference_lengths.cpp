@@ -197,6 +197,7 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
+  job.begin_start();
   const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions generation{.model = config.model,

@@ -366,7 +366,7 @@ std::int64_t begin_run(Job& job, SftConfig config, const InputRecord& inputs) {
 /// Prints the summary of a dry run and writes no files. Rank 0 only.
 void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
   check_inputs_of_run(config, record_of(config, inputs, has_checkpoints(config)));
-  check_unlocked(config.run.directory);
+  check_writable(config.run.directory);
   const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
   print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
 }
@@ -430,6 +430,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
     recorder.emplace(config, steps_done);
   }
   job.set_activity("fine-tuning");
+  job.end_start();
   note_stop_signals();
   bool is_stopped = false;
   const SftParts parts{.examples = inputs.train,

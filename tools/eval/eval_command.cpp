@@ -190,7 +190,7 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
       {"data",
        fmt::format("{} of {}, {} each", counted(generation.prompts(), "prompt"), files_text(config),
                    counted(config.evaluation.samples_per_prompt, "response"))}};
-  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
+  std::ranges::move(text_entries(config.data, config.model.path, config.rollout, ends),
                     std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
                                          fixed_dtype(config.model, model, dtypes.packed));
@@ -285,7 +285,7 @@ void print_plan(const EvalConfig& config, const EndTokens& ends) {
   const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
   check_same_inputs(config.run.directory,
                     model_record(config.model.path, config.data, ends, /*has_weights=*/holds_run));
-  check_unlocked(config.run.directory);
+  check_writable(config.run.directory);
   print_dry_run(dump_config_of(config), "eval",
                 start_text(config, Generation(config, prompts_of(config)), ends.text));
 }

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/process/log.h"
+#include "common/process/stop_signals.h"
 #include "learner/learner.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/record/update_metrics.h"
@@ -148,6 +149,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the replay");
   ReplayTask task = load_task(arguments);
   const TrainConfig config = task.config;
+  note_stop_signals();
   EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);

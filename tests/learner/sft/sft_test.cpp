@@ -275,10 +275,16 @@ TEST_F(SftRows, ResponsesEndWithEndOfSequence) {
   EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
 }
 
+TEST_F(SftRows, ResponsesMayBeCalledCompletion) {
+  const auto examples = load(R"({"prompt": "ab", "completion": "c"})");
+  ASSERT_EQ(examples.size(), 1U);
+  EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
+}
+
 TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
-  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
-                .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "
+  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"output\": \"c\"}")
+                .find("sft_data.jsonl:2: no field response; the row has output, prompt; set "
                       "data.response_field"),
             std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -25,8 +27,8 @@ void check_sampling(const TrainConfig& config, std::vector<std::string>& warning
   if (config.tickets.samples_per_prompt == 1) {
     warnings.emplace_back(
         "rollout.samples_per_prompt is 1: a response is compared with no other, so its advantage "
-        "is "
-        "its reward itself, without a baseline; 8 or 16 are usual");
+        "has "
+        "no baseline, or is 0; 8 or 16 are usual");
   }
   const SamplingOptions& sampling = config.rollout.sampling;
   if (sampling.top_p < 1 || sampling.top_k > 0) {
@@ -59,6 +61,25 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
                     "prompts, each as a group of its own; is it the file that you meant?",
                     config.data.train_file, training.size(), config.tickets.prompts_per_step));
   }
+  std::set<std::string_view> distinct;
+  for (const Prompt& prompt : training) distinct.insert(prompt.text);
+  if (2 * distinct.size() < training.size()) {
+    warnings.push_back(
+        fmt::format("{} has {} prompts, of which only {} differ; is it the file that "
+                    "you meant?",
+                    config.data.train_file, training.size(), distinct.size()));
+  }
+}
+
+/// Finds rates at which no run learns.
+void check_learning_rate(const TrainConfig& config, std::vector<std::string>& warnings) {
+  constexpr double kTooLarge = 0.05;
+  const double rate = config.optimizer.learning_rate;
+  if (rate > 0 && rate < kTooLarge) return;
+  warnings.push_back(fmt::format("optimizer.learning_rate is {}: {}; 1e-6 to 1e-3 are usual", rate,
+                                 rate > 0
+                                     ? "an update replaces the weights rather than improve them"
+                                     : "no update changes a weight"));
 }
 
 void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
@@ -209,6 +230,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_sampling(config, warnings);
   check_data(config, training, warnings);
   check_evaluation_rows(config, training, evaluation, warnings);
+  check_learning_rate(config, warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);

@@ -127,7 +127,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   std::int64_t& evaluated = config.rollout.evaluation.max_response_tokens;
   if (evaluated == 0) evaluated = config.rollout.sampling.max_response_tokens;
-  config.data.keep_rows =
+  config.data.keep_rows = config.data.gold_optional =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   apply_preset(config.reward);
   check(config);

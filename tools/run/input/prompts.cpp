@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -73,11 +74,13 @@ void append_counts(Dataset& dataset) {
         "the messages as a JSON list instead of a text",
         counts.json_prompts, dataset.rows));
   }
-  for (const auto& [name, rows] : counts.unrendered) {
-    dataset.remarks.push_back(fmt::format(
-        "{} of {} rows have the field {}, which is not rendered: the model does not read it", rows,
-        dataset.rows, name));
+  if (counts.without_gold > 0) {
+    dataset.remarks.push_back(
+        fmt::format("{} of {} rows have no correct answer: the built-in verifier rewards no "
+                    "response to them; a program decides by its field correct",
+                    counts.without_gold, dataset.rows));
   }
+  std::ranges::move(unrendered_remarks(counts, dataset.rows), std::back_inserter(dataset.remarks));
   if (counts.media > 0) {
     dataset.remarks.push_back(
         fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "

@@ -13,8 +13,6 @@
 #include "common/io/file.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
-#include "common/process/stop_signals.h"
-#include "common/process/writer_lock.h"
 #include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
@@ -167,17 +165,16 @@ TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
 PreparedRun plan_run(const TrainConfig& config) {
   check_directory_before_start(config);
   RunInputs inputs = check_inputs(config);
+  check_writable(config.run.directory);
   try_programs(config, inputs.prompts.training.front());
   const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
   const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
   check_inputs_of_run(config, record);
   warn_of_program(config, record);
-  check_unlocked(config.run.directory);
   return prepared_run(expected_start(config), std::move(inputs), record.weights);
 }
 
 EarlyStop early_stop(const Job& job, const TrainConfig& config) {
-  note_stop_signals();
   return EarlyStop([&job] { return job.stop_signal(); },
                    seconds_left(config.run.time_limit_minutes));
 }

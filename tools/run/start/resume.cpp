@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "common/base/error.h"
@@ -20,7 +21,8 @@ namespace {
 const std::vector<std::string> kChangeNoResult = {
     // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
-    "run.time_limit_minutes",
+    "run.time_limit_minutes", "reward.command_time_limit_seconds",
+    "verifier.command_time_limit_seconds",
     // files that are kept
     "checkpoint", "trajectories",
     // layout and memory
@@ -54,6 +56,15 @@ void copy_what_changes_no_result(const FieldList& config, const FieldList& other
   }
 }
 
+/// Throws Error if the stored settings are damaged, which explains why they differ.
+void refuse_damaged_config(const std::filesystem::path& config) {
+  if (fits_checksum_comment(read_file(config)).value_or(true)) return;
+  fail(
+      "{}: does not fit its checksum: it is damaged, or was edited; restore a copy of it, or write "
+      "it again from the attribute config of a trajectory file",
+      config.string());
+}
+
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change, std::string_view remedy) {
   if (!std::filesystem::exists(directory / "config.yaml")) {
@@ -72,6 +83,7 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
   }
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return true;
+  refuse_damaged_config(directory / "config.yaml");
   fail(
       "run.directory {} holds a run of another config ({}): restore these values, {}or name "
       "another directory",
@@ -103,6 +115,27 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
   write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
+}
+
+void check_writable(const std::filesystem::path& directory) {
+  namespace fs = std::filesystem;
+  std::error_code unreadable;
+  std::vector<fs::path> created;  // innermost first
+  for (fs::path at = fs::absolute(directory); !fs::exists(at, unreadable); at = at.parent_path()) {
+    created.push_back(at);
+  }
+  const auto remove_created = [&] {
+    std::error_code ignored;
+    for (const fs::path& path : created) fs::remove(path, ignored);
+  };
+  try {
+    make_directories(directory);
+    check_lockable(directory);
+  } catch (const Error&) {
+    remove_created();
+    throw;
+  }
+  remove_created();
 }
 
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command) {
