@@ -27,7 +27,7 @@ SEARCHES = {
     "verl": "docs/how-to/why-not-trl-or-verl",
     "resume": "docs/how-to/resume",
     "formulas": "docs/design/method",
-    "pandas": "docs/how-to/read-from-python",
+    "Python package": "docs/reference/python",
     "partition": "docs/tutorials/on-a-slurm-cluster",
 }
 # As in Sphinx's searchtools.js.
