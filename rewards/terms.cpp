@@ -123,6 +123,14 @@ void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens
   });
 }
 
+void switch_off(RewardOptions& options, std::string_view term) {
+  for_each_term(options, [&](auto& each) {
+    if constexpr (requires { each.enabled; }) {
+      if (each.kName == term) each.enabled = false;
+    }
+  });
+}
+
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket) {
   std::vector<std::string> errors;
   for_each_term(options, [&](auto& term) {

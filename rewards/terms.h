@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -85,6 +86,9 @@ void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens);
 /// Fits options to the response lengths of the start policy (LengthRewardOptions::fit_to_start).
 void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens,
                   bool has_reference_lengths);
+
+/// Switches off the term of this name.
+void switch_off(RewardOptions& options, std::string_view term);
 
 /// Switches off every term for which a training prompt lacks data. Returns their error messages.
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket);

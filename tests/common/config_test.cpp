@@ -170,10 +170,10 @@ TEST_F(Config, VariablesInPathsAreRefused) {
 }
 
 TEST_F(Config, MergeKeysAreRefusedWithTheRemedy) {
-  EXPECT_THAT(load("a: &common {rate: 1}\nloss:\n  <<: *common\n"),
+  EXPECT_THAT(load("a: &common {rate: 1}\npolicy_loss:\n  <<: *common\n"),
               testing::HasSubstr("not a section"));
-  EXPECT_THAT(load("loss:\n  <<: {rate: 1}\n"),
-              testing::AllOf(testing::HasSubstr("c.yaml:2: loss.<<: merge keys (<<)"),
+  EXPECT_THAT(load("policy_loss:\n  <<: {rate: 1}\n"),
+              testing::AllOf(testing::HasSubstr("c.yaml:2: policy_loss.<<: merge keys (<<)"),
                              testing::HasSubstr("base: FILE")));
   EXPECT_THAT(load("<<: {seed: 1}\n"), testing::HasSubstr("c.yaml:1: <<: merge keys"));
 }

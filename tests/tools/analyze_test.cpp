@@ -159,7 +159,8 @@ TEST(LieAnalyze, ReportsErrorsInOneLine) {
        {std::string("/nonexistent"), empty.string(), std::string("--digest /nonexistent"),
         std::string("--group nonsense"), std::string()}) {
     const Outcome outcome = lie_analyze(arguments);
-    EXPECT_EQ(outcome.status, 1) << arguments;
+    const bool is_refused = arguments.empty() || arguments == "--group nonsense";
+    EXPECT_EQ(outcome.status, is_refused ? 106 : 1) << arguments;
     EXPECT_TRUE(outcome.output.starts_with("lie_analyze: ")) << outcome.output;
     EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
   }

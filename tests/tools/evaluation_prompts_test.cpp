@@ -64,7 +64,10 @@ TEST_F(EvaluationPrompts, EverySourceMustExist) {
   EXPECT_NE(error.find("has the data source gsm8k; they have aime, amc, math"), error.npos)
       << error;
   sources_ = {"aime", "b"};
-  EXPECT_EQ(error_of([&] { read({file("a.jsonl", {"amc", "aime"}), file("b.jsonl", {""})}); }), "");
+  EXPECT_EQ(error_of([&] {
+              read({file("a.jsonl", {"amc", "aime"}), file("b.jsonl", {""})});
+            }),
+            "no error");
 }
 
 TEST_F(EvaluationPrompts, WarnsOfANamedSourceFieldThatNoRowHas) {

@@ -134,7 +134,7 @@ TEST_F(Init, SaysWhenRlCannotBegin) {
   EXPECT_THAT(text,
               HasSubstr("RL CANNOT START FROM HERE: no response is correct: fine-tune first"));
   EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
-  EXPECT_THAT(text, HasSubstr("enabled: false  # below 5 % correct it would reward length alone"));
+  EXPECT_THAT(text, HasSubstr("# below 5 % correct it would reward length alone"));
 }
 
 TEST_F(Init, RefusesATokenizerThatDoesNotFitTheModelWithoutSampling) {
@@ -187,9 +187,14 @@ TEST_F(Init, ReportsMissingFields) {
 
 TEST_F(Init, OverridesDetermineHowRowsAreRead) {
   const auto data = scratch.write("rows.jsonl", "{\"a\": \"1 2\", \"gold\": 2}\n");
-  text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
+  text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_suffix=?"}});
   EXPECT_EQ(loaded().data.prompt_field, "a");
-  EXPECT_EQ(loaded().data.prompt_template, "qwen3");
+  EXPECT_EQ(loaded().data.prompt_suffix, "?");
+  EXPECT_THAT(
+      error_of([&] {
+        initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
+      }),
+      HasSubstr("which is not a token of"));
 }
 
 TEST_F(Init, BadRowsAreSkippedAndCounted) {

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/start/input_difference.h"
@@ -83,7 +85,7 @@ TEST(InputRecord, IsReadAsItWasWritten) {
   run.write("config.yaml", "");
   EXPECT_EQ(record_sha256(recorded_inputs(run.path())), record_sha256(record));
   EXPECT_FALSE(record_inputs(run.path(), record));
-  EXPECT_EQ(error_of([&] { check_same_inputs(run.path(), record); }), "");
+  EXPECT_EQ(error_of([&] { check_same_inputs(run.path(), record); }), "no error");
   record.ends = "end at nothing";
   EXPECT_THAT(error_of([&] { check_same_inputs(run.path(), record); }),
               HasSubstr("the responses end at nothing"));
@@ -97,7 +99,7 @@ TEST(InputRecord, UnknownPartsAreNotComparedAndKept) {
   run.write("config.yaml", "");
   InputRecord now = record_of_rows(prompts(3));
   now.weights = "1234";
-  EXPECT_EQ(error_of([&] { check_same_inputs(run.path(), now); }), "");
+  EXPECT_EQ(error_of([&] { check_same_inputs(run.path(), now); }), "no error");
   record_inputs(run.path(), now);
   EXPECT_EQ(recorded_inputs(run.path()).evaluation->rows, 2);
 }
@@ -110,7 +112,10 @@ TEST(InputRecord, TokensOfAllTokenizerFilesCount) {
   };
   const InputRecord then = record();
   EXPECT_EQ(then.weights, "");
-  model.write("tokenizer_config.json", R"({"model_max_length": 64, "add_bos_token": false})");
+  const auto tokenizer_config = model.path() / "tokenizer_config.json";
+  nlohmann::json other = read_json(tokenizer_config);
+  other["model_max_length"] = 64;
+  model.write("tokenizer_config.json", other.dump());
   EXPECT_EQ(record().special_tokens, then.special_tokens) << "no key of tokens";
   model.write("added_tokens.json", R"({"<think>": 300})");
   EXPECT_THAT(input_difference(then, record(), "runs/a"), HasSubstr("names other special tokens"));

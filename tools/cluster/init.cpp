@@ -254,7 +254,7 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   if (found.start && found.start->words_per_token < 0.5) {
     config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
   }
-  if (is_rarely_correct(found)) config.reward.of<LengthRewardOptions>().enabled = false;
+  if (is_rarely_correct(found)) switch_off(config.reward, "length");
   name_evaluation(found.held_out, config);
   return config;
 }

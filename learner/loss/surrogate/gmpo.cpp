@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <vector>
 
 namespace lie {
@@ -46,7 +45,6 @@ Surrogate surrogate(const GmpoOptions& options, const Formulation&) {
     gmpo_losses(input.log_ratios, input.sequence.advantage, options, losses);
   };
   result.aggregations = {Aggregation::kSequenceMean};
-  result.range_above = std::expm1(options.high);
   result.tis_use = TisUse::kResponse;
   return result;
 }
