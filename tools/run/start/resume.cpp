@@ -118,24 +118,8 @@ void write_run_config(const std::filesystem::path& directory, const FieldList& c
 }
 
 void check_writable(const std::filesystem::path& directory) {
-  namespace fs = std::filesystem;
-  std::error_code unreadable;
-  std::vector<fs::path> created;  // innermost first
-  for (fs::path at = fs::absolute(directory); !fs::exists(at, unreadable); at = at.parent_path()) {
-    created.push_back(at);
-  }
-  const auto remove_created = [&] {
-    std::error_code ignored;
-    for (const fs::path& path : created) fs::remove(path, ignored);
-  };
-  try {
-    make_directories(directory);
-    check_lockable(directory);
-  } catch (const Error&) {
-    remove_created();
-    throw;
-  }
-  remove_created();
+  check_directories(directory);
+  if (std::filesystem::exists(directory)) check_lockable(directory);
 }
 
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command) {

@@ -43,8 +43,8 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 /// this file counts as a run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
 
-/// Throws the Error with which write_run_config() or become_writer() would fail, and leaves nothing
-/// behind: a missing directory is created and removed again.
+/// Throws the Error with which write_run_config() or become_writer() would fail, as far as can be
+/// known without a change of the file system.
 void check_writable(const std::filesystem::path& directory);
 
 /// Locks a directory or output file until the whole job has ended, whether it succeeds or fails;
