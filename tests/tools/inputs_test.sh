@@ -118,7 +118,7 @@ refuses train 'evaluation file' 'data.evaluation_file: there' 'cp "$WORK/rows.js
 allows train 'evaluation file, changed' 'the settings change after step 1' true --set "data.evaluation_file=$WORK/other.jsonl" --set run.resume=changed
 refuses train 'reward terms' 'set run.resume=changed' true --set reward.redundancy.enabled=true
 refuses train 'reward program' 'reward.command: there none, here' true --set "reward.command=$WORK/program.py"
-refuses train 'config copy' 'run.seed: there 9' 'sed -i "s/  seed: 1/  seed: 9/" "$WORK/run/config.yaml"; cp "$WORK/run/config.yaml" "$WORK/run.train/config.yaml"'
+refuses train 'config copy' 'config.yaml: does not fit its checksum' 'sed -i "s/  seed: 1/  seed: 9/" "$WORK/run/config.yaml"; cp "$WORK/run/config.yaml" "$WORK/run.train/config.yaml"'
 sed -i 's/  seed: 9/  seed: 1/' "$WORK/run.train/config.yaml"
 refuses train 'reference model' 'its weights have SHA-256' "$weights" # the KL term reads model.path again
 refuses train 'link to another model' 'its weights have SHA-256' 'mv "$WORK/m" "$WORK/m.there"; ln -sfn m.there "$WORK/m"; zeros "$WORK/m.there/model.safetensors"'
