@@ -126,7 +126,7 @@ int refusal_in(const fs::path& directory) {
   if (::access(directory.c_str(), W_OK | X_OK) != 0) return errno;
   if (::statfs(directory.c_str(), &system) != 0) return errno;
   const auto type = static_cast<unsigned long>(system.f_type);
-  return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC ? EPERM : 0;  // access() allows root all
+  return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC ? ENOENT : 0;  // as mkdir() has it
 }
 
 }  // namespace
