@@ -63,7 +63,7 @@ void apply_token_advantages(const Surrogate& surrogate, const SurrogateInput& in
   for (const double sign : {1.0, -1.0}) {
     sequence.advantage = sign;
     std::vector<TokenLoss> of_sign(losses.size());
-    surrogate.losses({sequence, input.log_ratios, input.ratios}, of_sign);
+    surrogate.losses({sequence, input.log_ratios, input.ratios, input.log_correction}, of_sign);
     for (std::size_t t = 0; t < losses.size(); ++t) {
       const double magnitude = sign * input.sequence.terms[t].advantage;
       if (magnitude <= 0) continue;
@@ -73,9 +73,8 @@ void apply_token_advantages(const Surrogate& surrogate, const SurrogateInput& in
 }
 
 /// Returns the surrogate's losses with what token rules have changed.
-std::vector<TokenLoss> token_losses(const PolicyLossOptions& options, const SurrogateInput& input) {
+std::vector<TokenLoss> token_losses(const Surrogate& surrogate, const SurrogateInput& input) {
   const std::span<const TokenTerm> terms = input.sequence.terms;
-  const Surrogate surrogate = chosen_surrogate(options);
   std::vector<TokenLoss> losses(input.log_ratios.size());
   if (std::ranges::all_of(terms, [&](const TokenTerm& term) {
         return term.advantage == input.sequence.advantage;
@@ -140,6 +139,13 @@ void check_options(const PolicyLossOptions& options) {
         "sets the coefficient; set one of them to 0",
         options.entropy_coefficient, options.entropy_target.nats);
   }
+  if (options.tis_cap > 0 && options.tis_level == TisLevel::kToken &&
+      chosen_surrogate(options).tis_use == TisUse::kResponse) {
+    fail(
+        "policy_loss.tis_level is token, but with policy_loss.algorithm {} a response has one loss "
+        "for all its tokens; set tis_level to sequence",
+        chosen_name(options));
+  }
 }
 
 void set_divisor(PolicyLossOptions& options, std::int64_t max_response_tokens) {
@@ -161,15 +167,16 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   check_lengths(options, input, d_log_probs.size(), d_entropies.size());
   const std::vector<double> d = log_ratios(input.log_probs, input.old_log_probs);
   const std::vector<Ratio> ratios = importance_ratios(ratio_level(options), d);
-  const SurrogateInput surrogate_input{input, d, ratios};
-  std::vector<TokenLoss> losses = token_losses(options, surrogate_input);
+  const std::vector<TisWeight> corrections = tis_weights(options, input);
+  const SurrogateInput surrogate_input{input, d, ratios, response_log_weight(options, corrections)};
+  const Surrogate surrogate = chosen_surrogate(options);
+  std::vector<TokenLoss> losses = token_losses(surrogate, surrogate_input);
   const bool masked = is_masked(options.off_policy_mask, input);
   if (masked) std::ranges::fill(losses, TokenLoss());
-  const std::vector<TisWeight> corrections = tis_weights(options, input);
   const KlTerm kl = kl_term(options, input);
   PolicyLossStats own;
   for (std::size_t t = 0; t < d.size(); ++t) {
-    const double correction = corrections[t].value;
+    const double correction = surrogate.tis_use == TisUse::kWithin ? 1.0 : corrections[t].value;
     own.policy_loss += input.weight * correction * losses[t].loss;
     d_log_probs[t] =
         static_cast<float>(input.weight * (correction * losses[t].slope + kl.slopes[t]));

@@ -145,5 +145,9 @@ std::string weights_sha256(Operators& operators, Tensor flat);
 inline std::string weights_sha256(const Weights& weights) {
   return weights_sha256(weights.operators(), weights.flat());
 }
+/// Returns weights_sha256() of the weights in a model directory, which it reads block by block from
+/// mapped files. The result does not depend on how the directory divides or rounds equal values.
+/// Throws Error as load_weights does.
+std::string stored_weights_sha256(const std::filesystem::path& directory);
 
 }  // namespace lie

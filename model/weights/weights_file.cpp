@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json_node.h"
+#include "common/io/sha256.h"
 #include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
@@ -253,6 +254,35 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
     plan.is_bf16 = plan.is_bf16 && entry.dtype == "BF16";
   }
   return plan;
+}
+
+std::string stored_weights_sha256(const std::filesystem::path& directory) {
+  const CheckedFiles files(directory);
+  files.check_tied_head();
+  Sha256 sha;
+  std::vector<float> values;
+  std::int64_t hashed = 0;  // elements of the flat order
+  const auto add = [&](std::int64_t count) {
+    sha.update(std::as_bytes(std::span(values).first(static_cast<std::size_t>(count))));
+    hashed += count;
+  };
+  const auto add_gap_up_to = [&](std::int64_t offset) {
+    values.assign(static_cast<std::size_t>(offset - hashed), 0.0F);
+    add(offset - hashed);
+  };
+  for (const Parameter& parameter : files.layout()) {
+    add_gap_up_to(parameter.offset);
+    const SafetensorsEntry& entry = files.of(parameter);
+    const std::int64_t elements = parameter.rows * parameter.cols;
+    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
+      values.resize(static_cast<std::size_t>(std::min(kHostBlockElements, elements - first)));
+      read_floats(elements_of(entry, first, std::ssize(values)), values);
+      add(std::ssize(values));
+    }
+    release_pages(entry.data);
+  }
+  add_gap_up_to(flat_elements(files.layout()));
+  return sha.hex_digest();
 }
 
 namespace {

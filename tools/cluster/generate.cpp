@@ -129,6 +129,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
+  for (const std::string& remark : reader.remarks()) std::cerr << "warning: " << remark << '\n';
   Writer writer(rows, reader.tokenizer(), out);
   const RolloutOptions options = options_of(arguments, rows, config);
   check_lengths(rows, options.sampling.max_response_tokens, config);

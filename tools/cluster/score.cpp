@@ -83,6 +83,7 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
+  for (const std::string& remark : reader.remarks()) std::cerr << "warning: " << remark << '\n';
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/process/log.h"
+#include "common/process/stop_signals.h"
 #include "learner/learner.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/record/update_metrics.h"
@@ -70,19 +71,13 @@ class OffPolicyWarning : public StepRecorder {
   bool warned_ = false;
 };
 
-void check_start_model(const LoggedRun& run, int threads) {
-  const std::string& sha256 = run.log.info().model_sha256;
+void check_start_model(const LoggedRun& run) {
   const std::string& path = run.now.model.path;
-  const auto hint = "restore it, or name where it is by --set model.path=DIRECTORY";
-  if (!fs::exists(fs::path(path) / "config.json")) {
-    fail("model.path {}: not there; {} began with the model whose weights have SHA-256 {}: {}",
-         path, run.directory.string(), sha256, hint);
-  }
-  const auto operators = make_operators(run.now.model, threads);
-  const std::string found = weights_sha256(load_weights(path, *operators));
-  if (found == sha256) return;
-  fail("model.path {}: its weights have SHA-256 {}, but {} began with those of {}: {}", path, found,
-       run.directory.string(), sha256, hint);
+  if (fs::exists(fs::path(path) / "config.json")) return;
+  fail(
+      "model.path {}: not there; {} began with the model whose weights have SHA-256 {}: restore "
+      "it, or name where it is by --set model.path=DIRECTORY",
+      path, run.directory.string(), run.log.info().model_sha256);
 }
 
 struct Replay {
@@ -90,14 +85,15 @@ struct Replay {
   PreparedRun prepared;
 };
 
-Replay prepare(Job& job, ReplayTask task, int threads) {
+Replay prepare(Job& job, ReplayTask task) {
   const std::string& directory = task.config.run.directory;
   const std::string canonical = fs::weakly_canonical(directory).string();
   if (std::ranges::count(task.config.run.replay.of, canonical) > 0) {
     fail("--run-directory {} is the run itself: name another directory", directory);
   }
-  check_start_model(task.runs.front(), threads);
-  PreparedRun prepared = prepare_run(job, task.config, "lie_replay train");
+  const LoggedRun& run = task.runs.front();
+  check_start_model(run);
+  PreparedRun prepared = prepare_run(job, task.config, "lie_replay train", run.directory);
   return {std::move(task), std::move(prepared)};
 }
 
@@ -153,11 +149,12 @@ void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the replay");
   ReplayTask task = load_task(arguments);
   const TrainConfig config = task.config;
+  note_stop_signals();
   EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
   std::optional<Replay> replay;
-  if (job.rank() == 0) replay.emplace(prepare(job, std::move(task), threads));
+  if (job.rank() == 0) replay.emplace(prepare(job, std::move(task)));
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
   if (replay) Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
   if (is_finished(start)) return;

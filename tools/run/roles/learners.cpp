@@ -9,14 +9,13 @@
 #include "common/base/identity.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
-#include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/record/metric_condition.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/start/input_record.h"
 
 namespace lie {
 
@@ -54,7 +53,6 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature,
                     static_cast<std::uint64_t>(config.run.seed)},
       trainer, reference ? &*reference : nullptr, teacher ? &*teacher : nullptr);
-  start_sha256 = weights_sha256(*operators, trainer.gathered_weights());
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
   updater->restore_entropy_coefficient(saved.entropy_coefficient);
 }
@@ -77,12 +75,12 @@ fs::path trajectory_directory(const TrainConfig& config) {
 }
 
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
-                               std::string model_sha256, const Collective& learners) {
+                               const Collective& learners) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.run.seed),
-          .model_sha256 = std::move(model_sha256),
-          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .model_sha256 = start.model_sha256,
+          .tokenizer_sha256 = tokenizer_sha256(config.model.path),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
           .starts_after_step = start.logged_step,
@@ -121,9 +119,9 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
 }  // namespace
 
 TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
-                                       const LearnerState& state, Collective& learners) {
+                                       Collective& learners) {
   return {trajectory_directory(config),
-          trajectory_info(config, start, state.start_sha256, learners),
+          trajectory_info(config, start, learners),
           {config.checkpoint.every, start.last_step},
           learners};
 }
@@ -148,7 +146,7 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
       weights(make_weight_sender(transport, state)),
       prompts(prompt_stream(std::move(training_prompts), config, state->saved)),
       log(trajectory_directory(config), start.step),
-      trajectories(trajectory_recorder(config, start, *state, transport.learners)),
+      trajectories(trajectory_recorder(config, start, transport.learners)),
       coverage(run_coverage(config, start)),
       curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
              reward_names(config.reward), reward_cautions(config.reward), coverage),

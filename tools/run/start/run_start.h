@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "common/comm/collective/collective.h"
@@ -19,6 +20,7 @@ struct RunStart {
   std::int64_t last_step = 0;
   std::filesystem::path settings = {};  // the former config of this stage; empty: config.yaml
   std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
+  std::string model_sha256 = {};  // of the weights in model.path, which the run began with
 };
 
 /// Returns whether the run already has all its steps at its start.

@@ -13,6 +13,7 @@
 #include "common/process/program.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
+#include "model/tokenizer/template/templates.h"
 
 namespace lie {
 namespace {
@@ -95,10 +96,13 @@ SummaryEntry model_entry(const std::string& path, std::int64_t parameters) {
                                is_large ? "billion" : "million")};
 }
 
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+std::vector<SummaryEntry> text_entries(const PromptOptions& data, const std::string& model_path,
                                        const RolloutOptions& rollout, const std::string& ends) {
-  return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
-                                  rollout.max_prompt_tokens)},
+  const std::string begin =
+      prompt_template(data.prompt_template, model_path, data.begin_of_sequence).begin;
+  return {{"prompts",
+           fmt::format("template {}{}, {} tokens at most", data.prompt_template,
+                       begin.empty() ? "" : ", begin with " + begin, rollout.max_prompt_tokens)},
           {"responses",
            fmt::format("{} tokens at most, {}", rollout.sampling.max_response_tokens, ends)}};
 }
