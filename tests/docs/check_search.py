@@ -20,7 +20,7 @@ SEARCHES = {
     "FAQ": "docs/how-to/limits-and-faq",
     "cite": "docs/how-to/limits-and-faq",
     "H100": "docs/how-to/train-on-gpus",
-    "GPU memory": "docs/how-to/train-on-gpus",
+    "GPU memory": "docs/how-to/plan-a-run",
     "hyperparameters": "docs/how-to/hyperparameters",
     "reward function": "docs/how-to/add-a-reward",
     "TRL": "docs/how-to/come-from-trl-or-verl",
