@@ -43,6 +43,12 @@ void describe(FieldList& fields, TokenRuleOptions& options) {
   std::apply([&](auto&... rule) { (fields.section(rule.kName, rule), ...); }, options.rules);
 }
 
+std::vector<std::string_view> rule_names() {
+  return std::apply(
+      [](const auto&... rule) { return std::vector<std::string_view>{rule.kName...}; },
+      TokenRuleOptions().rules);
+}
+
 void check_options(const TokenRuleOptions& options, const Surrogate& surrogate,
                    bool recomputes_old_log_probs) {
   each_rule_on(options,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct TokenRuleOptions {
 };
 
 void describe(FieldList& fields, TokenRuleOptions& options);
+
+/// Returns kName of each rule.
+std::vector<std::string_view> rule_names();
 
 /// Throws Error if the options of a rule contradict each other, or a rule does not fit the
 /// surrogate, or has nothing to compare because old log-probs are not recomputed.
