@@ -16,6 +16,8 @@
 #include "rewards/coverage.h"
 #include "rewards/coverage_bonus.h"
 #include "rewards/gr3.h"
+#include "rewards/kimi.h"
+#include "rewards/l1.h"
 #include "rewards/length.h"
 #include "rewards/overlong.h"
 #include "rewards/redundancy.h"
@@ -34,7 +36,8 @@ namespace lie {
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
-               CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions>;
+               CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions,
+               KimiRewardOptions, L1RewardOptions>;
 
 /// A set of values for several terms.
 enum class RewardPreset : std::uint8_t { kNone, kPaper };

@@ -75,7 +75,7 @@ class Step:
         is_right = self.samples["verdict"] == rewards.EQUAL
         lengths = [len(row.ids) for row in self.tokens]
         groups = self.samples["group"]
-        of_group = [(is_right[groups == group].mean(), np.mean(np.array(lengths)[groups == group])) for group in groups]
+        of_group = [(is_right[groups == group].mean(), np.array(lengths)[groups == group]) for group in groups]
         scored = [rewards.reward_terms(self.config, *response)
                   for response in zip(is_right, lengths, self.samples["reference_length"], counts, of_group)]
         terms = {name: np.array([float(row[name]) for row in scored]) for name in scored[0]}
