@@ -46,13 +46,15 @@ bool run_stage(Job& job, const TrainConfig& config, const RunStart& start, RunPr
 
 /// Returns the number of steps of run.epochs passes over the training prompts, and logs it.
 std::int64_t steps_of_epochs(const TrainConfig& config) {
-  const std::int64_t rows =
-      std::ssize(read_run_prompts(config.data.train_file, config.data, config.model.path).prompts);
+  const PromptStream stream(read_training_prompts(config.data, config.model.path, nullptr),
+                            prompt_order(config.data, 0));
+  const std::int64_t prompts = stream.problems_in(config.run.epochs);
   const std::int64_t size = config.tickets.prompts_per_step;
-  const std::int64_t steps = divided_up(config.run.epochs * rows, size);
+  const std::int64_t steps = divided_up(prompts, size);
   Log("learner", 0)
       .info("run.epochs {}: {} of {}, {} a step, are {}", config.run.epochs,
-            counted(rows, "prompt"), config.data.train_file, size, counted(steps, "step"));
+            counted(prompts, "prompt"), fmt::join(config.data.train_file, ", "), size,
+            counted(steps, "step"));
   return steps;
 }
 

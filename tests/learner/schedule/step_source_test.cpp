@@ -124,7 +124,7 @@ class Start {
   }
 
   std::int64_t handed_out() const { return handed_; }
-  PromptStream stream{sampled_prompts(), 7, false};
+  PromptStream stream{{.prompts = sampled_prompts()}, {.seed = 7, .shuffle = false}};
 
  private:
   void answer_all(bool reversed) {

@@ -90,10 +90,10 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
 }
 
 /// Returns the prompt stream of the run, restored from the checkpoint.
-PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+PromptStream prompt_stream(TrainingPrompts prompts, const TrainConfig& config,
                            const TrainerState& saved) {
-  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
-                      config.data.shuffle);
+  PromptStream stream(std::move(prompts),
+                      prompt_order(config.data, static_cast<std::uint64_t>(config.run.seed)));
   stream.restore(saved.prompt_stream);
   return stream;
 }
@@ -138,7 +138,7 @@ CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& star
 }
 
 Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
-                   std::vector<Prompt> training_prompts, const LearnerTransport& transport,
+                   TrainingPrompts training_prompts, const LearnerTransport& transport,
                    EarlyStop& stop)
     : config(run_config),
       start(run_start),

@@ -64,8 +64,7 @@ struct Learner0 {
 
   /// Keeps references to config, start, transport and stop.
   Learner0(const TrainConfig& run_config, const RunStart& run_start,
-           std::vector<Prompt> training_prompts, const LearnerTransport& transport,
-           EarlyStop& stop);
+           TrainingPrompts training_prompts, const LearnerTransport& transport, EarlyStop& stop);
   Learner0(const Learner0&) = delete;
   Learner0& operator=(const Learner0&) = delete;
 

@@ -63,12 +63,12 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
 RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
   const Log log("learner", 0);
-  prompts.training =
-      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
+  prompts.training = read_training_prompts(config.data, config.model.path, &log);
+  PromptStream(prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
-  for (const Prompt& prompt : prompts.training) {
+  for (const Prompt& prompt : prompts.training.prompts) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
@@ -79,7 +79,8 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (const std::string& warning : config_warnings(config, prompts.training, prompts.evaluation))
+  for (const std::string& warning :
+       config_warnings(config, prompts.training.prompts, prompts.evaluation))
     log.warn("{}", warning);
   return prompts;
 }

@@ -29,8 +29,9 @@ namespace fs = std::filesystem;
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
   std::vector<SummaryEntry> entries = {
-      {"data", fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.training), "prompt"),
-                           config.data.train_file)}};
+      {"data",
+       fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.training.prompts), "prompt"),
+                   fmt::join(config.data.train_file, ", "))}};
   if (config.evaluation.every > 0) {
     entries.push_back(
         {"evaluation",
