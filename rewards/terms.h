@@ -11,17 +11,17 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "rewards/accuracy.h"
-#include "rewards/cosine.h"
 #include "rewards/coverage.h"
-#include "rewards/coverage_bonus.h"
-#include "rewards/gr3.h"
-#include "rewards/kimi.h"
-#include "rewards/l1.h"
-#include "rewards/length.h"
-#include "rewards/overlong.h"
-#include "rewards/redundancy.h"
-#include "rewards/term.h"
+#include "rewards/term/accuracy.h"
+#include "rewards/term/cosine.h"
+#include "rewards/term/coverage_bonus.h"
+#include "rewards/term/gr3.h"
+#include "rewards/term/kimi.h"
+#include "rewards/term/l1.h"
+#include "rewards/term/length.h"
+#include "rewards/term/overlong.h"
+#include "rewards/term/redundancy.h"
+#include "rewards/term/term.h"
 
 namespace lie {
 

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "rewards/accuracy.h"
-#include "rewards/coverage_bonus.h"
-#include "rewards/length.h"
-#include "rewards/overlong.h"
-#include "rewards/redundancy.h"
+#include "rewards/term/accuracy.h"
+#include "rewards/term/coverage_bonus.h"
+#include "rewards/term/length.h"
+#include "rewards/term/overlong.h"
+#include "rewards/term/redundancy.h"
 #include "rewards/terms.h"
 
 namespace lie {

@@ -19,8 +19,8 @@ struct GroupFacts {
 struct VerifiedResponse {
   const Ticket& ticket;
   const Response& response;
-  std::string_view text;         // the decoded response
-  const Score& score;            // its `rewards` are not yet computed
+  std::string_view text;  // the decoded response
+  const Score& score;     // its `rewards` are not yet computed
   GroupFacts group = {};
   bool correct() const { return score.verdict == VerdictCode::kEqual; }
   std::int64_t length() const { return static_cast<std::int64_t>(response.ids.size()); }

@@ -1,4 +1,4 @@
-#include "rewards/gate.h"
+#include "rewards/term/gate.h"
 
 #include "common/base/error.h"
 

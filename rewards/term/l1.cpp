@@ -1,4 +1,4 @@
-#include "rewards/l1.h"
+#include "rewards/term/l1.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "rewards/gr3.h"
+#include "rewards/term/gr3.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "rewards/kimi.h"
+#include "rewards/term/kimi.h"
 
 #include <algorithm>
 
@@ -26,8 +26,8 @@ float kimi_reward(const KimiRewardOptions& options, bool correct, std::int64_t l
 
 RewardTerm reward_term(const KimiRewardOptions& options, std::int64_t) {
   return {.reward = [options](const VerifiedResponse& response) {
-    return kimi_reward(options, response.correct(), response.length(),
-                       response.group.shortest, response.group.longest);
+    return kimi_reward(options, response.correct(), response.length(), response.group.shortest,
+                       response.group.longest);
   }};
 }
 
