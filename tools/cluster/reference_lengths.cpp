@@ -232,8 +232,7 @@ class AccuracyScorer {
   /// Returns the run's options without its reward terms, which may need the length to be measured.
   static ScoringOptions verdict_options(const TrainConfig& config) {
     ScoringOptions options = scoring_options(config);
-    options.rewards = {};
-    options.rewards.command = config.reward.command;
+    for (const std::string& term : reward_sections()) switch_off(options.rewards, term);
     options.metric_coverage = {};
     options.budgets = {};
     return options;
