@@ -3,6 +3,12 @@
 #include "common/base/error.h"
 
 namespace lie {
+namespace {
+
+/// A smaller difference may be rounding: most tokens of a trained model have a log-prob near 0.
+constexpr double kLikelier = 1e-3;
+
+}  // namespace
 
 void describe(FieldList& fields, DistillationOptions& options) {
   fields.add("coefficient", options.coefficient,
@@ -31,7 +37,7 @@ std::size_t apply(const DistillationOptions& options, const MiniBatchTokens& tok
   for (std::size_t t = 0; t < terms.size(); ++t) {
     const double difference = static_cast<double>(tokens.teacher_log_probs[t]) -
                               static_cast<double>(tokens.old_log_probs[t]);
-    likelier += difference > 0 ? 1 : 0;
+    likelier += difference > kLikelier ? 1 : 0;
     if (!options.with_rewards) terms[t].advantage = 0;
     terms[t].advantage += options.coefficient * difference;
   }

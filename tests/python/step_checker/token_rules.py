@@ -46,7 +46,7 @@ def covariances(terms, before, mask):
 def distillation(settings, terms, before, mask, draws):
     difference = (before.teacher - before.old)[mask]
     terms.advantages[mask] = settings["with_rewards"] * terms.advantages[mask] + settings["coefficient"] * difference
-    return difference > 0
+    return difference > 1e-3
 
 
 def entropy_advantage(settings, terms, before, mask, draws):
