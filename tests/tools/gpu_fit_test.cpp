@@ -110,6 +110,24 @@ TEST_F(GpuPlan, ASharedGpuFitsWithASmallerCacheOrFewerTokens) {
   EXPECT_EQ(error_, "") << settings;
 }
 
+TEST_F(GpuPlan, TheConfigsOfConfigsGpuFitCardsOf80Gigabytes) {
+  arguments_.gpu_gib = 79;
+  use_4b();
+  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-node.yaml";
+  arguments_.ranks = {9};
+  arguments_.gpus_per_host = 8;
+  EXPECT_THAT(text(), HasSubstr("9 ranks: "));
+  EXPECT_EQ(error_, "");
+  use("qwen3-1.7b-base-gspo-lie",
+      R"("hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, )"
+      R"("intermediate_size": 6144, "tie_word_embeddings": true)");
+  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-card.yaml";
+  arguments_.ranks = {1};
+  arguments_.gpus_per_host = 1;
+  text();
+  EXPECT_EQ(error_, "");
+}
+
 TEST_F(GpuPlan, SaysWhereNoSettingIsKnownToFit) {
   use_4b();
   arguments_.ranks = {1};

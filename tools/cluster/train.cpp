@@ -92,6 +92,7 @@ void train(Job& job, const ConfigArguments& arguments) {
   if (!arguments.dry_run) note_stop_signals();  // a dry run has nothing to save: any signal ends it
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
+  job.limit_collectives(60 * config.run.collective_time_limit_minutes);
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
   resolve_length(job, *world, config);
