@@ -15,7 +15,6 @@
 #include "common/io/json.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
-#include "model/cuda/operators.h"
 #include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/step_time.h"
@@ -45,7 +44,7 @@ struct Inputs {
   std::string run_directory;
   std::optional<MeasuredStep> run;
   Hosts hosts;
-  std::optional<GpuHosts> gpus;  // none if they are unknown, or on the CPU
+  std::optional<GpuHosts> gpus = {};  // none if they are unknown, or on the CPU
 };
 
 /// An allowance for the libraries of a process on a GPU. It was not measured.
@@ -102,7 +101,7 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
       plan_roles(in.config.roles, std::move(places), in.config.trainer.gradient_shards);
   std::vector<RoleMemory> memory =
       memory_of_roles(in.config, in.model, in.dtypes, layout,
-                      in.gpus ? static_cast<int>(in.gpus->gpus) : usable_gpus());
+                      in.gpus ? static_cast<int>(in.gpus->gpus) : shared_gpus(in.config.model));
   const std::optional<StepTime> time = time_of(in, layout);
   std::string misfit;
   if (in.gpus) misfit = gpu_misfit(in.config, in.model, in.dtypes, layout, *in.gpus);

@@ -73,10 +73,9 @@ void check_gpus(const TrainConfig& config, const RoleLayout& layout) {
   const auto operators = make_operators(config.model, 1);
   const std::optional<std::int64_t> free = operators->free_bytes();
   if (!free) return;
-  const bool is_chosen = config.model.device.find(':') != std::string::npos;
   const std::string misfit =
       gpu_misfit(config, load_model_config(config.model.path), operators->dtypes(), layout,
-                 {.gpus = is_chosen ? 1 : usable_gpus(), .bytes = *free, .process_bytes = 0});
+                 {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
   if (!misfit.empty()) fail("{}", misfit);
 }
 

@@ -24,12 +24,10 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 
 /// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
 /// If an actor cannot open the learner's weights after all, a log line says so.
-bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int host_gpus) {
+bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int gpus) {
   if (!allows_shared_policy(config)) return false;
   if (layout.places.size() == 1) return true;
-  const std::string& device = config.model.device;
-  const int gpus = device.find(':') == std::string::npos ? host_gpus : 1;
-  if (!device.starts_with("cuda") || gpus == 0) return false;
+  if (!config.model.device.starts_with("cuda") || gpus == 0) return false;
   const auto gpu = [&](int rank) {
     return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
                      local_gpu_index(layout, rank) % gpus);
