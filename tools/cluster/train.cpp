@@ -15,6 +15,8 @@
 #include "learner/schedule/early_stop.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/config/gpu_fit.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/runtime.h"
@@ -66,6 +68,17 @@ void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
   config.run.epochs = 0;
 }
 
+/// Throws Error if the GPUs of this host do not hold the roles. Other hosts are taken to be equal.
+void check_gpus(const TrainConfig& config, const RoleLayout& layout) {
+  const auto operators = make_operators(config.model, 1);
+  const std::optional<std::int64_t> free = operators->free_bytes();
+  if (!free) return;
+  const std::string misfit =
+      gpu_misfit(config, load_model_config(config.model.path), operators->dtypes(), layout,
+                 {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
+  if (!misfit.empty()) fail("{}", misfit);
+}
+
 /// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
 /// invalid. With `dry_run` it checks the start and writes nothing. Collective over the world.
 void train(Job& job, const ConfigArguments& arguments) {
@@ -78,12 +91,14 @@ void train(Job& job, const ConfigArguments& arguments) {
   if (!arguments.dry_run) note_stop_signals();  // a dry run has nothing to save: any signal ends it
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
+  job.limit_collectives(60 * config.run.collective_time_limit_minutes);
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
   resolve_length(job, *world, config);
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
                  config.trainer.gradient_shards);
+  if (job.rank() == 0) check_gpus(config, layout);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       print_dry_run(dump_config_of(config), "learner",

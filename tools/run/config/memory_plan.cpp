@@ -86,6 +86,12 @@ std::int64_t MemoryPlan::bytes() const {
                          [](std::int64_t sum, const MemoryPart& part) { return sum + part.bytes; });
 }
 
+std::int64_t MemoryPlan::device_bytes() const {
+  std::int64_t sum = 0;
+  for (const MemoryPart& part : parts) sum += part.on_host ? 0 : part.bytes;
+  return sum;
+}
+
 std::string memory_text(MemoryPlan plan) {
   const std::int64_t all = plan.bytes();
   const bool is_large = all >= std::int64_t{1} << 30;
@@ -120,8 +126,9 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   }
   if (sizes.teacher_bytes > 0) plan.parts.push_back({"teacher", sizes.teacher_bytes});
   if (sizes.copies_checkpoints) {
-    plan.parts.push_back(
-        {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
+    plan.parts.push_back({.what = "copy for checkpoints",
+                          .bytes = largest_part(parameter_layout(model), sizes.learners) * kFloat,
+                          .on_host = true});
   }
   add_micro_batch(model, dtypes.activations, sizes, plan);
   return plan;

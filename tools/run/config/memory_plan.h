@@ -15,14 +15,17 @@ namespace lie {
 struct MemoryPart {
   std::string what;
   std::int64_t bytes = 0;
+  bool on_host = false;  // also if the operators compute on a GPU
 };
 
-/// Memory of one process in one role. On a GPU it is device memory, except the copy for
-/// checkpoints. It excludes code, data and the libraries' own memory, about 100 MiB.
+/// Memory of one process in one role. On a GPU it is device memory, except parts on the host. It
+/// excludes code, data and the libraries' own memory, about 100 MiB.
 struct MemoryPlan {
   std::vector<MemoryPart> parts;
   std::string note = {};  // what more memory would save
   std::int64_t bytes() const;
+  /// Returns the bytes of the parts that are on a GPU if the operators compute on one.
+  std::int64_t device_bytes() const;
 };
 
 /// Returns "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest parts first, without parts
