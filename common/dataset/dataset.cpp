@@ -342,7 +342,7 @@ Dataset read_dataset(const std::filesystem::path& path, const RowOptions& option
   const auto make = [&](const JsonRow& row, RowCounts& counts) {
     if (read.find_fields && name_fields(row, read)) read.find_fields = false;
     Prompt prompt = prompt_of(row, read, render, counts);
-    if (!read.accuracy_field.empty()) accuracies.push_back(accuracy_of(row, read.accuracy_field));
+    if (!read.read_accuracy.empty()) accuracies.push_back(accuracy_of(row, read.read_accuracy));
     return prompt;
   };
   Dataset dataset = read_dataset(path, make, options.skip_bad_rows);

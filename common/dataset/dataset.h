@@ -35,7 +35,7 @@ struct RowOptions : PromptOptions {
   double num_tokens_excess = 1000;
   // Not config keys:
   bool keep_rows = false;      // fills Prompt::row; set if a program needs the rows
-  std::string accuracy_field;  // fills Dataset::accuracies; empty: it stays empty
+  std::string read_accuracy;   // field of Dataset::accuracies; empty: none
   bool gold_optional = false;  // set if a program scores the responses
   bool find_fields = false;    // name_fields() by the first row with a prompt and an answer
 };
@@ -50,6 +50,7 @@ struct DataOptions : RowOptions {
   std::vector<std::int64_t> train_weights;   // one for each training file; empty: by rows
   std::vector<std::string> evaluation_file;  // one or more; empty: no evaluation
   std::vector<std::string> accuracy_bands;   // texts of parse_band(); empty: no curriculum
+  std::string accuracy_field;
   bool shuffle = true;
 };
 void describe(FieldList& fields, DataOptions& options);
@@ -76,7 +77,7 @@ struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // number of rows in the file
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
-  std::vector<double> accuracies;    // by prompt, from RowOptions::accuracy_field
+  std::vector<double> accuracies;    // by prompt, from RowOptions::read_accuracy
   RowCounts counts;
   RowOptions options;                // by which the rows were read, with the fields that were found
   std::vector<std::string> remarks;  // for the user: possible mistakes in the data, a sentence each

@@ -98,7 +98,7 @@ TEST_F(ParquetFile, AddsAndReplacesColumnsOfNumbers) {
   add(kGolden / "verl.parquet", {1, 2.5, 3, 4});
   RowOptions options;
   options.skip_bad_rows = true;
-  options.accuracy_field = "accuracy";
+  options.read_accuracy = "accuracy";
   EXPECT_EQ(read_dataset(copy, options).prompts.at(1).reference_length, 2.5);
   EXPECT_EQ(read_dataset(copy, options).accuracies.at(1), 0.5);
   add(copy, {9, 9, 9, 9});

@@ -193,9 +193,11 @@ TrainingPrompts read_training_prompts(const DataOptions& options,
                                       const Log* log) {
   TrainingPrompts training;
   NumberedRows rows(options.train_file);
+  RowOptions reading = options;
+  reading.read_accuracy = options.accuracy_field;
   for (const std::string& file : options.train_file) {
-    Dataset dataset = log != nullptr ? read_run_prompts(file, options, model_directory, *log)
-                                     : read_run_prompts(file, options, model_directory);
+    Dataset dataset = log != nullptr ? read_run_prompts(file, reading, model_directory, *log)
+                                     : read_run_prompts(file, reading, model_directory);
     rows.number(file, dataset);
     rows.taken(dataset.prompts);
     training.file_sizes.push_back(std::ssize(dataset.prompts));
