@@ -22,18 +22,23 @@ ProgramHost limited(ProgramHost host, double time_limit_seconds) {
   return host;
 }
 
-double accuracy_of(std::span<const Score> scores) {
-  const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
-  return static_cast<double>(correct) / static_cast<double>(scores.size());
-}
-
-double mean_length_of(std::span<const Response> responses) {
-  double tokens = 0;
-  for (const Response& response : responses) tokens += static_cast<double>(response.ids.size());
-  return tokens / static_cast<double>(responses.size());
-}
-
 }  // namespace
+
+GroupFacts group_facts(std::span<const Response> responses, std::span<const Score> scores) {
+  const auto size = static_cast<double>(responses.size());
+  const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+  GroupFacts facts{.accuracy = static_cast<double>(correct) / size,
+                   .shortest = std::ssize(responses.front().ids)};
+  double tokens = 0;
+  for (const Response& response : responses) {
+    const std::int64_t length = std::ssize(response.ids);
+    tokens += static_cast<double>(length);
+    facts.shortest = std::min(facts.shortest, length);
+    facts.longest = std::max(facts.longest, length);
+  }
+  facts.mean_length = tokens / size;
+  return facts;
+}
 
 Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
     : options_(options),
@@ -69,9 +74,10 @@ std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response>
   for (std::size_t i = 0; i < responses.size(); ++i) {
     program_rewards.push_back(complete(ticket, responses[i], texts[i], scores[i]));
   }
-  const double accuracy = accuracy_of(scores), mean_length = mean_length_of(responses);
+  if (responses.empty()) return scores;
+  const GroupFacts facts = group_facts(responses, scores);
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy, mean_length});
+    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], facts});
     if (reward_) scores[i].rewards.push_back(program_rewards[i]);
   }
   return scores;

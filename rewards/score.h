@@ -27,6 +27,10 @@ struct ScoringOptions {
   BudgetOptions budgets = {};  // applied in evaluations
 };
 
+/// Returns what the terms of a group's responses may know of it. `scores` have their verdicts. The
+/// group must not be empty.
+GroupFacts group_facts(std::span<const Response> responses, std::span<const Score> scores);
+
 /// Scores one group at a time. Keeps its storage and its running programs. Not thread-safe.
 class Scorer {
  public:

@@ -11,15 +11,17 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
-#include "rewards/accuracy.h"
-#include "rewards/cosine.h"
 #include "rewards/coverage.h"
-#include "rewards/coverage_bonus.h"
-#include "rewards/gr3.h"
-#include "rewards/length.h"
-#include "rewards/overlong.h"
-#include "rewards/redundancy.h"
-#include "rewards/term.h"
+#include "rewards/term/accuracy.h"
+#include "rewards/term/cosine.h"
+#include "rewards/term/coverage_bonus.h"
+#include "rewards/term/gr3.h"
+#include "rewards/term/kimi.h"
+#include "rewards/term/l1.h"
+#include "rewards/term/length.h"
+#include "rewards/term/overlong.h"
+#include "rewards/term/redundancy.h"
+#include "rewards/term/term.h"
 
 namespace lie {
 
@@ -34,7 +36,8 @@ namespace lie {
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
-               CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions>;
+               CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions,
+               KimiRewardOptions, L1RewardOptions>;
 
 /// A set of values for several terms.
 enum class RewardPreset : std::uint8_t { kNone, kPaper };

@@ -114,6 +114,8 @@ choose_network() {
   [ "$wanted" != 1 ] || OMPI_MCA_btl="${OMPI_MCA_btl:-self,vader}"
   [ -n "$OMPI_MCA_btl" ] || unset OMPI_MCA_btl
   [ -n "$OMPI_MCA_btl_tcp_if_include" ] || unset OMPI_MCA_btl_tcp_if_include
+  # NCCL takes names of interfaces only, and by itself may choose that of a container or a dead link.
+  case "${LIE_INTERFACE:-}" in "" | */*) ;; *) export NCCL_SOCKET_IFNAME="${NCCL_SOCKET_IFNAME:-=$LIE_INTERFACE}" ;; esac
 }
 
 run_job() {

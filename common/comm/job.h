@@ -89,6 +89,10 @@ class Job {
   void add(Inbox& inbox) { inboxes_.push_back(&inbox); }
   void remove(Inbox& inbox);
 
+  /// Sets how long an operation of a group over NCCL may take before it ends the job; 0: for ever.
+  void limit_collectives(double seconds) { collective_limit_ = seconds; }
+  double collective_limit() const { return collective_limit_; }
+
   /// Keeps an object alive until all ranks have ended, with or without success. The lock on the run
   /// directory is kept this way.
   void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
@@ -144,6 +148,7 @@ class Job {
   int stop_signal_ = 0;  // received from another rank
   bool signal_forwarded_ = false;
   bool is_starting_ = false;
+  double collective_limit_ = 600;
   // null in a world of one rank; declared last, so destroyed first
   std::unique_ptr<Liveness> liveness_;
 };

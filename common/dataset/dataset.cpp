@@ -161,6 +161,22 @@ double reference_length_of(const JsonRow& row, const RowOptions& options) {
   return -1;
 }
 
+/// Returns the measured accuracy of a row. A curriculum needs it of every row.
+double accuracy_of(const JsonRow& row, const std::string& field) {
+  const auto accuracy = row.number(field);
+  if (!accuracy) {
+    fail(
+        "{}: field {} is missing; correct data.accuracy_field, or measure the accuracies by "
+        "lie_cluster reference-lengths",
+        row.place(), field);
+  }
+  if (!(*accuracy >= 0 && *accuracy <= 1)) {
+    fail("{}: field {}: expected an accuracy from 0 to 1, found {}; divide percentages by 100",
+         row.place(), field, *accuracy);
+  }
+  return *accuracy;
+}
+
 /// Returns `field`, or "" if the program looks for this field by default.
 std::string unless_default(const std::string& field,
                            std::initializer_list<const char*> looked_for) {
@@ -205,14 +221,6 @@ void describe(FieldList& fields, RowOptions& options) {
              {.help = "Excess of the published num_tokens column over L_ref.", .unit = "tokens"});
 }
 
-void add_train_file(FieldList& fields, std::string& file) {
-  fields.add(
-      "train_file", file,
-      {.help = "JSONL or Parquet file of the training prompts; in sft also with responses, or "
-               "of conversations.",
-       .unit = "path"});
-}
-
 void add_evaluation_file(FieldList& fields, std::vector<std::string>& files) {
   fields.add_one_or_more(
       "evaluation_file", files,
@@ -224,10 +232,36 @@ void add_evaluation_file(FieldList& fields, std::vector<std::string>& files) {
 }
 
 void describe(FieldList& fields, DataOptions& options) {
-  add_train_file(fields, options.train_file);
+  fields.add_one_or_more(
+      "train_file", options.train_file,
+      {.help = "JSONL or Parquet file of the training prompts, or a list of files. With several "
+               "files, a row gets its file's name as data source if it has none, or one that an "
+               "earlier file has, too.",
+       .unit = "path"});
+  fields.add("train_weights", options.train_weights,
+             {.help = "Weights of the files of data.train_file: of [3, 1] the first gives three "
+                      "quarters of the prompts of each pass over the data. A file too small for "
+                      "its share is repeated. Empty: every row once in a pass.",
+              .min = 1,
+              .max = 1000000});
   add_evaluation_file(fields, options.evaluation_file);
   fields.add("shuffle", options.shuffle, {"Shuffle every epoch by the seed; off: file order."});
+  fields.add("accuracy_field", options.accuracy_field,
+             {"Field of the measured accuracy of a row, from 0 to 1, which lie_cluster "
+              "reference-lengths writes as accuracy; for data.accuracy_bands."});
+  fields.add("accuracy_bands", options.accuracy_bands,
+             {"Curriculum: a range of accuracies for each pass over the data, such as [0.5-1, "
+              "0.2-0.8, 0-0.5]. The first pass draws the rows of the first range, and all passes "
+              "after the last range those of the last. Empty: every pass draws all rows."});
   describe(fields, static_cast<RowOptions&>(options));
+}
+
+PromptOrder prompt_order(const DataOptions& options, std::uint64_t seed) {
+  PromptOrder order{.seed = seed, .shuffle = options.shuffle, .weights = options.train_weights};
+  for (const std::string& text : options.accuracy_bands) {
+    order.bands.push_back(parse_band(text, "data.accuracy_bands"));
+  }
+  return order;
 }
 
 std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
@@ -304,11 +338,15 @@ Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render) {
   RowOptions read = options;
+  std::vector<double> accuracies;
   const auto make = [&](const JsonRow& row, RowCounts& counts) {
     if (read.find_fields && name_fields(row, read)) read.find_fields = false;
-    return prompt_of(row, read, render, counts);
+    Prompt prompt = prompt_of(row, read, render, counts);
+    if (!read.read_accuracy.empty()) accuracies.push_back(accuracy_of(row, read.read_accuracy));
+    return prompt;
   };
   Dataset dataset = read_dataset(path, make, options.skip_bad_rows);
+  dataset.accuracies = std::move(accuracies);
   dataset.options = read;
   return dataset;
 }

@@ -11,6 +11,7 @@
 #include "common/config/options.h"
 #include "common/io/json_lines.h"
 #include "common/rollout/chat.h"
+#include "common/rollout/prompt_stream.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {
@@ -34,22 +35,29 @@ struct RowOptions : PromptOptions {
   double num_tokens_excess = 1000;
   // Not config keys:
   bool keep_rows = false;      // fills Prompt::row; set if a program needs the rows
+  std::string read_accuracy;   // field of Dataset::accuracies; empty: none
   bool gold_optional = false;  // set if a program scores the responses
   bool find_fields = false;    // name_fields() by the first row with a prompt and an answer
 };
 void describe(FieldList& fields, RowOptions& options);
 
-/// Add the fields that name the data of a command.
-void add_train_file(FieldList& fields, std::string& file);
+/// Adds the field that names the held-out data of a command.
 void add_evaluation_file(FieldList& fields, std::vector<std::string>& files);
 
 /// The data of a training run.
 struct DataOptions : RowOptions {
-  std::string train_file;
+  std::vector<std::string> train_file;       // one or more
+  std::vector<std::int64_t> train_weights;   // one for each training file; empty: by rows
   std::vector<std::string> evaluation_file;  // one or more; empty: no evaluation
+  std::vector<std::string> accuracy_bands;   // texts of parse_band(); empty: no curriculum
+  std::string accuracy_field;
   bool shuffle = true;
 };
 void describe(FieldList& fields, DataOptions& options);
+
+/// Returns the order in which a run with this seed draws its prompts. Throws Error if a text of
+/// accuracy_bands is malformed.
+PromptOrder prompt_order(const DataOptions& options, std::uint64_t seed);
 
 /// Counts of row contents that the author may not have intended.
 struct RowCounts {
@@ -69,6 +77,7 @@ struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // number of rows in the file
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
+  std::vector<double> accuracies;    // by prompt, from RowOptions::read_accuracy
   RowCounts counts;
   RowOptions options;                // by which the rows were read, with the fields that were found
   std::vector<std::string> remarks;  // for the user: possible mistakes in the data, a sentence each

@@ -192,18 +192,20 @@ void for_each_parquet_row(const fs::path& path, const std::function<void(const J
   }
 }
 
-void add_parquet_column(const fs::path& input, const fs::path& output, const std::string& name,
-                        std::span<const double> values) {
+void add_parquet_columns(const fs::path& input, const fs::path& output,
+                         std::span<const NumberColumn> columns) {
   auto table = checked(open_file(input)->ReadTable(), input);
-  if (table->num_rows() != static_cast<std::int64_t>(values.size())) {
-    fail("{}: the file has {} rows, not {}: it has changed since it was read", input.string(),
-         table->num_rows(), values.size());
+  for (const auto& [name, values] : columns) {
+    if (table->num_rows() != std::ssize(values)) {
+      fail("{}: the file has {} rows, not {}: it has changed since it was read", input.string(),
+           table->num_rows(), values.size());
+    }
+    const auto column = std::make_shared<arrow::ChunkedArray>(doubles(values, output));
+    const auto field = arrow::field(name, arrow::float64());
+    const int there = table->schema()->GetFieldIndex(name);
+    table = there < 0 ? checked(table->AddColumn(table->num_columns(), field, column), output)
+                      : checked(table->SetColumn(there, field, column), output);
   }
-  const auto column = std::make_shared<arrow::ChunkedArray>(doubles(values, output));
-  const auto field = arrow::field(name, arrow::float64());
-  const int there = table->schema()->GetFieldIndex(name);
-  table = there < 0 ? checked(table->AddColumn(table->num_columns(), field, column), output)
-                    : checked(table->SetColumn(there, field, column), output);
   FileAside aside(output);
   write_table(*table, aside.at());
   aside.publish();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "common/io/json_lines.h"
 
@@ -18,10 +19,15 @@ namespace lie {
 void for_each_parquet_row(const std::filesystem::path& path,
                           const std::function<void(const JsonRow&)>& visit);
 
-/// Writes the table of `input` to `output` with `values`, one per row, as column `name`. An
-/// existing column of that name is replaced. The file appears complete or not at all. Throws Error
-/// if a file cannot be read or written.
-void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path& output,
-                        const std::string& name, std::span<const double> values);
+struct NumberColumn {
+  std::string name;
+  std::vector<double> values;  // one per row
+};
+
+/// Writes the table of `input` to `output` with these columns. Existing columns of their names are
+/// replaced. The file appears complete or not at all. Throws Error if a file cannot be read or
+/// written.
+void add_parquet_columns(const std::filesystem::path& input, const std::filesystem::path& output,
+                         std::span<const NumberColumn> columns);
 
 }  // namespace lie

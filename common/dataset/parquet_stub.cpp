@@ -19,8 +19,8 @@ void for_each_parquet_row(const std::filesystem::path& path,
   fail_missing(path);
 }
 
-void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path&,
-                        const std::string&, std::span<const double>) {
+void add_parquet_columns(const std::filesystem::path& input, const std::filesystem::path&,
+                         std::span<const NumberColumn>) {
   fail_missing(input);
 }
 

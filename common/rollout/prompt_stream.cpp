@@ -1,6 +1,13 @@
 #include "common/rollout/prompt_stream.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
@@ -15,48 +22,183 @@ std::size_t below(std::size_t bound, const RandomKey& key) {
   return static_cast<std::size_t>((static_cast<unsigned __int128>(random_bits(key)) * bound) >> 64);
 }
 
-}  // namespace
-
-PromptStream::PromptStream(std::vector<Prompt> prompts, std::uint64_t seed, bool shuffle)
-    : prompts_(std::move(prompts)), seed_(seed), shuffle_(shuffle) {
-  if (prompts_.empty()) fail("a dataset without prompts gives no work; check data.train_file");
-  order_epoch();
+void shuffle(std::vector<std::size_t>& indices, RandomKey key) {
+  for (std::size_t i = indices.size() - 1; i > 0; --i) {
+    key.index = static_cast<std::uint32_t>(i);
+    std::swap(indices[i], indices[below(i + 1, key)]);
+  }
 }
 
-void PromptStream::order_epoch() {
-  order_.resize(prompts_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  if (!shuffle_) return;
-  RandomKey key = {
-      .seed = seed_, .stream = kShuffleStream, .step = static_cast<std::uint32_t>(state_.epoch)};
-  for (std::size_t i = order_.size() - 1; i > 0; --i) {
-    key.index = static_cast<std::uint32_t>(i);
-    std::swap(order_[i], order_[below(i + 1, key)]);
+std::optional<double> share_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!(value >= 0 && value <= 1)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+AccuracyBand parse_band(const std::string& text, const std::string& key) {
+  const std::size_t dash = text.find('-');
+  const auto from = share_of(std::string_view(text).substr(0, std::min(dash, text.size())));
+  const auto to = share_of(dash == std::string::npos ? std::string_view()
+                                                     : std::string_view(text).substr(dash + 1));
+  if (!from || !to || *from > *to) {
+    fail("{}: \"{}\" is not a range of accuracies from 0 to 1, such as 0.25-0.75", key, text);
   }
+  return {.from = *from, .to = *to};
+}
+
+PromptStream::PromptStream(TrainingPrompts prompts, PromptOrder order)
+    : prompts_(std::move(prompts)), options_(std::move(order)) {
+  if (prompts_.prompts.empty()) {
+    fail("a dataset without prompts gives no work; check data.train_file");
+  }
+  if (prompts_.file_sizes.empty()) prompts_.file_sizes = {std::ssize(prompts_.prompts)};
+  if (options_.bands.empty()) plans_.push_back(plan_of({}));
+  for (const AccuracyBand& band : options_.bands) plans_.push_back(plan_of(band));
+  order_pass();
+}
+
+PromptStream::PassPlan PromptStream::plan_of(const AccuracyBand& band) const {
+  PassPlan plan;
+  std::size_t next = 0;
+  std::int64_t members = 0;
+  for (const std::int64_t size : prompts_.file_sizes) {
+    FileShare file;
+    for (const std::size_t end = next + static_cast<std::size_t>(size); next < end; ++next) {
+      const bool is_member = options_.bands.empty() || (prompts_.accuracies[next] >= band.from &&
+                                                        prompts_.accuracies[next] <= band.to);
+      if (is_member) file.members.push_back(next);
+    }
+    file.drawn = std::ssize(file.members);
+    members += file.drawn;
+    plan.push_back(std::move(file));
+  }
+  if (members == 0) {
+    fail("data.accuracy_bands: no row has an accuracy of {} to {}; widen the band", band.from,
+         band.to);
+  }
+  if (!options_.weights.empty()) set_shares(plan);
+  return plan;
+}
+
+/// Divides the problems of a pass by the largest remainders. Ties go to the earlier file.
+void PromptStream::set_shares(PassPlan& plan) const {
+  const std::vector<std::int64_t>& weights = options_.weights;
+  const std::int64_t total = std::reduce(weights.begin(), weights.end());
+  std::int64_t size = 0, left = 0;
+  for (const FileShare& file : plan) size += file.drawn;
+  left = size;
+  std::vector<std::pair<std::int64_t, std::size_t>>
+      remainders;  // negative, to sort the largest first
+  for (std::size_t file = 0; file < plan.size(); ++file) {
+    plan[file].drawn = size * weights[file] / total;
+    left -= plan[file].drawn;
+    remainders.emplace_back(-(size * weights[file] % total), file);
+  }
+  std::ranges::sort(remainders);
+  for (std::int64_t i = 0; i < left; ++i) {
+    ++plan[remainders[static_cast<std::size_t>(i)].second].drawn;
+  }
+  for (std::size_t file = 0; file < plan.size(); ++file) {
+    if (plan[file].drawn > 0 && !plan[file].members.empty()) continue;
+    fail(
+        "data.train_weights: file {} of data.train_file has {} prompts for {} of the {} draws of a "
+        "pass; raise its weight or widen data.accuracy_bands",
+        file + 1, plan[file].members.size(), plan[file].drawn, size);
+  }
+}
+
+const PromptStream::PassPlan& PromptStream::plan(std::int64_t pass) const {
+  return plans_[static_cast<std::size_t>(std::min(pass, std::ssize(plans_) - 1))];
+}
+
+std::int64_t PromptStream::pass_size(std::int64_t pass) const {
+  std::int64_t size = 0;
+  for (const FileShare& file : plan(pass)) size += file.drawn;
+  return size;
+}
+
+std::int64_t PromptStream::problems_in(std::int64_t passes) const {
+  const std::int64_t last = std::ssize(plans_) - 1;  // the passes from this one on are equally long
+  std::int64_t problems = 0;
+  for (std::int64_t pass = 0; pass < std::min(passes, last); ++pass) problems += pass_size(pass);
+  return problems + std::max<std::int64_t>(0, passes - last) * pass_size(last);
+}
+
+PromptStreamState PromptStream::state_after(std::int64_t n) const {
+  const std::int64_t last = std::ssize(plans_) - 1;
+  for (std::int64_t pass = 0; pass < last; ++pass) {
+    if (n < pass_size(pass)) return {.epoch = pass, .position = n};
+    n -= pass_size(pass);
+  }
+  return {.epoch = last + n / pass_size(last), .position = n % pass_size(last)};
+}
+
+std::int64_t PromptStream::drawn_before(std::int64_t pass, std::size_t file) const {
+  const std::int64_t last = std::ssize(plans_) - 1;
+  std::int64_t drawn = 0;
+  for (std::int64_t p = 0; p < std::min(pass, last); ++p) drawn += plan(p)[file].drawn;
+  return drawn + std::max<std::int64_t>(0, pass - last) * plan(last)[file].drawn;
+}
+
+void PromptStream::append_weighted(std::size_t file) {
+  const FileShare& share = plan(state_.epoch)[file];
+  const std::int64_t size = std::ssize(share.members);
+  const std::int64_t first = drawn_before(state_.epoch, file), end = first + share.drawn;
+  std::vector<std::size_t> members;
+  for (std::int64_t draw = first; draw < end; ++draw) {
+    if (draw == first || draw % size == 0) {  // another pass over the file
+      members = share.members;
+      shuffle(members, {.seed = options_.seed,
+                        .stream = kFileShuffleStream,
+                        .step = static_cast<std::uint32_t>(draw / size),
+                        .problem = static_cast<std::uint32_t>(file)});
+    }
+    order_.push_back(members[static_cast<std::size_t>(draw % size)]);
+  }
+}
+
+void PromptStream::order_pass() {
+  order_.clear();
+  const PassPlan& pass = plan(state_.epoch);
+  for (std::size_t file = 0; file < pass.size(); ++file) {
+    if (options_.weights.empty()) {
+      order_.insert(order_.end(), pass[file].members.begin(), pass[file].members.end());
+    } else {
+      append_weighted(file);
+    }
+  }
+  if (!options_.shuffle) return;
+  shuffle(order_, {.seed = options_.seed,
+                   .stream = kShuffleStream,
+                   .step = static_cast<std::uint32_t>(state_.epoch)});
 }
 
 std::vector<Prompt> PromptStream::next(std::int64_t n) {
   std::vector<Prompt> batch;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (state_.position == size()) {
+    if (state_.position == std::ssize(order_)) {
       state_ = {.epoch = state_.epoch + 1, .position = 0};
-      order_epoch();
+      order_pass();
     }
-    batch.push_back(prompts_[order_[static_cast<std::size_t>(state_.position++)]]);
+    batch.push_back(prompts_.prompts[order_[static_cast<std::size_t>(state_.position++)]]);
   }
   return batch;
 }
 
 void PromptStream::restore(const PromptStreamState& state) {
-  if (state.epoch < 0 || state.position < 0 || state.position > size()) {
+  if (state.epoch < 0 || state.position < 0 || state.position > pass_size(state.epoch)) {
     fail(
         "prompt stream: epoch {}, position {} does not fit a dataset of {} prompts; resume with "
         "the dataset of the checkpoint",
-        state.epoch, state.position, size());
+        state.epoch, state.position, prompts_.prompts.size());
   }
   const bool is_of_this_epoch = state.epoch == state_.epoch;
   state_ = state;
-  if (!is_of_this_epoch) order_epoch();
+  if (!is_of_this_epoch) order_pass();
 }
 
 }  // namespace lie

@@ -22,6 +22,7 @@ CheckpointRecorder::CheckpointRecorder(CheckpointedRun run, const ShardedTrainer
 
 void CheckpointRecorder::record(StepOutcome& step) {
   recorded_step_ = step.step;
+  entropy_coefficient_ = step.update.next_entropy_coefficient;
   const CheckpointSchedule schedule{run_.checkpoint.every, run_.last_step};
   if (schedule.due_after(recorded_step_)) save();
   note(saver_.poll());
@@ -40,6 +41,7 @@ void CheckpointRecorder::save() {
   if (!coordinator_) return saver_.save(contents, {});
   contents.state.seed = run_.seed;
   contents.state.build_id = build_id();
+  contents.state.entropy_coefficient = entropy_coefficient_;
   contents.state.prompt_stream = coordinator_->prompts.state();
   contents.start_model = run_.model;
   contents.extra = &coordinator_->coverage;

@@ -60,7 +60,8 @@ class CheckpointRecorder : public StepRecorder {
   const ShardedTrainer& trainer_;
   std::optional<CoordinatorState> coordinator_;
   std::int64_t recorded_step_, saved_step_;
-  CheckpointSaver saver_;  // its thread uses the members above
+  double entropy_coefficient_ = 0;  // after recorded_step_
+  CheckpointSaver saver_;           // its thread uses the members above
 };
 
 }  // namespace lie

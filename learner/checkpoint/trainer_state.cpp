@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr const char* kStateFile = "trainer_state.json";
 constexpr const char* kChecksums = "checksums";
+constexpr const char* kEntropyCoefficient = "entropy_coefficient";
 
 /// Calls use(name, value) for each field of the state, in the order of trainer_state.json.
 template <typename State, typename Use>
@@ -55,6 +56,7 @@ void save_trainer_state(const TrainerState& state, const fs::path& checkpoint) {
   Json json;
   json["schema_version"] = kSchemaVersion;
   each_field(state, [&](const char* key, const auto& value) { json[key] = value; });
+  if (state.entropy_coefficient != 0) json[kEntropyCoefficient] = state.entropy_coefficient;
   json[kChecksums] = kChecksumsFile;
   write_json(json, checkpoint / kStateFile);
 }
@@ -77,6 +79,9 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   each_field(state, [&](const char* key, auto& value) {
     value = field<std::remove_reference_t<decltype(value)>>(json, key, path);
   });
+  if (json.contains(kEntropyCoefficient)) {
+    state.entropy_coefficient = field<double>(json, kEntropyCoefficient, path);
+  }
   if (state.step < 0 || state.optimizer_updates < 0 || state.skipped_updates < 0) {
     fail(
         "{}: a count is negative; remove the checkpoint's directory to resume from the preceding "

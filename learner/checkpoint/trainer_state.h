@@ -19,6 +19,7 @@ struct TrainerState {
   std::uint64_t seed = 0;
   std::string build_id;
   PromptStreamState prompt_stream;
+  double entropy_coefficient = 0;  // of the next step, with an entropy target; stored if not 0
   bool operator==(const TrainerState&) const = default;
 };
 

@@ -45,6 +45,7 @@ void PolicyLossStats::add_tokens(const SurrogateInput& input, std::span<const To
     add_entropy(4 * t / count, input.sequence.entropies[t], *this);
     tis_weight_sum += weights[t].value;
     tis_truncated += weights[t].truncated ? 1 : 0;
+    tis_below += weights[t].below ? 1 : 0;
   }
 }
 

@@ -25,6 +25,8 @@ struct PolicyLossStats {
   double reference_kl_sum = 0;       // KL(policy || reference) by kl_estimator
   double tis_weight_sum = 0;         // TIS weights; 1 each without tis_cap
   double tis_truncated = 0;          // tokens whose TIS weight was above the cap
+  double tis_below = 0;              // tokens whose TIS weight was below the floor
+  double off_policy_masked = 0;      // tokens of responses that the off-policy mask leaves out
   double entropy_sum = 0;
   std::array<double, 4> quarter_entropy_sum = {};  // [quarter of the response]
   std::array<double, 4> quarter_tokens = {};
@@ -41,7 +43,7 @@ struct PolicyLossStats {
 
   void merge(const PolicyLossStats& other);
   /// All members, as std::bit_cast gives them.
-  using Numbers = std::array<double, 28>;
+  using Numbers = std::array<double, 30>;
 };
 static_assert(sizeof(PolicyLossStats) == sizeof(PolicyLossStats::Numbers));
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,10 @@ void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
                    std::size_t d_log_probs, std::size_t d_entropies) {
   const std::size_t tokens = input.log_probs.size();
   const bool agree = input.old_log_probs.size() == tokens && input.entropies.size() == tokens &&
-                     (options.tis_cap <= 0 || input.behavior_log_probs.size() == tokens) &&
+                     ((options.tis_cap <= 0 && !options.off_policy_mask.is_on()) ||
+                      input.behavior_log_probs.size() == tokens) &&
                      (options.kl_coefficient == 0 || input.reference_log_probs.size() == tokens) &&
+                     (input.terms.empty() || input.terms.size() == tokens) &&
                      d_log_probs == tokens && d_entropies == tokens;
   if (tokens == 0 || !agree)
     fail("policy loss: the spans of a sequence differ in length or are empty");
@@ -52,6 +55,43 @@ void add_aggregation_fields(FieldList& fields, PolicyLossOptions& options) {
        "tokens", 1});
 }
 
+/// Computes the losses of tokens with advantages of their own. The surrogate's loss is positively
+/// homogeneous in the advantage: a token's loss is |A| times that of its sign.
+void apply_token_advantages(const Surrogate& surrogate, const SurrogateInput& input,
+                            std::span<TokenLoss> losses) {
+  SequenceInput sequence = input.sequence;
+  for (const double sign : {1.0, -1.0}) {
+    sequence.advantage = sign;
+    std::vector<TokenLoss> of_sign(losses.size());
+    surrogate.losses({sequence, input.log_ratios, input.ratios, input.log_correction}, of_sign);
+    for (std::size_t t = 0; t < losses.size(); ++t) {
+      const double magnitude = sign * input.sequence.terms[t].advantage;
+      if (magnitude <= 0) continue;
+      losses[t] = {magnitude * of_sign[t].loss, magnitude * of_sign[t].slope, of_sign[t].bound};
+    }
+  }
+}
+
+/// Returns the surrogate's losses with what token rules have changed.
+std::vector<TokenLoss> token_losses(const Surrogate& surrogate, const SurrogateInput& input) {
+  const std::span<const TokenTerm> terms = input.sequence.terms;
+  std::vector<TokenLoss> losses(input.log_ratios.size());
+  if (std::ranges::all_of(terms, [&](const TokenTerm& term) {
+        return term.advantage == input.sequence.advantage;
+      })) {
+    surrogate.losses(input, losses);
+  } else {
+    apply_token_advantages(surrogate, input, losses);
+  }
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    const double d = input.log_ratios[t];
+    const double sign = d > 0 ? 1 : d < 0 ? -1 : 0;
+    losses[t].loss = terms[t].factor * losses[t].loss + terms[t].divergence * std::abs(d);
+    losses[t].slope = terms[t].factor * losses[t].slope + terms[t].divergence * sign;
+  }
+  return losses;
+}
+
 }  // namespace
 
 void describe(FieldList& fields, PolicyLossOptions& options) {
@@ -59,13 +99,21 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
   add_aggregation_fields(fields, options);
   describe(fields, static_cast<KlTermOptions&>(options));
   describe(fields, static_cast<EntropyTermOptions&>(options));
+  fields.section("entropy_target", options.entropy_target);
   fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
              {"Compute the old log-probs by a forward pass of the learner before the step's first "
               "update. Off: use those of the sampler."});
   describe(fields, static_cast<TisOptions&>(options));
+  fields.section("off_policy_mask", options.off_policy_mask);
+  describe(fields, static_cast<TokenRuleOptions&>(options));
   fields.add("mask_truncated", options.mask_truncated,
              {"Responses cut at the response limit have no loss (filtering of truncated responses, "
               "DAPO). Their rewards still count in the advantages of their group."});
+  fields.add(
+      "drop_zero_advantages", options.drop_zero_advantages,
+      {"Groups whose advantages are all 0 have no loss, KL and entropy terms included, and do "
+       "not count in the denominators: the others then weigh as much as if those had not "
+       "been sampled. Off: they count, and make the step smaller."});
 }
 
 void check_options(const PolicyLossOptions& options) {
@@ -76,6 +124,20 @@ void check_options(const PolicyLossOptions& options) {
     fail(
         "policy_loss.tis_cap: without policy_loss.recompute_old_log_probs old and behavior "
         "log-probs are the same and nothing is corrected; set both or neither");
+  }
+  check_options(static_cast<const TisOptions&>(options));
+  check_options(options, chosen_surrogate(options), options.recompute_old_log_probs);
+  if (options.drop_zero_advantages && !teacher_of(options).empty()) {
+    fail(
+        "policy_loss.drop_zero_advantages is true, but a teacher gives advantages to groups whose "
+        "rewards are equal; set it to false");
+  }
+  if (options.entropy_target.is_on() && options.entropy_coefficient != 0) {
+    fail(
+        "policy_loss.entropy_coefficient is {} and policy_loss.entropy_target.nats is {}: the "
+        "target "
+        "sets the coefficient; set one of them to 0",
+        options.entropy_coefficient, options.entropy_target.nats);
   }
   if (options.tis_cap > 0 && options.tis_level == TisLevel::kToken &&
       chosen_surrogate(options).tis_use == TisUse::kResponse) {
@@ -108,8 +170,9 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   const std::vector<TisWeight> corrections = tis_weights(options, input);
   const SurrogateInput surrogate_input{input, d, ratios, response_log_weight(options, corrections)};
   const Surrogate surrogate = chosen_surrogate(options);
-  std::vector<TokenLoss> losses(d.size());
-  surrogate.losses(surrogate_input, losses);
+  std::vector<TokenLoss> losses = token_losses(surrogate, surrogate_input);
+  const bool masked = is_masked(options.off_policy_mask, input);
+  if (masked) std::ranges::fill(losses, TokenLoss());
   const KlTerm kl = kl_term(options, input);
   PolicyLossStats own;
   for (std::size_t t = 0; t < d.size(); ++t) {
@@ -120,6 +183,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   }
   own.add_tokens(surrogate_input, losses, corrections);
   own.sequences = 1;
+  own.off_policy_masked = masked ? own.tokens : 0;
   own.reference_kl_sum = kl.estimates;
   own.kl_loss = kl.loss;
   own.entropy_loss = entropy_term(options, input, d_entropies);

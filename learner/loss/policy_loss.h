@@ -1,5 +1,5 @@
-// The policy-gradient loss of one sequence: a surrogate with TIS weights, a KL term and an entropy
-// term. All functions are pure. Signs are those of a loss to minimize.
+// The policy-gradient loss of one sequence: a surrogate with token terms and TIS weights, a KL term
+// and an entropy term. All functions are pure. Signs are those of a loss to minimize.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,36 @@
 #include <span>
 
 #include "common/config/options.h"
+#include "learner/loss/entropy_target.h"
 #include "learner/loss/entropy_term.h"
 #include "learner/loss/kl_term.h"
 #include "learner/loss/loss_stats.h"
+#include "learner/loss/off_policy_mask.h"
 #include "learner/loss/surrogate/aggregation.h"
 #include "learner/loss/surrogate/sequence_input.h"
 #include "learner/loss/surrogate/surrogates.h"
 #include "learner/loss/tis.h"
+#include "learner/loss/token_rule/token_rules.h"
 
 namespace lie {
 
 inline constexpr double kUsualDivisor = 1000;  // tokens
 
 /// Options of the loss, whose keys are all in one section.
-struct PolicyLossOptions : SurrogateOptions, KlTermOptions, EntropyTermOptions, TisOptions {
+struct PolicyLossOptions : SurrogateOptions,
+                           KlTermOptions,
+                           EntropyTermOptions,
+                           TisOptions,
+                           TokenRuleOptions {
   /// Tokens, at least 1; with Aggregation::kConstant. Unset: kUsualDivisor, unless the
   /// composition root sets it.
   std::optional<double> constant_divisor = {};
   bool recompute_old_log_probs = false;  // old log-probs: the learner's in place of the sampler's
   bool mask_truncated = false;           // responses cut at the response limit have no loss
+  /// Groups whose advantages are all 0 have no loss and do not count in denominators.
+  bool drop_zero_advantages = false;
+  EntropyTargetOptions entropy_target = {};
+  OffPolicyMaskOptions off_policy_mask = {};
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "common/base/error.h"
 #include "learner/loss/surrogate/importance_ratio.h"
 
 namespace lie {
@@ -13,8 +14,10 @@ TisWeight joint_weight(const TisOptions& options, std::span<const double> log_ra
   double sum = 0;
   for (const double d : log_ratios) sum += d;
   const double ratio = limited_exp(sum).value;
-  if (ratio <= options.tis_cap) return {ratio, false};
-  return {options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap, true};
+  const bool masks = options.tis_beyond == BeyondCap::kMask;
+  if (ratio < options.tis_floor) return {.value = masks ? 0.0 : options.tis_floor, .below = true};
+  if (ratio <= options.tis_cap) return {.value = ratio};
+  return {.value = masks ? 0.0 : options.tis_cap, .truncated = true};
 }
 
 }  // namespace
@@ -26,14 +29,36 @@ void describe(FieldList& fields, TisOptions& options) {
        "token's loss has weight min(exp(old - behavior log-prob), tis_cap). It requires "
        "recompute_old_log_probs. 0: off.",
        "", 0});
+  fields.add("tis_floor", options.tis_floor,
+             {"Weights below this are treated as tis_beyond says. With tis_beyond mask this is "
+              "IcePop (arXiv:2510.18855), which uses 0.5 with a tis_cap of 5. 0: no floor.",
+              "", 0, 1});
   fields.add("tis_level", options.tis_level,
              {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
              {"Log-probs in the weight of tis_cap: those of the token, or the sums over the "
               "response, which then apply to each of its tokens. Ignored with tis_cap 0."});
-  fields.add("tis_beyond", options.tis_beyond,
-             {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
-             {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
-              "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
+  fields.add(
+      "tis_beyond", options.tis_beyond,
+      {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
+      {"Weight of tokens whose ratio is above tis_cap or below tis_floor: truncate uses that "
+       "bound, mask uses 0. "
+       "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
+}
+
+void check_options(const TisOptions& options) {
+  if (options.tis_floor == 0) return;
+  if (options.tis_cap == 0) {
+    fail(
+        "policy_loss.tis_floor is {}, but policy_loss.tis_cap is 0, which turns the weights off; "
+        "set "
+        "tis_cap to 5, as IcePop (arXiv:2510.18855), or tis_floor to 0",
+        options.tis_floor);
+  }
+  if (options.tis_floor < options.tis_cap && options.tis_floor < 1) return;
+  fail(
+      "policy_loss.tis_floor is {} and policy_loss.tis_cap {}: the floor must be below the cap and "
+      "below 1, the weight of equal log-probs",
+      options.tis_floor, options.tis_cap);
 }
 
 std::vector<TisWeight> tis_weights(const TisOptions& options, const SequenceInput& input) {

@@ -1,5 +1,5 @@
 // Truncated importance sampling (TIS): weights that correct for responses of an older policy than
-// the learner's.
+// the learner's. With a floor and masks it is IcePop (arXiv:2510.18855).
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,25 @@ namespace lie {
 
 /// Whether a TIS weight is computed per token or per response.
 enum class TisLevel : std::uint8_t { kToken, kSequence };
-/// Whether TIS weights above the cap become the cap or 0.
+/// Whether TIS weights beyond the cap or the floor become that bound or 0.
 enum class BeyondCap : std::uint8_t { kTruncate, kMask };
 
 struct TisOptions {
-  double tis_cap = 0;  // largest weight, above 0; 0: off
+  double tis_cap = 0;    // largest weight, above 0; 0: off
+  double tis_floor = 0;  // least weight, below 1 and below the cap; 0: none
   TisLevel tis_level = TisLevel::kToken;
   BeyondCap tis_beyond = BeyondCap::kTruncate;
 };
 void describe(FieldList& fields, TisOptions& options);
 
+/// Throws Error for a floor without a cap, or one that weights of 1 do not reach.
+void check_options(const TisOptions& options);
+
 /// The weight of a token's surrogate loss. No gradient flows through it.
 struct TisWeight {
   double value = 1;
   bool truncated = false;  // the ratio is above the cap
+  bool below = false;      // the ratio is below the floor
 };
 
 /// Returns the weights [T] from exp(old - behavior log-prob): one per token, or the response's

@@ -4,6 +4,8 @@
 #include <array>
 #include <iterator>
 
+#include "learner/loss/token_rule/token_rules.h"
+
 namespace lie {
 
 namespace {
@@ -11,7 +13,7 @@ namespace {
 /// A group and its patterns. A pattern is a name, or a prefix or suffix marked by "*".
 struct Group {
   std::string_view name;
-  std::array<std::string_view, 9> patterns;
+  std::array<std::string_view, 10> patterns;
 };
 
 /// The first group with a matching pattern applies.
@@ -30,7 +32,8 @@ constexpr Group kGroups[] = {
      {"*loss", "grad_norm*", "learning_rate", "*updates", "masked_responses", "settings_changes"}},
     {"policy",
      {"entropy_*", "clip_fraction*", "importance_ratio_*", "tis_*", "approx_kl*", "reference_kl",
-      "first_minibatch_*", "effective_sample_share", "log_prob_difference_*"}},
+      "first_minibatch_*", "effective_sample_share", "log_prob_difference_*",
+      "off_policy_mask_share"}},
 };
 
 bool matches(std::string_view pattern, std::string_view metric) {
@@ -39,9 +42,18 @@ bool matches(std::string_view pattern, std::string_view metric) {
   return metric == pattern;
 }
 
+/// Returns whether this is the share of tokens that a token rule selects.
+bool is_of_token_rule(std::string_view metric) {
+  return std::ranges::any_of(rule_names(), [metric](std::string_view rule) {
+    return metric.size() == rule.size() + 6 && metric.starts_with(rule) &&
+           metric.ends_with("_share");
+  });
+}
+
 }  // namespace
 
 std::string tensorboard_tag(std::string_view metric) {
+  if (is_of_token_rule(metric)) return std::string("policy/").append(metric);
   const auto group = std::ranges::find_if(kGroups, [metric](const Group& candidate) {
     return std::ranges::any_of(candidate.patterns,
                                [metric](auto pattern) { return matches(pattern, metric); });

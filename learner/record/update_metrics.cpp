@@ -25,6 +25,8 @@ void add_loss(MetricsWriter& out, const PolicyLossStats& all, double updates) {
   out.add("reference_kl", all.reference_kl_sum / all.tokens);
   out.add("tis_weight_mean", all.tis_weight_sum / all.tokens);
   out.add("tis_truncated_share", all.tis_truncated / all.tokens);
+  out.add("tis_below_share", all.tis_below / all.tokens);
+  out.add("off_policy_mask_share", all.off_policy_masked / all.tokens);
   out.add("loss", all.loss / updates);
   out.add("policy_loss", all.policy_loss / updates);
   out.add("kl_loss", all.kl_loss / updates);
@@ -41,6 +43,13 @@ void add_entropy(MetricsWriter& out, const StepUpdate& update) {
     out.add("entropy_quarter_" + std::to_string(quarter + 1) + "_mean",
             first.quarter_entropy_sum[quarter] / first.quarter_tokens[quarter]);
   }
+}
+
+void add_token_rules(MetricsWriter& out, const StepUpdate& update) {
+  for (const RuleCount& rule : update.rule_counts) {
+    out.add(rule.name + "_share", rule.selected / rule.tokens);
+  }
+  if (update.entropy_coefficient) out.add("entropy_coefficient", *update.entropy_coefficient);
 }
 
 void add_optimizer(MetricsWriter& out, const StepUpdate& update) {
@@ -70,6 +79,7 @@ void add_update_metrics(MetricsWriter& out, const StepUpdate& update) {
   add_loss(out, all, static_cast<double>(update.mini_batches.size()));
   out.add("first_minibatch_ratio_max_deviation", first.max_deviation);
   out.add("first_minibatch_clip_fraction", first.no_gradient() / first.tokens);
+  add_token_rules(out, update);
   out.add("masked_responses", static_cast<double>(update.masked));
   add_optimizer(out, update);
   out.add("forward_seconds", update.seconds.forward);

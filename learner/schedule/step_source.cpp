@@ -133,9 +133,9 @@ class DynamicSampling : public StepSource {
         return std::nullopt;
       }
       std::ranges::move(*groups, std::back_inserter(all));
-      prompts = prompts_of_next_round(all, wanted);
+      prompts = prompts_of_next_round(all, wanted, signal());
     }
-    SelectedGroups selected = select_groups(std::move(all), wanted);
+    SelectedGroups selected = select_groups(std::move(all), wanted, signal());
     if (std::ssize(selected.trained) < wanted) warn_once(step, std::ssize(selected.trained));
     return StepGroups{.step = step,
                       .groups = std::move(selected.trained),
@@ -144,16 +144,18 @@ class DynamicSampling : public StepSource {
   }
 
  private:
+  SignalOf signal() const { return parts_.options.dynamic_sampling.signal; }
   std::int64_t max_rounds() const { return parts_.options.dynamic_sampling.max_rounds; }
 
   void warn_once(std::int64_t step, std::int64_t found) {
     if (std::exchange(has_warned_, true)) return;
     Log("learner", 0)
         .warn(
-            "step {}: after {} rounds {} of {} groups have correct and incorrect responses, and "
-            "the step trains on these; groups_missing in metrics.jsonl counts what later steps "
-            "lack",
-            step, max_rounds(), found, parts_.options.prompts_per_step);
+            "step {}: after {} rounds {} of {} groups have {}, and the step trains on these; "
+            "groups_missing in metrics.jsonl counts what later steps lack",
+            step, max_rounds(), found, parts_.options.prompts_per_step,
+            signal() == SignalOf::kAccuracy ? "correct and incorrect responses"
+                                            : "rewards that differ");
   }
 
   bool has_warned_ = false;

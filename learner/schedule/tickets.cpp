@@ -29,6 +29,11 @@ void describe(FieldList& fields, DynamicSamplingOptions& options) {
       "enabled", options.enabled,
       {.help = "Train only on groups with correct and incorrect responses: others are replaced by "
                "groups of further prompts (DAPO), and logged."});
+  fields.add("signal", options.signal,
+             {{"accuracy", SignalOf::kAccuracy}, {"reward", SignalOf::kReward}},
+             {.help = "What differs within a group that is kept: accuracy (correct and incorrect "
+                      "responses, DAPO), or reward (the sum of the reward terms, by more than "
+                      "rounding; a length reward differs within almost every group)."});
   fields.add(
       "max_rounds", options.max_rounds,
       {.help = "With it, a step draws prompts at most this often, at most rollout.prompts_per_step "
@@ -80,7 +85,7 @@ void check_options(const TicketOptions& options) {
   if (options.samples_per_prompt > 1) return;
   fail(
       "rollout.dynamic_sampling.enabled: a group of one response cannot have correct and incorrect "
-      "ones; set rollout.samples_per_prompt to 2 or more");
+      "ones or different rewards; set rollout.samples_per_prompt to 2 or more");
 }
 
 void describe(FieldList& fields, EvaluationOptions& options) {

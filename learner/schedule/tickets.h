@@ -27,8 +27,15 @@ enum class CompleteWith : std::uint8_t {
   kFirstGroups,  // the first finished groups (learner/schedule/first_groups.h)
 };
 
+/// What must differ within a group that dynamic sampling keeps.
+enum class SignalOf : std::uint8_t {
+  kAccuracy,  // correct and incorrect responses (DAPO)
+  kReward,    // the sum of the reward terms
+};
+
 struct DynamicSamplingOptions {
   bool enabled = false;
+  SignalOf signal = SignalOf::kAccuracy;
   std::int64_t max_rounds = 10;
 };
 void describe(FieldList& fields, DynamicSamplingOptions& options);

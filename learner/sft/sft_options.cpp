@@ -6,7 +6,9 @@ namespace lie {
 namespace {
 
 void describe_data(FieldList& fields, SftOptions& options) {
-  add_train_file(fields, options.train_file);
+  fields.add("train_file", options.train_file,
+             {.help = "JSONL or Parquet file of prompts with responses, or of conversations.",
+              .unit = "path"});
   add_evaluation_file(fields, options.evaluation_file);
   describe(fields, static_cast<PromptOptions&>(options));
   fields.add(

@@ -1,5 +1,6 @@
 #include "learner/update/batch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/error.h"
@@ -37,16 +38,20 @@ std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredG
   return batches;
 }
 
-bool has_loss(const PolicyLossOptions& options, const Response& response) {
-  return !options.mask_truncated || response.finish != FinishReason::kLength;
+bool has_loss(const PolicyLossOptions& options, const Response& response,
+              const GroupAdvantages& advantages) {
+  if (options.mask_truncated && response.finish == FinishReason::kLength) return false;
+  const auto is_zero = [](double advantage) { return advantage == 0; };
+  return !options.drop_zero_advantages || !std::ranges::all_of(advantages.values, is_zero);
 }
 
 Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
+                          std::span<const GroupAdvantages> advantages,
                           std::span<const ResponseIndex> mini_batch) {
   Denominators whole;
   for (const ResponseIndex& index : mini_batch) {
     const Response& response = groups[index.group].rollout.responses[index.sample];
-    if (!has_loss(options, response)) continue;
+    if (!has_loss(options, response, advantages[index.group])) continue;
     whole.sequences += 1;
     whole.tokens += std::ssize(response.ids);
   }
@@ -54,8 +59,8 @@ Denominators denominators(const PolicyLossOptions& options, std::span<const Scor
 }
 
 double weight_of(const PolicyLossOptions& options, const Denominators& whole,
-                 const Response& response) {
-  if (!has_loss(options, response)) return 0.0;
+                 const Response& response, const GroupAdvantages& advantages) {
+  if (!has_loss(options, response, advantages)) return 0.0;
   return token_weight(options, whole, std::ssize(response.ids));
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
+#include "learner/advantage/advantage.h"
 #include "learner/loss/policy_loss.h"
 #include "learner/trainer/packing.h"
 
@@ -32,17 +33,20 @@ std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredG
                                                          std::int64_t prompts);
 
 /// Returns whether a response contributes to the loss. With mask_truncated (DAPO, arXiv:2503.14476,
-/// section 3.4), responses cut at the response limit do not.
-bool has_loss(const PolicyLossOptions& options, const Response& response);
+/// section 3.4), responses cut at the response limit do not. With drop_zero_advantages, those of
+/// groups whose advantages are all 0 do not.
+bool has_loss(const PolicyLossOptions& options, const Response& response,
+              const GroupAdvantages& advantages);
 
 /// Counts the sequences and response tokens of a mini-batch that have a loss, over all learners. A
 /// masked response therefore has the same effect on the loss as an absent one.
 Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
+                          std::span<const GroupAdvantages> advantages,
                           std::span<const ResponseIndex> mini_batch);
 
 /// Returns token_weight() of a response, or 0 if it has no loss.
 double weight_of(const PolicyLossOptions& options, const Denominators& whole,
-                 const Response& response);
+                 const Response& response, const GroupAdvantages& advantages);
 
 /// Returns the token spans of a response. They point into `groups`.
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);

@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "learner/update/shared_results.h"
+#include "learner/update/token_terms.h"
 
 namespace lie {
 
@@ -13,9 +14,9 @@ struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
   PackedGradientShards shards;
-  /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
-  /// recompute_old_log_probs is on.
-  std::vector<std::vector<float>> old_log_probs = {};
+  /// Log-probs and entropies before any update. Empty unless the loss needs them.
+  TokenValues before = {};
+  std::vector<std::vector<TokenTerm>> terms = {};  // [indices][T], empty without token rules
 };
 
 /// The inputs that stay the same during one pass over one mini-batch.
@@ -87,14 +88,18 @@ void check_groups(std::span<const ScoredGroup> groups,
 }  // namespace
 
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, ShardedTrainer& trainer,
-                             Transformer* reference)
+                             Transformer* reference, Transformer* teacher)
     : options_(options), trainer_(trainer) {
   check_options(options_.loss);
-  if (options_.loss.kl_coefficient == 0) return;
-  if (reference == nullptr) {
-    fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+  if (options_.loss.kl_coefficient > 0) {
+    if (reference == nullptr) {
+      fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+    }
+    references_.emplace(trainer_.workers(), *reference, 0);
   }
-  references_.emplace(trainer_.workers(), *reference, 0);
+  if (teacher_of(options_.loss).empty()) return;
+  if (teacher == nullptr) fail("policy_loss: distillation needs a teacher, and none was loaded");
+  teachers_.emplace(trainer_.workers(), *teacher, 0);
 }
 
 StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
@@ -104,17 +109,17 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
   for (const ScoredGroup& group : groups) {
     const std::vector<Response>& responses = group.rollout.responses;
     update.responses.emplace_back(responses.size());
-    update.masked += std::ranges::count_if(
-        responses, [&](const Response& response) { return !has_loss(options_.loss, response); });
+    const GroupAdvantages& own = advantages[update.responses.size() - 1];
+    update.masked += std::ranges::count_if(responses, [&](const Response& response) {
+      return !has_loss(options_.loss, response, own);
+    });
   }
   std::vector<MiniBatch> batches;
   for (auto& indices : cut_mini_batches(groups, options_.batch.mini_batch_prompts)) {
-    batches.push_back(prepare(groups, std::move(indices)));
+    batches.push_back(prepare(groups, advantages, std::move(indices)));
   }
   Pass pass{step, 0, 0, groups, advantages};
-  if (options_.loss.recompute_old_log_probs) {
-    for (MiniBatch& batch : batches) recompute_old(batch, update.seconds);
-  }
+  prepare_tokens(pass, batches, update);
   for (pass.epoch = 0; pass.epoch < options_.batch.epochs; ++pass.epoch) {
     for (std::size_t b = 0; b < batches.size(); ++b) {
       pass.mini_batch = static_cast<std::int32_t>(b);
@@ -126,11 +131,12 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
 }
 
 PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> groups,
+                                                std::span<const GroupAdvantages> advantages,
                                                 std::vector<ResponseIndex> indices) const {
   std::vector<SequenceTokens> sequences;
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
   MiniBatch batch;
-  batch.whole = denominators(options_.loss, groups, indices);
+  batch.whole = denominators(options_.loss, groups, advantages, indices);
   batch.shards = trainer_.pack(sequences);
   batch.indices = std::move(indices);
   return batch;
@@ -141,9 +147,11 @@ void PolicyUpdater::poll_progress(const MicroBatchWork& done) const {
   if (done.worker == 0) poll_progress_();
 }
 
-void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
+void PolicyUpdater::pass_before_update(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
-  batch.old_log_probs.resize(batch.indices.size());
+  batch.before.log_probs.resize(batch.indices.size());
+  batch.before.entropies.resize(batch.indices.size());
+  if (teachers_) batch.before.teacher_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(trainer_.workers().size());
   trainer_.for_each_micro_batch(batch.shards, [&](const MicroBatchWork& work) {
     const MicroBatch& micro = work.batch;
@@ -151,12 +159,82 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
     const RowLogProbs rows = timed(
         own_seconds.forward, [&] { return work.policy.forward(micro.packed, temperature, false); });
     for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
-      const auto own = rows_of(rows.log_probs, micro, s);
-      batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
+      const std::size_t sequence = micro.sequences[s];
+      const auto log_probs = rows_of(rows.log_probs, micro, s);
+      const auto entropies = rows_of(rows.entropies, micro, s);
+      batch.before.log_probs[sequence].assign(log_probs.begin(), log_probs.end());
+      batch.before.entropies[sequence].assign(entropies.begin(), entropies.end());
+    }
+    if (teachers_) {
+      const RowLogProbs taught = timed(own_seconds.forward, [&] {
+        return teachers_->of(work.worker).forward(micro.packed, temperature, false);
+      });
+      for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+        const auto log_probs = rows_of(taught.log_probs, micro, s);
+        batch.before.teacher_log_probs[micro.sequences[s]].assign(log_probs.begin(),
+                                                                  log_probs.end());
+      }
     }
     poll_progress(work);
   });
   seconds.add_mean(of_workers);
+}
+
+/// Computes what the loss needs of tokens before the step's first update.
+void PolicyUpdater::prepare_tokens(Pass pass, std::span<MiniBatch> batches, StepUpdate& update) {
+  const PolicyLossOptions& loss = options_.loss;
+  const bool reads = reads_entropies(loss) || loss.entropy_target.is_on() || teachers_.has_value();
+  const bool is_shared = any_rule(loss) || loss.entropy_target.is_on();
+  for (MiniBatch& batch : batches) {
+    if (!loss.recompute_old_log_probs && !reads) break;
+    pass_before_update(batch, update.seconds);
+    if (!is_shared) continue;
+    timed(update.seconds.gradient_sync, [&] {
+      share_token_values(trainer_.learners(), pass.groups, batch.indices, batch.before);
+    });
+  }
+  if (loss.entropy_target.is_on()) aim_at_entropy(pass, batches, update);
+  for (MiniBatch& batch : batches) {
+    if (any_rule(loss)) apply_token_rules(pass, batch, update);
+    ++pass.mini_batch;
+  }
+}
+
+/// Sets the coefficient of the entropy term of this step, and that of the next.
+void PolicyUpdater::aim_at_entropy(const Pass& pass, std::span<const MiniBatch> batches,
+                                   StepUpdate& update) {
+  PolicyLossOptions& loss = options_.loss;
+  double sum = 0, tokens = 0;
+  for (const MiniBatch& batch : batches) {
+    for (std::size_t s = 0; s < batch.indices.size(); ++s) {
+      const ResponseIndex index = batch.indices[s];
+      const Response& response = pass.groups[index.group].rollout.responses[index.sample];
+      if (!has_loss(loss, response, pass.advantages[index.group])) continue;
+      for (const float entropy : batch.before.entropies[s]) sum += static_cast<double>(entropy);
+      tokens += static_cast<double>(batch.before.entropies[s].size());
+    }
+  }
+  loss.entropy_coefficient = 0;
+  if (tokens > 0) {
+    const double entropy = sum / tokens;
+    loss.entropy_coefficient =
+        applied_coefficient(loss.entropy_target, next_entropy_coefficient_, entropy);
+    next_entropy_coefficient_ =
+        next_coefficient(loss.entropy_target, next_entropy_coefficient_, entropy);
+  }
+  update.entropy_coefficient = loss.entropy_coefficient;
+  update.next_entropy_coefficient = next_entropy_coefficient_;
+}
+
+/// Computes the terms of a mini-batch's tokens, which each learner knows for all of them.
+void PolicyUpdater::apply_token_rules(const Pass& pass, MiniBatch& batch, StepUpdate& update) {
+  const PolicyLossOptions& loss = options_.loss;
+  batch.terms = token_terms(loss, pass.groups, pass.advantages, batch.indices, batch.before,
+                            {.seed = options_.seed,
+                             .stream = kTokenRuleStream,
+                             .step = static_cast<std::uint32_t>(pass.step),
+                             .problem = static_cast<std::uint32_t>(pass.mini_batch)},
+                            update.rule_counts);
 }
 
 MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& batch,
@@ -198,10 +276,11 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
   const Response& sampled = pass.groups[index.group].rollout.responses[index.sample];
   SequenceInput input;
   input.behavior_log_probs = sampled.behavior_log_probs;
-  input.old_log_probs = options_.loss.recompute_old_log_probs ? batch.old_log_probs[sequence]
+  input.old_log_probs = options_.loss.recompute_old_log_probs ? batch.before.log_probs[sequence]
                                                               : sampled.behavior_log_probs;
   input.advantage = pass.advantages[index.group].values[index.sample];
-  input.weight = weight_of(options_.loss, batch.whole, sampled);
+  input.weight = weight_of(options_.loss, batch.whole, sampled, pass.advantages[index.group]);
+  if (!batch.terms.empty()) input.terms = batch.terms[sequence];
   return input;
 }
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "common/base/error.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -24,7 +26,7 @@ std::vector<std::int64_t> next_problems(PromptStream& stream, std::int64_t n) {
 }
 
 TEST(PromptStream, YieldsEachProblemOncePerEpoch) {
-  PromptStream stream(numbered(17), 3, true);
+  PromptStream stream({.prompts = numbered(17)}, {.seed = 3});
   std::vector<std::int64_t> all;
   for (int batch = 0; batch < 17; ++batch) {
     for (const std::int64_t problem : next_problems(stream, 3)) all.push_back(problem);
@@ -37,18 +39,18 @@ TEST(PromptStream, YieldsEachProblemOncePerEpoch) {
 }
 
 TEST(PromptStream, KeepsFileOrderUnlessShuffled) {
-  PromptStream stream(numbered(3), 3, false);
+  PromptStream stream({.prompts = numbered(3)}, {.seed = 3, .shuffle = false});
   EXPECT_EQ(next_problems(stream, 5), (std::vector<std::int64_t>{0, 1, 2, 0, 1}));
   EXPECT_EQ(stream.state(), (PromptStreamState{.epoch = 1, .position = 2}));
 }
 
 TEST(PromptStream, ContinuesExactlyFromAnyState) {
-  PromptStream whole(numbered(10), 7, true);
+  PromptStream whole({.prompts = numbered(10)}, {.seed = 7});
   const auto expected = next_problems(whole, 45);
   for (std::int64_t cut = 0; cut <= 45; ++cut) {
-    PromptStream before(numbered(10), 7, true);
+    PromptStream before({.prompts = numbered(10)}, {.seed = 7});
     auto got = next_problems(before, cut);
-    PromptStream after(numbered(10), 7, true);
+    PromptStream after({.prompts = numbered(10)}, {.seed = 7});
     after.restore(before.state());
     for (const std::int64_t problem : next_problems(after, 45 - cut)) got.push_back(problem);
     EXPECT_EQ(got, expected) << cut;
@@ -56,8 +58,8 @@ TEST(PromptStream, ContinuesExactlyFromAnyState) {
 }
 
 TEST(PromptStream, OrderDependsOnSeedAndEpoch) {
-  PromptStream a(numbered(100), 1, true);
-  PromptStream b(numbered(100), 2, true);
+  PromptStream a({.prompts = numbered(100)}, {.seed = 1});
+  PromptStream b({.prompts = numbered(100)}, {.seed = 2});
   const auto first = next_problems(a, 100);
   EXPECT_NE(first, next_problems(b, 100));
   EXPECT_NE(first, next_problems(a, 100));
@@ -65,7 +67,7 @@ TEST(PromptStream, OrderDependsOnSeedAndEpoch) {
 
 // Each of the 24 orders of 4 problems must come up about equally often over 4800 epochs.
 TEST(PromptStream, EveryOrderIsEquallyLikely) {
-  PromptStream stream(numbered(4), 11, true);
+  PromptStream stream({.prompts = numbered(4)}, {.seed = 11});
   std::map<std::vector<std::int64_t>, double> orders;
   for (int epoch = 0; epoch < 4800; ++epoch) orders[next_problems(stream, 4)] += 1;
   ASSERT_EQ(orders.size(), 24u);
@@ -75,10 +77,95 @@ TEST(PromptStream, EveryOrderIsEquallyLikely) {
 }
 
 TEST(PromptStream, RefusesInvalidStates) {
-  EXPECT_THROW(PromptStream({}, 1, true), Error);
-  PromptStream stream(numbered(4), 1, true);
+  EXPECT_THROW(PromptStream({}, {.seed = 1}), Error);
+  PromptStream stream({.prompts = numbered(4)}, {.seed = 1});
   EXPECT_THROW(stream.restore({.epoch = 0, .position = 5}), Error);
   EXPECT_THROW(stream.restore({.epoch = -1, .position = 0}), Error);
+}
+
+/// Returns 6 problems of a first file and 60 of a second.
+TrainingPrompts two_files() { return {.prompts = numbered(66), .file_sizes = {6, 60}}; }
+
+TEST(PromptStream, FilesFillTheirSharesOfEveryPass) {
+  PromptStream stream(two_files(), {.seed = 5, .weights = {1, 2}});
+  EXPECT_EQ(stream.problems_in(3), 3 * 66);
+  std::map<std::int64_t, int> draws;
+  for (int pass = 0; pass < 15; ++pass) {
+    const auto problems = next_problems(stream, 66);
+    EXPECT_EQ(std::ranges::count_if(problems, [](std::int64_t p) { return p < 6; }), 22) << pass;
+    for (const std::int64_t problem : problems) ++draws[problem];
+  }
+  // 15 passes draw 330 of the first file and 660 of the second: each problem 55 and 11 times.
+  for (std::int64_t problem = 0; problem < 66; ++problem) {
+    EXPECT_EQ(draws[problem], problem < 6 ? 55 : 11) << problem;
+  }
+}
+
+TEST(PromptStream, SharesAreDividedByTheLargestRemainders) {
+  // 10 draws by 1 : 1 : 1 are 3.33 each: the tie goes to the first file.
+  PromptStream stream({.prompts = numbered(10), .file_sizes = {2, 2, 6}},
+                      {.seed = 5, .weights = {1, 1, 1}});
+  int first = 0, last = 0;
+  for (const std::int64_t problem : next_problems(stream, 10)) {
+    first += problem < 2 ? 1 : 0;
+    last += problem >= 4 ? 1 : 0;
+  }
+  EXPECT_EQ(first, 4);
+  EXPECT_EQ(last, 3);
+}
+
+TEST(PromptStream, PassesFollowTheBands) {
+  const TrainingPrompts prompts = {.prompts = numbered(5), .accuracies = {0, 0.25, 0.5, 0.75, 1}};
+  PromptStream stream(prompts, {.shuffle = false, .bands = {{0.5, 1}, {0.25, 0.75}, {0, 0}}});
+  EXPECT_EQ(next_problems(stream, 9), (std::vector<std::int64_t>{2, 3, 4, 1, 2, 3, 0, 0, 0}));
+  EXPECT_EQ(stream.problems_in(2), 6);
+  EXPECT_EQ(stream.problems_in(5), 9);
+}
+
+TEST(PromptStream, ContinuesExactlyWithWeightsAndBands) {
+  TrainingPrompts prompts = two_files();
+  for (int i = 0; i < 66; ++i) prompts.accuracies.push_back(i % 3 / 2.0);
+  const PromptOrder order = {.seed = 9, .weights = {3, 1}, .bands = {{0, 0.5}, {0.5, 1}, {0, 1}}};
+  PromptStream whole(prompts, order);
+  const auto expected = next_problems(whole, 300);
+  for (std::int64_t cut = 0; cut <= 300; cut += 7) {
+    PromptStream before(prompts, order);
+    auto got = next_problems(before, cut);
+    PromptStream after(prompts, order), counted(prompts, order);
+    after.restore(before.state());
+    counted.restore(before.state_after(cut));
+    for (const std::int64_t problem : next_problems(after, 300 - cut)) got.push_back(problem);
+    EXPECT_EQ(got, expected) << cut;
+    got.resize(static_cast<std::size_t>(cut));
+    for (const std::int64_t problem : next_problems(counted, 300 - cut)) got.push_back(problem);
+    EXPECT_EQ(got, expected) << cut;
+  }
+}
+
+TEST(PromptStream, RefusesPassesWithoutPrompts) {
+  TrainingPrompts prompts = two_files();
+  prompts.accuracies.assign(66, 0.5);
+  EXPECT_EQ(error_of([&] {
+              PromptStream(prompts, {.bands = {{0.75, 1}}});
+            }),
+            "data.accuracy_bands: no row has an accuracy of 0.75 to 1; widen the band");
+  EXPECT_EQ(error_of([&] {
+              PromptStream(prompts, {.weights = {1, 1000}});
+            }),
+            "data.train_weights: file 1 of data.train_file has 6 prompts for 0 of the 66 draws of "
+            "a pass; raise its weight or widen data.accuracy_bands");
+}
+
+TEST(PromptStream, ReadsBands) {
+  EXPECT_EQ(parse_band("0.25-0.75", "key"), (AccuracyBand{.from = 0.25, .to = 0.75}));
+  EXPECT_EQ(parse_band("0-0", "key"), (AccuracyBand{.from = 0, .to = 0}));
+  for (const char* text : {"", "0.5", "0.8-0.2", "50-100", "0.1-", "-0.5", "0.1 - 0.2", "a-b"}) {
+    EXPECT_NE(error_of([&] {
+                parse_band(text, "data.accuracy_bands");
+              }).find("is not a range of accuracies"),
+              std::string::npos)
+        << text;
+  }
 }
 
 }  // namespace

@@ -89,19 +89,21 @@ TEST_F(ParquetFile, ReadsEveryColumnType) {
   }
 }
 
-TEST_F(ParquetFile, AddsAndReplacesAColumnOfNumbers) {
+TEST_F(ParquetFile, AddsAndReplacesColumnsOfNumbers) {
   const fs::path copy = scratch.path() / "out.parquet";
-  add_parquet_column(kGolden / "verl.parquet", copy, "reference_length",
-                     std::vector<double>{1, 2.5, 3, 4});
+  const auto add = [&](const fs::path& input, std::vector<double> values) {
+    const NumberColumn columns[] = {{"reference_length", values}, {"accuracy", {0, 0.5, 1, 1}}};
+    add_parquet_columns(input, copy, columns);
+  };
+  add(kGolden / "verl.parquet", {1, 2.5, 3, 4});
   RowOptions options;
   options.skip_bad_rows = true;
+  options.read_accuracy = "accuracy";
   EXPECT_EQ(read_dataset(copy, options).prompts.at(1).reference_length, 2.5);
-  add_parquet_column(copy, copy, "reference_length", std::vector<double>{9, 9, 9, 9});
+  EXPECT_EQ(read_dataset(copy, options).accuracies.at(1), 0.5);
+  add(copy, {9, 9, 9, 9});
   EXPECT_EQ(read_dataset(copy, options).prompts.at(1).reference_length, 9);
-  EXPECT_NE(error_of([&] {
-              add_parquet_column(copy, copy, "reference_length", std::vector<double>{1});
-            }).find("has 4 rows, not 1"),
-            std::string::npos);
+  EXPECT_NE(error_of([&] { add(copy, {1}); }).find("has 4 rows, not 1"), std::string::npos);
 }
 
 TEST_F(ParquetFile, RefusesDamagedFiles) {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -63,12 +64,22 @@ void on_its_device(Job& job) {
   broadcast(*group, 1);
 }
 
+/// A kernel on the device of rank 1 never ends, and all wait for its values.
+void at_the_limit(Job& job) {
+  const auto group = nccl_group(job);
+  broadcast(*group, 0);
+  job.limit_collectives(0.3);
+  if (job.rank() == 1) fake_gpu::enqueue(kGpu.device, std::numeric_limits<int>::max(), [] {});
+  broadcast(*group, 1);
+}
+
 int run(const std::string& ending) {
   const std::map<std::string, std::function<void(Job&)>> endings = {
       {"while_others_join", while_others_join},
       {"while_others_receive", while_others_receive},
       {"while_others_leave", while_others_leave},
       {"on_its_device", on_its_device},
+      {"at_the_limit", at_the_limit},
   };
   mpi::Environment environment;
   Job job(environment);

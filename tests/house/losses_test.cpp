@@ -28,6 +28,7 @@ TEST_P(Losses, AreNamedInTheirPairOfFilesAndTheListOnly) {
 }
 
 const std::string kSurrogates = "learner/loss/surrogate/surrogates.h";
+const std::string kRules = "learner/loss/token_rule/token_rules.h";
 const std::string kEstimators = "learner/advantage/advantages.h";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -43,6 +44,14 @@ INSTANTIATE_TEST_SUITE_P(
         Entry{"learner/loss/surrogate/gmpo", kSurrogates, R"~(GmpoOptions|gmpo_loss|"gmpo")~"},
         Entry{"learner/loss/surrogate/vespo", kSurrogates, R"~(VespoOptions|vespo_w|"vespo")~"},
         Entry{"learner/loss/surrogate/dppo", kSurrogates, R"~(DppoOptions|dppo_loss|"dppo")~"},
+        Entry{"learner/loss/token_rule/distillation", kRules, R"~(Distillation|"distillation")~"},
+        Entry{"learner/loss/token_rule/kl_cov", kRules, R"~(KlCov|"kl_cov")~"},
+        Entry{"learner/loss/token_rule/clip_cov", kRules, R"~(ClipCov|"clip_cov")~"},
+        Entry{"learner/loss/token_rule/high_entropy", kRules, R"~(HighEntropy|"high_entropy")~"},
+        Entry{"learner/loss/token_rule/entropy_advantage", kRules,
+              R"~(EntropyAdvantage|"entropy_advantage")~"},
+        Entry{"learner/loss/token_rule/geometric_mask", kRules,
+              R"~(GeometricMask|"geometric_mask")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
               R"(GroupRelative|group_advantages|\bleave_one_out\b)"},
         Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"},

@@ -20,8 +20,8 @@ class RewardTerms : public ::testing::TestWithParam<Term> {};
 TEST_P(RewardTerms, AreNamedInTheirPairOfFilesAndTheListOnly) {
   const auto& [file, names] = GetParam();
   const std::set<std::string> named = lie::files_that_match(std::regex(names));
-  const std::set<std::string> expected = {"rewards/" + file + ".cpp", "rewards/" + file + ".h",
-                                          "rewards/terms.h"};
+  const std::set<std::string> expected = {"rewards/term/" + file + ".cpp",
+                                          "rewards/term/" + file + ".h", "rewards/terms.h"};
   EXPECT_EQ(named, expected);
 }
 
@@ -29,7 +29,9 @@ INSTANTIATE_TEST_SUITE_P(
     House, RewardTerms,
     ::testing::Values(
         Term{"coverage_bonus", "coverage_bonus|CoverageBonus|coverage bonus"},
-        Term{"gr3", "[Gg]r3"}, Term{"cosine", "CosineReward|cosine_reward|cut_penalty"},
+        Term{"gr3", "[Gg]r3"}, Term{"kimi", "KimiReward|kimi_reward"},
+        Term{"l1", "L1Reward|l1_reward|L1Form"},
+        Term{"cosine", "CosineReward|cosine_reward|cut_penalty"},
         Term{"redundancy", "redundancy|Redundancy|R_red"}, Term{"overlong", "[Oo]verlong"},
         Term{"accuracy", "accuracy_reward|AccuracyReward|reward_accuracy|advantage_mass_accuracy"},
         Term{"length", "length_reward|LengthReward|reward_length|advantage_mass_length|R_len"}),

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "rewards/accuracy.h"
-#include "rewards/coverage_bonus.h"
-#include "rewards/length.h"
-#include "rewards/overlong.h"
-#include "rewards/redundancy.h"
+#include "rewards/term/accuracy.h"
+#include "rewards/term/coverage_bonus.h"
+#include "rewards/term/length.h"
+#include "rewards/term/overlong.h"
+#include "rewards/term/redundancy.h"
 #include "rewards/terms.h"
 
 namespace lie {
@@ -124,6 +124,34 @@ TEST(CosineReward, RunsFromTheValueAtLengthZeroToThatAtTheLimit) {
   EXPECT_FLOAT_EQ(total(false, 100, {.cut_penalty = 10}, true), -10);
   EXPECT_FLOAT_EQ(total(true, 100, {.cut_penalty = 10}, true), -10);
   EXPECT_FLOAT_EQ(total(false, 100, {.cut_penalty = 10}), -0.5);
+}
+
+// By hand from the papers' equations.
+TEST(KimiReward, RanksCorrectAnswersByLengthWithinTheGroup) {
+  const KimiRewardOptions whole{.weight = 1};
+  EXPECT_FLOAT_EQ(kimi_reward(whole, true, 100, 100, 300), 0.5F);
+  EXPECT_FLOAT_EQ(kimi_reward(whole, true, 150, 100, 300), 0.25F);
+  EXPECT_FLOAT_EQ(kimi_reward(whole, true, 300, 100, 300), -0.5F);
+  EXPECT_FLOAT_EQ(kimi_reward(whole, false, 100, 100, 300), 0.0F);
+  EXPECT_FLOAT_EQ(kimi_reward(whole, false, 250, 100, 300), -0.25F);
+  EXPECT_FLOAT_EQ(kimi_reward({}, true, 100, 100, 300), 0.2F);
+  EXPECT_EQ(kimi_reward(whole, true, 100, 100, 100), 0.0F) << "equal lengths";
+}
+
+TEST(L1Reward, IsTheDistanceFromTheTargetOrAClippedRamp) {
+  const L1RewardOptions exact{.target_tokens = 1000};
+  EXPECT_FLOAT_EQ(l1_reward(exact, true, 1000), 0);
+  EXPECT_FLOAT_EQ(l1_reward(exact, true, 600), -0.12F);
+  EXPECT_FLOAT_EQ(l1_reward(exact, false, 1400), -0.12F);
+  const L1RewardOptions max{.form = L1Form::kMax, .target_tokens = 1000};
+  const auto total = [&](bool correct, std::int64_t length) {
+    return (correct ? 1.0F : 0.0F) + l1_reward(max, correct, length);
+  };
+  EXPECT_FLOAT_EQ(total(true, 1000), 0.5F);
+  EXPECT_FLOAT_EQ(total(true, 0), 0.8F);
+  EXPECT_FLOAT_EQ(total(true, 2000), 0.2F);
+  EXPECT_FLOAT_EQ(total(true, 3000), 0.0F) << "clipped";
+  EXPECT_FLOAT_EQ(total(false, 10), 0.0F);
 }
 
 TEST(Terms, ThoseOfOtherMethodsHaveAColumnOnlyIfTheyAreOn) {

@@ -93,7 +93,7 @@ TEST(Configs, ReadmeConfigLoadsAndFitsItsModel) {
   const TrainConfig config = load_train_config(path, {});
   check_fits_model(config.rollout,
                    load_model_config(fs::path(source_directory()) / config.model.path));
-  EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
+  EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file.front()));
 }
 
 /// Returns the words in backquotes in a row's last column that have the form of keys.

@@ -70,6 +70,11 @@ lengths() {
 }
 lengths 1 "$WORK/l1.jsonl" >"$WORK/l1.log" 2>&1 || { cat "$WORK/l1.log"; fail "reference-lengths failed on one rank"; }
 [ "$(grep -c '"reference_length":' "$WORK/l1.jsonl")" = 512 ] || fail "expected one length per prompt"
+for accuracy in 0.0 1.0; do
+  grep -q "\"accuracy\":$accuracy[,}]" "$WORK/l1.jsonl" || fail "no prompt has the accuracy $accuracy"
+done
+"$BIN/lie_cluster" train "$small" --dry-run --set "data.train_file=$WORK/l1.jsonl" --set data.accuracy_field=accuracy \
+  --set 'data.accuracy_bands=[0.3-1,0-0.4]' >"$WORK/bands.log" 2>&1 || { cat "$WORK/bands.log"; fail "measured accuracies give no curriculum"; }
 lengths 3 "$WORK/l3.jsonl" >"$WORK/l3.log" 2>&1 || { cat "$WORK/l3.log"; fail "reference-lengths failed on three ranks"; }
 cmp "$WORK/l1.jsonl" "$WORK/l3.jsonl" || fail "lengths differ between one and three ranks"
 lengths 2 "$WORK/lk.jsonl" >"$WORK/lk.log" 2>&1 &

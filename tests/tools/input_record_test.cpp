@@ -71,6 +71,22 @@ TEST(InputRecord, TellsAppendedRemovedAndReorderedRowsApart) {
   EXPECT_THAT(difference(prompts(600), prompts(599)), HasSubstr("it has 599 rows instead of 600"));
 }
 
+TEST(InputRecord, TrainingRowsHoldWhatDecidesTheirOrder) {
+  const TrainingPrompts rows = {.prompts = prompts(4), .file_sizes = {4}};
+  EXPECT_EQ(training_rows(rows).sha256, prompt_rows(rows.prompts).sha256);
+  TrainingPrompts other = rows;
+  other.file_sizes = {1, 3};
+  const RowsRecord split = training_rows(other);
+  EXPECT_NE(split.sha256, training_rows(rows).sha256);
+  other.file_sizes = {2, 2};
+  EXPECT_NE(split.sha256, training_rows(other).sha256);
+  other = rows;
+  other.accuracies = {0, 0.5, 0.5, 1};
+  const RowsRecord measured = training_rows(other);
+  other.accuracies[2] = 0.25;
+  EXPECT_THAT(rows_difference(measured, training_rows(other)), HasSubstr("row 3: another"));
+}
+
 TEST(InputRecord, PartsOfARowAreNotMixed) {
   const std::vector<std::string> one = {"a", "bc"}, other = {"ab", "c"};
   EXPECT_NE(row_digest(one), row_digest(other));

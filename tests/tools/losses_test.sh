@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Invariants E2 and E4 for every surrogate, advantage estimator and reward shaping. A run of two
-# learners that is killed and resumed is bit-identical to an uninterrupted run of one learner.
+# Invariants E2 and E4 for every surrogate, advantage estimator, reward shaping and order of the
+# data. A run of two learners that is killed and resumed is bit-identical to an uninterrupted run of one learner.
 # losses_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -21,8 +21,20 @@ rows() {
   echo "gates reward.length.answers=any reward.redundancy.min_group_accuracy=0.25"
   echo "gr3 reward.gr3.enabled=true $without"
   echo "cosine reward.cosine.enabled=true"
+  echo "kimi reward.kimi.enabled=true"
+  echo "l1 reward.l1.enabled=true reward.l1.target_tokens=12 $without"
+  echo "l1-max reward.l1.enabled=true reward.l1.form=max reward.l1.alpha=0.01 reward.l1.target_tokens=12 $without"
   echo "preset reward.preset=paper"
+  local files="data.train_file=[$WORK/few.jsonl,$WORK/many.jsonl]"
+  echo "files $files"
+  echo "weights $files data.train_weights=[1,3]"
+  echo "curriculum $files data.accuracy_field=accuracy data.accuracy_bands=[0.5-1,0-0.5]"
+  echo "weighted-curriculum $files data.train_weights=[1,3] data.accuracy_field=accuracy data.accuracy_bands=[0.5-1,0-0.5]"
 }
+# Passes of these rows are shorter than the run.
+head -n 8 assets/count_pairs/train.jsonl | awk '{ printf "%s, \"accuracy\": %s}\n", substr($0, 1, length($0) - 1), NR % 3 / 2 }' >"$WORK/rows.jsonl"
+head -n 3 "$WORK/rows.jsonl" >"$WORK/few.jsonl"
+tail -n 5 "$WORK/rows.jsonl" >"$WORK/many.jsonl"
 
 count=0
 declare -A seen=()
@@ -42,4 +54,4 @@ while read -r name settings <&3; do
   rm -r "$WORK/$name" "$WORK/$name.two"
   count=$((count + 1))
 done 3< <(rows)
-echo "$count losses, advantages and rewards: two learners, killed and resumed, are bit-identical to one"
+echo "$count losses, advantages, rewards and orders of data: two learners, killed and resumed, are bit-identical to one"

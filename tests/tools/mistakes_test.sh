@@ -50,6 +50,15 @@ while IFS='|' read -r command kind words; do
     none) ! grep -qF -- "$words" <<<"$output" && [ "$status" = 0 ] ;;
   esac || { echo "$command ($kind, status $status): \"$words\":"$'\n'"$output"; failures=$((failures + 1)); }
 done <<'TABLE'
+train data.train_weights=[1,2]|error|data.train_weights has 2 weights for 1 file; give one weight for each file
+train 'data.train_file=[rows.jsonl,apart.jsonl]' 'data.train_weights=[1,2]' data.shuffle=false|error|needs data.shuffle: true
+train 'data.train_file=[rows.jsonl,apart.jsonl]' 'data.train_weights=[1,0]'|error|data.train_weights: expected
+train 'data.train_file=[rows.jsonl,apart.jsonl]' 'data.train_weights=[1,900]'|error|file 1 of data.train_file has 4 prompts for 0 of the 8 draws of a pass
+train 'data.accuracy_bands=[0-1]'|error|data.accuracy_bands is set but data.accuracy_field is not
+train data.accuracy_field=accuracy|error|data.accuracy_field is set but data.accuracy_bands is not
+train data.accuracy_field=accuracy 'data.accuracy_bands=[0-1]'|error|rows.jsonl:1: field accuracy is missing
+train data.accuracy_field=reference_length 'data.accuracy_bands=[0-1]'|error|expected an accuracy from 0 to 1, found 12
+train data.accuracy_field=target 'data.accuracy_bands=[50-100]'|error|data.accuracy_bands: "50-100" is not a range of accuracies
 train policy_loss.clip_low=-0.2|error|policy_loss.clip_low: expected
 train policy_loss.clip_low=-abc|error|policy_loss.clip_low: expected
 train policy_loss.clip_high=-0.5|error|policy_loss.clip_high: expected

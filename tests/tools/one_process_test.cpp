@@ -35,7 +35,7 @@ class OneProcess : public testing::Test {
     const fs::path root = source_directory();
     config_ = load_train_config(root / "tests/tools/small.yaml", {});
     for (std::string* path :
-         {&config_.model.path, &config_.data.train_file, &config_.data.evaluation_file[0]}) {
+         {&config_.model.path, &config_.data.train_file[0], &config_.data.evaluation_file[0]}) {
       *path = (root / *path).string();
     }
     config_.run.directory = (directory_.path() / "run").string();

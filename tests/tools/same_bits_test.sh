@@ -79,7 +79,23 @@ train 1 "$WORK/parts" --set checkpoint.keep_last=1 >"$WORK/parts.log" 2>&1 || { 
 ! train 1 "$WORK/moved" --set update.gradient_shards=4 >"$WORK/shards.log" 2>&1 || fail "the run resumed with another number of gradient shards"
 grep -q 'update.gradient_shards' "$WORK/shards.log" || { cat "$WORK/shards.log"; fail "the number of gradient shards is not named"; }
 
+# Rules over a whole mini-batch draw and rank tokens of all learners, and an entropy target has a state in
+# the checkpoint: also these are bit-identical on two learners, and after a stop.
+rules="--set policy_loss.algorithm=grpo --set policy_loss.kl_cov.share=0.02 --set policy_loss.clip_cov.share=0.02 --set policy_loss.clip_cov.low=0.1
+  --set policy_loss.high_entropy.share=0.5 --set policy_loss.entropy_advantage.alpha=0.4 --set policy_loss.entropy_target.nats=5
+  --set policy_loss.off_policy_mask.delta=0.001 --set policy_loss.distillation.coefficient=0.1
+  --set policy_loss.distillation.teacher=assets/count_pairs/model --set update.epochs=2"
+train 1 "$WORK/rules1" $rules >"$WORK/rules1.log" 2>&1 || { cat "$WORK/rules1.log"; fail "the run with token rules failed on 1 rank"; }
+train 4 "$WORK/rules4" $rules --set roles.learners=2 >"$WORK/rules4.log" 2>&1 || { cat "$WORK/rules4.log"; fail "the run with token rules failed with 2 learners"; }
+! LIE_FAULT=metrics:5 train 4 "$WORK/rules_moved" $rules --set roles.learners=2 >"$WORK/rules_moved.log" 2>&1 || fail "rules: the run does not die"
+train 1 "$WORK/rules_moved" $rules >>"$WORK/rules_moved.log" 2>&1 || { cat "$WORK/rules_moved.log"; fail "the run with token rules did not resume"; }
+for other in rules4 rules_moved; do
+  [ "$(digest "$WORK/$other")" = "$(digest "$WORK/rules1")" ] || fail "$other: not bit-identical with token rules"
+  diff <(timeless_metrics "$WORK/rules1") <(timeless_metrics "$WORK/$other") || fail "$other: metrics differ with token rules"
+done
+grep -q '"entropy_coefficient":0.025[,}]' "$WORK/rules1/metrics.jsonl" || fail "the coefficient of the entropy target does not rise"
+
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and no clipped tokens.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||
   fail "the first mini-batch's importance ratio is not exactly 1 in all steps"
-echo "bit-identical on 1, 2, 3, 4 and 6 ranks, with matmuls in bf16, with split groups, with 1, 2, 3 and 8 learners, and killed, also within a checkpoint, and resumed with other numbers of learners"
+echo "bit-identical on 1, 2, 3, 4 and 6 ranks, with matmuls in bf16, with split groups, with token rules, with 1, 2, 3 and 8 learners, and killed, also within a checkpoint, and resumed with other numbers of learners"

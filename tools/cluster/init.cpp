@@ -240,7 +240,7 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   config.model.path = arguments.model.string();
   static_cast<RowOptions&>(config.data) = found.rows;
   config.data.skip_bad_rows = !found.dataset.skipped.empty();
-  config.data.train_file = arguments.data.string();
+  config.data.train_file = {arguments.data.string()};
   config.tickets.prompts_per_step = kPromptsPerStep;
   config.rollout.max_prompt_tokens = sizes.rollout.max_prompt_tokens;
   config.rollout.sampling.max_response_tokens = sizes.rollout.longest_response();

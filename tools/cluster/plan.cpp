@@ -19,6 +19,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/step_time.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/gpu_fit.h"
 #include "tools/run/config/role_memory.h"
 #include "tools/run/start/run_summary.h"
 
@@ -33,6 +34,7 @@ struct RanksPlan {
   RoleLayout layout;
   std::vector<RoleMemory> memory;
   std::optional<StepTime> time;  // none without the log of a run
+  std::string misfit = {};       // see gpu_misfit()
 };
 
 struct Inputs {
@@ -42,7 +44,11 @@ struct Inputs {
   std::string run_directory;
   std::optional<MeasuredStep> run;
   Hosts hosts;
+  std::optional<GpuHosts> gpus = {};  // none if they are unknown, or on the CPU
 };
+
+/// An allowance for the libraries of a process on a GPU. It was not measured.
+constexpr std::int64_t kProcessBytes = std::int64_t{1} << 30;
 
 bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
 
@@ -63,6 +69,10 @@ Inputs inputs_of(const PlanArguments& arguments) {
             .run = {},
             .hosts = {.ranks = arguments.ranks_per_host,
                       .cores = is_on_gpu(config) ? 0 : std::ssize(usable_cpus())}};
+  if (is_on_gpu(config) && arguments.gpu_gib > 0) {
+    const std::int64_t gpus = arguments.gpus_per_host > 0 ? arguments.gpus_per_host : 1;
+    in.gpus = {.gpus = gpus, .bytes = arguments.gpu_gib << 30, .process_bytes = kProcessBytes};
+  }
   in.run = measured_step(in.run_directory);
   if (!in.run && !arguments.run.empty()) {
     fail(
@@ -89,9 +99,13 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
   }
   RoleLayout layout =
       plan_roles(in.config.roles, std::move(places), in.config.trainer.gradient_shards);
-  std::vector<RoleMemory> memory = memory_of_roles(in.config, in.model, in.dtypes, layout);
+  std::vector<RoleMemory> memory =
+      memory_of_roles(in.config, in.model, in.dtypes, layout,
+                      in.gpus ? static_cast<int>(in.gpus->gpus) : shared_gpus(in.config.model));
   const std::optional<StepTime> time = time_of(in, layout);
-  return {std::move(layout), std::move(memory), time};
+  std::string misfit;
+  if (in.gpus) misfit = gpu_misfit(in.config, in.model, in.dtypes, layout, *in.gpus);
+  return {std::move(layout), std::move(memory), time, std::move(misfit)};
 }
 
 std::string times_text(const Inputs& in) {
@@ -106,10 +120,16 @@ std::string times_text(const Inputs& in) {
       counted(std::ssize(layout.learners), "learner"));
 }
 
-std::string hosts_text(const Hosts& hosts) {
+std::string hosts_text(const Hosts& hosts, const std::optional<GpuHosts>& gpus) {
   const std::string ranks =
       hosts.ranks > 0 ? counted(hosts.ranks, "rank") + " a host" : "all ranks on one host";
-  if (hosts.cores == 0) return ranks + ", which share no GPU";
+  if (gpus) {
+    return fmt::format("{}, {} of {} GiB", ranks, counted(gpus->gpus, "GPU"), gpus->bytes >> 30);
+  }
+  if (hosts.cores == 0) {
+    return ranks +
+           ", whose GPUs are not given: --gpus-per-host and --gpu-gib check whether it fits";
+  }
   return fmt::format("{} of {} cores, as here", ranks, hosts.cores);
 }
 
@@ -121,8 +141,26 @@ std::vector<SummaryEntry> entries_of(const Inputs& in, const std::vector<RanksPl
                            step.prompts_per_step, step.samples_per_prompt,
                            in.config.update.mini_batch_prompts, step.max_staleness)},
       {"times", times_text(in)},
-      {"hosts", hosts_text(in.hosts)},
+      {"hosts", hosts_text(in.hosts, in.gpus)},
       memory_entry(plans.front().memory)};
+  if (is_on_gpu(in.config)) {
+    const RanksPlan& plan = plans.front();
+    entries.push_back(
+        {"on a host",
+         fmt::format("{:.1f} GiB of host memory for the roles",
+                     static_cast<double>(fullest_host(plan.layout, plan.memory)) / (1 << 30))});
+  }
+  for (const RanksPlan& plan : plans) {
+    if (!in.gpus) break;
+    const std::string on = counted(std::ssize(plan.layout.places), "rank");
+    const GpuUse use = fullest_gpu(plan.layout, plan.memory, *in.gpus);
+    entries.push_back({plan.misfit.empty() ? "fits" : "DOES NOT FIT",
+                       plan.misfit.empty()
+                           ? fmt::format("{}: {:.1f} GiB on the fullest GPU, with 1 GiB for the "
+                                         "libraries of each process",
+                                         on, static_cast<double>(use.bytes) / (1 << 30))
+                           : on + ": " + plan.misfit});
+  }
   const auto shares_cores = [&](const RanksPlan& plan) {
     return std::ssize(plan.layout.places) > in.hosts.cores;
   };
@@ -142,7 +180,7 @@ std::string reward_workers_of(const RoleLayout& layout) {
 }
 
 std::string row_of(const RanksPlan& plan) {
-  const auto& [layout, memory, time] = plan;
+  const auto& [layout, memory, time, misfit] = plan;
   std::string row =
       fmt::format("\n{:>5} {:>6} {:>6} {:>8}", layout.places.size(), layout.actors.size(),
                   reward_workers_of(layout), layout.learners.size());
@@ -163,7 +201,7 @@ std::string table_of(const std::vector<RanksPlan>& plans) {
 }
 
 Json json_of(const RanksPlan& plan) {
-  const auto& [layout, memory, time] = plan;
+  const auto& [layout, memory, time, misfit] = plan;
   Json json = {{"ranks", layout.places.size()},
                {"actors", layout.actors.size()},
                {"reward_workers", layout.reward_workers.size()},
@@ -172,7 +210,9 @@ Json json_of(const RanksPlan& plan) {
     Json& parts = json["memory"][role];
     for (const MemoryPart& part : of_role.parts) parts["bytes"][part.what] = part.bytes;
     parts["all_bytes"] = of_role.bytes();
+    parts["device_bytes"] = of_role.device_bytes();
   }
+  if (!misfit.empty()) json["misfit"] = misfit;
   if (!time) return json;
   json["step_seconds"] = time->step;
   json["tokens_per_second"] = time->tokens_per_second;
@@ -219,6 +259,9 @@ void plan(const PlanArguments& arguments, std::ostream& out) {
     out << run_summary_text("plan of " + arguments.config, entries) << table_of(plans);
   }
   flush_output(out);
+  for (const RanksPlan& plan : plans) {
+    if (!plan.misfit.empty()) fail("{}: {}", arguments.config, plan.misfit);
+  }
 }
 
 void add_plan(CLI::App& program, ProcessCommand& chosen) {
@@ -232,6 +275,10 @@ void add_plan(CLI::App& program, ProcessCommand& chosen) {
       ->capture_default_str();
   add_integer(*command, "--ranks-per-host", arguments->ranks_per_host,
               "Ranks on each host, also of the run; 0: all", 0);
+  add_integer(*command, "--gpus-per-host", arguments->gpus_per_host,
+              "GPUs of each host, with --gpu-gib; default: 1", 0);
+  add_integer(*command, "--gpu-gib", arguments->gpu_gib,
+              "Memory of each GPU in GiB: refuse ranks on which the run does not fit", 0);
   command->add_option("--run", arguments->run,
                       "Run directory whose logged step times are scaled; default: run.directory, "
                       "if it has a log");

@@ -13,7 +13,9 @@ namespace lie {
 struct PlanArguments : ConfigArguments {
   std::vector<std::int64_t> ranks = {4};
   std::int64_t ranks_per_host = 0;
-  std::string run;  // a run directory; empty: run.directory, if it has a log
+  std::int64_t gpus_per_host = 0;  // 0: unknown
+  std::int64_t gpu_gib = 0;        // memory of each GPU; 0: unknown
+  std::string run;                 // a run directory; empty: run.directory, if it has a log
   bool json = false;
 };
 

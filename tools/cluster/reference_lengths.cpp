@@ -1,6 +1,7 @@
-// lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, for
-// each prompt.
+// lie_cluster reference-lengths: measures L_ref, the response length of the initial policy, and its
+// accuracy, for each prompt.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <map>
@@ -19,6 +20,8 @@
 #include "common/io/output_file.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
+#include "model/tokenizer/tokenizer.h"
+#include "rewards/reward_worker.h"
 #include "tools/arguments/config_command.h"
 #include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
@@ -37,7 +40,7 @@ namespace {
 
 struct ReferenceLengthsArguments {
   ConfigArguments config;        // of the training run: model, data.train_file, rollout
-  std::filesystem::path output;  // the rows of data.train_file with reference_length
+  std::filesystem::path output;  // the rows of data.train_file with the measured fields
   std::int64_t samples = 4;      // responses to each prompt
 };
 
@@ -56,33 +59,45 @@ void check_output(const fs::path& input, const fs::path& output) {
   if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
-/// Returns a hash of everything that the lengths depend on: the content of model and data, and the
-/// settings of the sampler. It excludes slots, ranks and threads.
-std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
+/// Returns a hash of everything that the measurement depends on: the content of model and data, and
+/// the settings of sampler and verifier. It excludes slots, ranks and threads.
+std::string measurement_of(TrainConfig config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
+  FieldList verifier;
+  verifier.section("verifier", config.verifier);
+  verifier.section("verifier", config.verifier_program);
   InputRecord inputs = model_record(config.model.path, config.data, ends);
   inputs.training = prompt_rows(dataset.prompts);
-  return sha256_hex(fmt::format("{} {} {} {} {} {} {} {} {}", record_sha256(inputs),
-                                config.model.device, config.run.seed, samples, sampling.temperature,
-                                sampling.top_p, sampling.top_k, sampling.max_response_tokens,
+  return sha256_hex(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", record_sha256(inputs),
+                                dump_config(verifier), config.reward.command, config.model.device,
+                                config.run.seed, samples, sampling.temperature, sampling.top_p,
+                                sampling.top_k, sampling.max_response_tokens,
                                 config.rollout.max_prompt_tokens));
 }
 
-/// The measured lengths, kept next to the output so that a killed measurement resumes. The file's
-/// name ends in the hash of what the lengths depend on, so that another measurement starts anew.
-class MeasuredLengths {
+/// What is measured of a prompt: means over its responses.
+struct Measured {
+  double length = 0;  // L_ref in tokens, end of sequence included
+  double accuracy = 0;
+};
+
+using MeasuredRows = std::map<std::int64_t, Measured>;  // by row of the data
+
+/// The measured rows, kept next to the output so that a killed measurement resumes. The file's name
+/// ends in the hash of what they depend on, so that another measurement starts anew.
+class Measurement {
  public:
-  explicit MeasuredLengths(fs::path path) : path_(std::move(path)) {
+  explicit Measurement(fs::path path) : path_(std::move(path)) {
     const MessageFileState state = read_messages(path_, [&](std::span<const std::byte> message) {
-      count(wire::unpack<RolloutGroup>(message));
+      count(wire::unpack<ScoredGroup>(message));
     });
     if (!state.refusal.empty()) fail("{}", state.refusal);
     for (const std::string& loss : state.damage) Log("actor", 0).warn("{}", loss);
     file_.emplace(path_, state.valid_bytes);
   }
 
-  void add(const RolloutGroup& group) {
+  void add(const ScoredGroup& group) {
     file_->append(wire::pack(group));
     count(group);
   }
@@ -92,30 +107,33 @@ class MeasuredLengths {
     remove_file(path_);
   }
 
-  /// Returns L_ref in tokens, end of sequence included, by row of the data.
-  const std::map<std::int64_t, double>& by_row() const { return by_row_; }
+  const MeasuredRows& by_row() const { return by_row_; }
   std::int64_t responses = 0, at_limit = 0;  // at_limit: cut at the response limit
   std::int64_t truncated = 0;                // prompts that lost tokens
 
  private:
-  void count(const RolloutGroup& group) {
+  void count(const ScoredGroup& group) {
+    const RolloutGroup& rollout = group.rollout;
     double tokens = 0;
-    for (const Response& response : group.responses) {
+    for (const Response& response : rollout.responses) {
       tokens += static_cast<double>(response.ids.size());
       at_limit += response.finish == FinishReason::kLength ? 1 : 0;
     }
-    responses += std::ssize(group.responses);
-    truncated += group.prompt_tokens_dropped > 0 ? 1 : 0;
-    by_row_[group.ticket.prompt.problem] = tokens / static_cast<double>(group.responses.size());
+    responses += std::ssize(rollout.responses);
+    truncated += rollout.prompt_tokens_dropped > 0 ? 1 : 0;
+    const auto size = static_cast<double>(rollout.responses.size());
+    const auto correct = std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict);
+    by_row_[rollout.ticket.prompt.problem] = {.length = tokens / size,
+                                              .accuracy = static_cast<double>(correct) / size};
   }
 
   fs::path path_;
-  std::map<std::int64_t, double> by_row_;
+  MeasuredRows by_row_;
   std::optional<MessageFile> file_;
 };
 
 /// Returns one ticket for each prompt that was not measured.
-std::deque<Ticket> tickets_of(const Dataset& dataset, const MeasuredLengths& measured,
+std::deque<Ticket> tickets_of(const Dataset& dataset, const Measurement& measured,
                               std::int64_t samples) {
   std::deque<Ticket> tickets;
   for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {
@@ -128,46 +146,54 @@ std::deque<Ticket> tickets_of(const Dataset& dataset, const MeasuredLengths& mea
   return tickets;
 }
 
-using LengthsByRow = std::map<std::int64_t, double>;
-
-/// Returns the length for each row; NaN for rows that were skipped as bad.
-std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
+/// Returns one of the measured numbers for each row; NaN for rows that were skipped as bad.
+std::vector<double> column_of(const MeasuredRows& measured, double Measured::*number,
+                              std::int64_t rows) {
   std::vector<double> values(static_cast<std::size_t>(rows),
                              std::numeric_limits<double>::quiet_NaN());
-  for (const auto& [row, length] : lengths) values[static_cast<std::size_t>(row)] = length;
+  for (const auto& [row, numbers] : measured) {
+    values[static_cast<std::size_t>(row)] = numbers.*number;
+  }
   return values;
 }
 
-/// Returns the rows that have a length, with the length added.
-std::string lines_of(const fs::path& input, const LengthsByRow& lengths) {
+/// Returns the rows that were measured, with their numbers added.
+std::string lines_of(const fs::path& input, const MeasuredRows& measured) {
   std::string text;
-  std::vector<std::string> skipped;  // bad rows: they have no length
+  std::vector<std::string> skipped;  // bad rows were not measured
   for_each_row(
       input,
       [&](const JsonRow& row, std::int64_t number) {
-        const auto length = lengths.find(number);
-        if (length == lengths.end()) return;
+        const auto found = measured.find(number);
+        if (found == measured.end()) return;
         nlohmann::json object = row.object();
-        object["reference_length"] = length->second;
+        object["reference_length"] = found->second.length;
+        object["accuracy"] = found->second.accuracy;
         text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
       },
       &skipped);
   return text;
 }
 
-void write_lengths(const fs::path& input, const fs::path& output, const LengthsByRow& lengths,
-                   std::int64_t rows) {
+void write_rows(const fs::path& input, const fs::path& output, const MeasuredRows& measured,
+                std::int64_t rows) {
   if (is_parquet(input) && output.extension() == ".parquet") {
-    add_parquet_column(input, output, "reference_length", column_of(lengths, rows));
+    const NumberColumn columns[] = {
+        {"reference_length", column_of(measured, &Measured::length, rows)},
+        {"accuracy", column_of(measured, &Measured::accuracy, rows)}};
+    add_parquet_columns(input, output, columns);
   } else {
-    write_file_atomically(output, lines_of(input, lengths));
+    write_file_atomically(output, lines_of(input, measured));
   }
 }
 
 void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& config,
-                 const Dataset& dataset, const MeasuredLengths& measured) {
-  double sum = 0;
-  for (const auto& [row, length] : measured.by_row()) sum += length;
+                 const Dataset& dataset, const Measurement& measured) {
+  double sum = 0, accuracy = 0;
+  for (const auto& [row, numbers] : measured.by_row()) {
+    sum += numbers.length;
+    accuracy += numbers.accuracy;
+  }
   const auto prompts = std::ssize(dataset.prompts);
   const Log log("actor", 0);
   if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
@@ -182,18 +208,53 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
   const std::vector<SummaryEntry> entries = {
       {"prompts", std::to_string(prompts)},
       {"L_ref", fmt::format("{:.1f} tokens on average", sum / static_cast<double>(prompts))},
+      {"accuracy", fmt::format("{:.3f} on average", accuracy / static_cast<double>(prompts))},
       next_command_entry("lie_cluster", "train",
                          {arguments.config.config, "--set", "data.train_file=" + output, "--set",
                           "reward.length.target=reference"})};
   log.info("{}", run_summary_text(output, entries));
 }
 
+/// Scores groups by the verifier and the programs of the run.
+class AccuracyScorer {
+ public:
+  explicit AccuracyScorer(const TrainConfig& config)
+      : tokenizer_(Tokenizer::load(config.model.path)), scorer_(verdict_options(config)) {}
+
+  ScoredGroup operator()(RolloutGroup group) {
+    return score_group(scorer_, std::move(group), [this](std::span<const std::int32_t> ids) {
+      return tokenizer_.decode(ids, /*skip_special=*/true);
+    });
+  }
+  void finish() { scorer_.finish(); }
+
+ private:
+  /// Returns the run's options without its reward terms, which may need the length to be measured.
+  static ScoringOptions verdict_options(const TrainConfig& config) {
+    ScoringOptions options = scoring_options(config);
+    for (const std::string& term : reward_sections()) switch_off(options.rewards, term);
+    options.metric_coverage = {};
+    options.budgets = {};
+    return options;
+  }
+
+  Tokenizer tokenizer_;
+  Scorer scorer_;
+};
+
+/// Returns data.train_file. Throws Error unless it is one file.
+fs::path one_train_file(const TrainConfig& config) {
+  if (config.data.train_file.size() == 1) return config.data.train_file.front();
+  fail("data.train_file names {} files: measure them one at a time, by --set data.train_file=FILE",
+       config.data.train_file.size());
+}
+
 /// Samples from model.path as the run's actors would, over all ranks, and writes the rows with each
-/// prompt's mean response length in tokens (end of sequence included). The output is Parquet if the
-/// data is Parquet and the output's name ends in .parquet, else JSONL. Rows skipped by
-/// data.skip_bad_rows are omitted from JSONL and have NaN in Parquet. If it is killed and started
-/// again, it continues from `output`.progress-HASH. The output does not depend on the number of
-/// ranks. Collective over the world. Throws Error.
+/// prompt's mean response length in tokens (end of sequence included) and its accuracy. The output
+/// is Parquet if the data is Parquet and the output's name ends in .parquet, else JSONL. Rows
+/// skipped by data.skip_bad_rows are omitted from JSONL and have NaN in Parquet. If it is killed
+/// and started again, it continues from `output`.progress-HASH. The output does not depend on the
+/// number of ranks. Collective over the world. Throws Error.
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
@@ -209,20 +270,24 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
 
   for (const std::string& note : config.former_keys) Log("actor", 0).warn("{}", note);
   Log("actor", 0).info("responses {}", ends.text);
-  const fs::path input = config.data.train_file;
+  const fs::path input = one_train_file(config);
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   check_output(input, arguments.output);
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
-  MeasuredLengths measured(fmt::format("{}.progress-{:.8}", arguments.output.string(),
-                                       measurement_of(config, ends, dataset, arguments.samples)));
+  Measurement measured(fmt::format("{}.progress-{:.8}", arguments.output.string(),
+                                   measurement_of(config, ends, dataset, arguments.samples)));
   GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(measured.by_row()));
-  generate_over_ranks(job, generation, tickets_of(dataset, measured, arguments.samples), unscored,
-                      [&](const ScoredGroup& group) {
-                        measured.add(group.rollout);
-                        progress.add(group.rollout);
-                      });
+  AccuracyScorer scorer(config);
+  generate_over_ranks(
+      job, generation, tickets_of(dataset, measured, arguments.samples),
+      [&](RolloutGroup group) { return scorer(std::move(group)); },
+      [&](const ScoredGroup& group) {
+        measured.add(group);
+        progress.add(group.rollout);
+      });
+  scorer.finish();
   progress.finish();
-  write_lengths(input, arguments.output, measured.by_row(), dataset.rows);
+  write_rows(input, arguments.output, measured.by_row(), dataset.rows);
   log_summary(arguments, config, dataset, measured);
   measured.remove();
 }
@@ -233,12 +298,13 @@ void add_reference_lengths(CLI::App& program, JobCommand& chosen) {
   const auto arguments = std::make_shared<ReferenceLengthsArguments>();
   CLI::App* measure = program.add_subcommand(
       "reference-lengths",
-      "Measure the initial policy's response length for every training prompt; also under mpirun");
+      "Measure the initial policy's response length and accuracy for every training prompt; also "
+      "under mpirun");
   add_config(*measure, arguments->config, explain_config_of<TrainConfig>);
   measure
       ->add_option("--output", arguments->output,
-                   "File to write: the rows with reference_length, as .parquet if the data is "
-                   "Parquet, else JSONL")
+                   "File to write: the rows with reference_length and accuracy, as .parquet if the "
+                   "data is Parquet, else JSONL")
       ->required();
   add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
   measure->callback(

@@ -45,6 +45,7 @@ namespace {
 
 struct SftConfig {
   DirectoryOptions run{"runs/sft"};
+  double collective_time_limit_minutes = 10;
   ModelOptions model;
   bool initialise = false;
   SftOptions sft;
@@ -53,6 +54,8 @@ struct SftConfig {
 
 void describe(FieldList& fields, SftConfig& config) {
   fields.section("run", config.run);
+  fields.section("run",
+                 [&] { add_collective_time_limit(fields, config.collective_time_limit_minutes); });
   fields.section("model", config.model);
   fields.add("model.initialise", config.initialise,
              {.help = "Start from random weights. model.path then needs config.json and the "
@@ -419,7 +422,8 @@ void sft(Job& job, const ConfigArguments& arguments) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
-  const auto learners = through_host_collective(*world, *operators);
+  job.limit_collectives(60 * config.collective_time_limit_minutes);
+  const auto learners = device_collective(job, *world, *operators);
   ShardedTrainer trainer(options.trainer, options.optimizer,
                          start_weights(config, *learners, *operators), *learners);
   trainer.weights().set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints

@@ -15,6 +15,8 @@
 #include "learner/schedule/early_stop.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/config/gpu_fit.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/runtime.h"
@@ -46,13 +48,15 @@ bool run_stage(Job& job, const TrainConfig& config, const RunStart& start, RunPr
 
 /// Returns the number of steps of run.epochs passes over the training prompts, and logs it.
 std::int64_t steps_of_epochs(const TrainConfig& config) {
-  const std::int64_t rows =
-      std::ssize(read_run_prompts(config.data.train_file, config.data, config.model.path).prompts);
+  const PromptStream stream(read_training_prompts(config.data, config.model.path, nullptr),
+                            prompt_order(config.data, 0));
+  const std::int64_t prompts = stream.problems_in(config.run.epochs);
   const std::int64_t size = config.tickets.prompts_per_step;
-  const std::int64_t steps = divided_up(config.run.epochs * rows, size);
+  const std::int64_t steps = divided_up(prompts, size);
   Log("learner", 0)
       .info("run.epochs {}: {} of {}, {} a step, are {}", config.run.epochs,
-            counted(rows, "prompt"), config.data.train_file, size, counted(steps, "step"));
+            counted(prompts, "prompt"), fmt::join(config.data.train_file, ", "), size,
+            counted(steps, "step"));
   return steps;
 }
 
@@ -62,6 +66,17 @@ void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
   if (job.rank() == 0) config.run.steps = steps_of_epochs(config);
   broadcast_value(world, config.run.steps);
   config.run.epochs = 0;
+}
+
+/// Throws Error if the GPUs of this host do not hold the roles. Other hosts are taken to be equal.
+void check_gpus(const TrainConfig& config, const RoleLayout& layout) {
+  const auto operators = make_operators(config.model, 1);
+  const std::optional<std::int64_t> free = operators->free_bytes();
+  if (!free) return;
+  const std::string misfit =
+      gpu_misfit(config, load_model_config(config.model.path), operators->dtypes(), layout,
+                 {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
+  if (!misfit.empty()) fail("{}", misfit);
 }
 
 /// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
@@ -76,12 +91,14 @@ void train(Job& job, const ConfigArguments& arguments) {
   if (!arguments.dry_run) note_stop_signals();  // a dry run has nothing to save: any signal ends it
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
+  job.limit_collectives(60 * config.run.collective_time_limit_minutes);
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
   resolve_length(job, *world, config);
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
                  config.trainer.gradient_shards);
+  if (job.rank() == 0) check_gpus(config, layout);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       print_dry_run(dump_config_of(config), "learner",

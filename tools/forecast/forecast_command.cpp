@@ -178,8 +178,7 @@ std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
     return read_evaluation_prompts(config.data.evaluation_file, count, config.data,
                                    config.model.path, log);
   }
-  std::vector<Prompt> prompts =
-      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
+  std::vector<Prompt> prompts = read_training_prompts(config.data, config.model.path, &log).prompts;
   prompts.resize(std::min(prompts.size(), static_cast<std::size_t>(count)));
   return prompts;
 }

@@ -41,11 +41,6 @@ bool is_of_a_program(const NamedNumber& number) {
   return number.name.starts_with("command_") || number.name.starts_with("verifier_");
 }
 
-double accuracy_of(std::span<const Score> scores) {
-  const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
-  return static_cast<double>(correct) / static_cast<double>(scores.size());
-}
-
 }  // namespace
 
 ScoringPlan scoring_plan(const LoggedRun& run, bool run_programs) {
@@ -99,10 +94,10 @@ std::vector<Score> GroupScorer::score(Scorer& scorer, const ScoredGroup& logged)
     std::ranges::copy_if(logged.scores[i].numbers, std::back_inserter(scores[i].numbers),
                          is_of_a_program);
   }
-  const double accuracy = accuracy_of(scores);
+  const GroupFacts facts = group_facts(rollout.responses, scores);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     scores[i].rewards =
-        scorer.rewards({rollout.ticket, rollout.responses[i], texts[i], scores[i], accuracy});
+        scorer.rewards({rollout.ticket, rollout.responses[i], texts[i], scores[i], facts});
     if (plan_.keeps_reward) scores[i].rewards.push_back(logged.scores[i].rewards.back());
   }
   return scores;

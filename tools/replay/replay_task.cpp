@@ -44,9 +44,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Keys that change where files are, how far the replay goes and what it keeps.
-const auto kElse = {"run.steps",    "run.time_limit_minutes", "model.path",
-                    "model.device", "model.threads",          "data.train_file",
-                    "checkpoint",   "trajectories",           "roles.keep_binding"};
+const auto kElse = {"run.steps",
+                    "run.time_limit_minutes",
+                    "run.collective_time_limit_minutes",
+                    "model.path",
+                    "model.device",
+                    "model.threads",
+                    "data.train_file",
+                    "checkpoint",
+                    "trajectories",
+                    "roles.keep_binding"};
 /// Keys that must be equal in all runs, because their responses depend on them.
 const auto kShared = {"rollout.temperature", "rollout.top_p", "rollout.top_k",
                       "rollout.max_response_tokens"};

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/backoff.h"
 
@@ -26,6 +27,28 @@ void check(ncclResult_t code, std::string_view what) {
   if (failed(code))
     throw TransientError(fmt::format("NCCL, {}: {}", what, ncclGetErrorString(code)));
 }
+
+/// Ends the job if an operation takes longer than Job::collective_limit(). A kernel that hangs, or
+/// a link that is down, would hold the job until its time limit. Joining and leaving a group have
+/// no limit, because members may still load weights or write files.
+class OperationLimit {
+ public:
+  OperationLimit(const Job& job, std::string_view what)
+      : seconds_(job.collective_limit()), what_(what) {}
+
+  void check() const {
+    if (seconds_ <= 0 || watch_.seconds() < seconds_) return;
+    throw TransientError(fmt::format(
+        "NCCL, {}: not complete after {:.3g} minutes (collective_time_limit_minutes): a GPU or the "
+        "network between the members hangs; look at the other members' hosts",
+        what_, seconds_ / 60));
+  }
+
+ private:
+  double seconds_;
+  std::string_view what_;
+  Stopwatch watch_;
+};
 
 /// A stream of the current device that can wait for the work of another stream.
 class Stream {
@@ -72,13 +95,14 @@ class Communicator {
   ncclComm_t get() const { return communicator_; }
 
   /// Waits until NCCL has accepted the calls so far, and polls the job's progress meanwhile.
-  void settle(std::string_view what) {
+  void settle(std::string_view what, const OperationLimit* limit = nullptr) {
     ncclResult_t state = ncclInProgress;
     for (Backoff backoff;; backoff.pause()) {
       check(ncclCommGetAsyncError(communicator_, &state), what);
       check(state, what);
       if (state == ncclSuccess) return;
       job_.poll_progress();
+      if (limit != nullptr) limit->check();
     }
   }
 
@@ -224,13 +248,15 @@ class NcclCollective : public Collective {
 
   /// Waits until the device has finished, and polls the job's progress meanwhile.
   void finish(std::string_view what) {
-    communicator_.settle(what);
+    const OperationLimit limit(job_, what);
+    communicator_.settle(what, &limit);
     for (Backoff backoff;; backoff.pause()) {
       const cudaError_t state = cudaStreamQuery(stream_.get());
       if (state == cudaSuccess) return;
       if (state != cudaErrorNotReady) check(state, what);
       cudaGetLastError();  // clears "not ready", which the next kernel launch would report
       job_.poll_progress();
+      limit.check();
     }
   }
 

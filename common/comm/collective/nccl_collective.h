@@ -19,6 +19,8 @@ namespace lie {
 /// finished, so later work on that stream sees the result. `compute_stream` is a cudaStream_t; null
 /// is the default stream, on which LibTorch computes.
 ///
+/// A call that takes longer than job.collective_limit() throws TransientError.
+///
 /// NCCL adds in the order of its ring or tree, not in rank order. That order is fixed for one
 /// layout, NCCL_ALGO and NCCL_PROTO. Results are bit-identical on all members.
 std::unique_ptr<Collective> nccl_collective(Job& job, std::unique_ptr<Collective> host, int device,

@@ -45,6 +45,7 @@ Surrogate surrogate(const GmpoOptions& options, const Formulation&) {
     gmpo_losses(input.log_ratios, input.sequence.advantage, options, losses);
   };
   result.aggregations = {Aggregation::kSequenceMean};
+  result.takes_token_advantages = false;
   result.tis_use = TisUse::kResponse;
   return result;
 }

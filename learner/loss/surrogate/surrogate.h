@@ -59,6 +59,9 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
+  /// Whether each token may have its own advantage. Then the loss is positively homogeneous in the
+  /// advantage, and a token's loss depends on its own advantage alone.
+  bool takes_token_advantages = true;
   TisUse tis_use = TisUse::kToken;
   /// Whether its bounds are meant around the probabilities of the sampler, so that recomputed old
   /// log-probs are a departure from its paper.

@@ -80,9 +80,8 @@ void check_choice(const SurrogateOptions& options) {
 template <typename Visit>
 void visit_chosen(const SurrogateOptions& options, const Visit& visit) {
   const Choice choice = choice_of(options);
-  const std::string_view chosen = choice.surrogate;
   for_each_surrogate(options, [&](const auto& surrogate) {
-    if (chosen == surrogate.kName) visit(surrogate);
+    if (choice.surrogate == surrogate.kName) visit(surrogate);
   });
 }
 

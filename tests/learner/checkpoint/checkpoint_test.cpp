@@ -54,6 +54,7 @@ class Checkpoint : public ::testing::Test {
     state.seed = 0xffffffffffffffffU;
     state.build_id = "abc \"quoted\"";
     state.prompt_stream = {1, 77};
+    state.entropy_coefficient = 0.1 + 0.2;  // its shortest text has 17 digits
     return save_checkpoint(root_ / "checkpoints", {weights_, optimizer_, state, root_ / "start"});
   }
   void expect_refused(const fs::path& checkpoint, const std::string& named) {
@@ -90,6 +91,7 @@ TEST_F(Checkpoint, IsBitIdenticalWhenLoaded) {
   EXPECT_EQ(state.seed, 0xffffffffffffffffU);
   EXPECT_EQ(state.build_id, "abc \"quoted\"");
   EXPECT_EQ(state.prompt_stream, (PromptStreamState{1, 77}));
+  EXPECT_EQ(state.entropy_coefficient, 0.1 + 0.2);
   EXPECT_EQ(read_file(saved / "tokenizer.json"), "{\"any\": \"bytes\"}\n");
 }
 

@@ -48,7 +48,8 @@ std::vector<ScoredGroup> golden_groups() {
 /// Computes the loss of the golden mini-batch.
 MiniBatchLoss golden_loss(const PolicyLossOptions& options) {
   const auto groups = golden_groups();
-  const auto all = denominators(options, groups, cut_mini_batches(groups, 1).front());
+  const std::vector<GroupAdvantages> advantages = {{{1, 1, 1, 1}, {}}};
+  const auto all = denominators(options, groups, advantages, cut_mini_batches(groups, 1).front());
   const auto current = floats(golden::kCurrent), old = floats(golden::kOld),
              behavior = floats(golden::kBehavior), reference = floats(golden::kReference),
              entropy = floats(golden::kEntropy);
@@ -59,7 +60,8 @@ MiniBatchLoss golden_loss(const PolicyLossOptions& options) {
     const auto slice = [&](const std::vector<float>& values) {
       return std::span<const float>(values).subspan(begin, count);
     };
-    const double weight = weight_of(options, all, groups[0].rollout.responses[s]);
+    const double weight =
+        weight_of(options, all, groups[0].rollout.responses[s], advantages.front());
     const SequenceInput input{
         slice(current),        slice(old), slice(behavior), slice(reference), slice(entropy),
         golden::kAdvantage[s], weight};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "learner/loss/token_rule/token_rules.h"
+
 namespace lie {
 namespace {
 
@@ -18,6 +20,14 @@ TEST(MetricGroups, TheFirstMatchingRuleApplies) {
   EXPECT_EQ(tensorboard_tag("evaluate_seconds"), "time/evaluate_seconds");
   EXPECT_EQ(tensorboard_tag("entropy_loss"), "update/entropy_loss");
   EXPECT_EQ(tensorboard_tag("entropy_mean"), "policy/entropy_mean");
+}
+
+TEST(MetricGroups, SharesOfTokenRulesBelongToThePolicy) {
+  for (const std::string_view rule : rule_names()) {
+    const std::string metric = std::string(rule) + "_share";
+    EXPECT_EQ(tensorboard_tag(metric), "policy/" + metric);
+  }
+  EXPECT_EQ(tensorboard_tag("kl_cov"), "numbers/kl_cov");
 }
 
 TEST(MetricGroups, ProgramNumbersHaveTheirOwnGroup) {

@@ -48,7 +48,7 @@ int answer_tickets(LocalCoordinator& local, int phases) {
 
 TEST(Coordinator, ServesActorsBetweenTwoCollectsOnceThereAreWeights) {
   LocalCoordinator local;
-  PromptStream stream(prompts(10), 7, true);
+  PromptStream stream({.prompts = prompts(10)}, {.seed = 7});
   local.coordinator.order(training_tickets(
       stream, {.prompts_per_step = 1, .samples_per_prompt = 2, .max_staleness = 1}, 2));
   const auto client = local.client();
@@ -71,7 +71,7 @@ TEST(Coordinator, ServesActorsBetweenTwoCollectsOnceThereAreWeights) {
 
 TEST(Coordinator, ReturnsTheGroupsOfAStepInCanonicalOrder) {
   LocalCoordinator local;
-  PromptStream stream(prompts(10), 7, true);
+  PromptStream stream({.prompts = prompts(10)}, {.seed = 7});
   const EvaluationTickets held_out(prompts(2), {.every = 1, .samples_per_prompt = 5}, 1);
   const std::jthread actor([&] { answer_tickets(local, 2); });
 
@@ -89,7 +89,7 @@ TEST(Coordinator, ReturnsTheGroupsOfAStepInCanonicalOrder) {
   EXPECT_EQ(evaluation[1].rollout.ticket.samples, 5);
   EXPECT_EQ(evaluation[1].rollout.ticket.prompt.problem, 1);
   ASSERT_EQ(groups.size(), 4u);
-  PromptStream same(prompts(10), 7, true);
+  PromptStream same({.prompts = prompts(10)}, {.seed = 7});
   const auto expected = same.next(4);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Ticket& ticket = groups[i].rollout.ticket;
@@ -103,7 +103,7 @@ TEST(Coordinator, ReturnsTheGroupsOfAStepInCanonicalOrder) {
 
 TEST(Coordinator, GivesEachOfTwoActorsItsShareEvenIfOneRequestsFirst) {
   LocalCoordinator local(2);
-  PromptStream stream(prompts(8), 7, false);
+  PromptStream stream({.prompts = prompts(8)}, {.seed = 7, .shuffle = false});
   // Actor 0 has slots for all, but answers none before actor 1 has answered its four.
   std::vector<Ticket> held;
   std::jthread first([&] { held = local.client(0)->receive({100}).tickets; });
@@ -125,7 +125,7 @@ TEST(Coordinator, GivesEachOfTwoActorsItsShareEvenIfOneRequestsFirst) {
 
 TEST(Coordinator, GivesAnActorTheTicketsThatFitItsFreeSlotsAndAtLeastOne) {
   LocalCoordinator local;
-  PromptStream stream(prompts(8), 7, false);
+  PromptStream stream({.prompts = prompts(8)}, {.seed = 7, .shuffle = false});
   std::vector<std::size_t> handed;
   const std::jthread actor([&] {
     const auto client = local.client();

@@ -83,7 +83,7 @@ class LoggedStepsTest : public testing::Test {
   }
 
   std::vector<float> learn_first() {
-    PromptStream stream(prompts(), 7, true);
+    PromptStream stream({.prompts = prompts()}, {.seed = 7});
     SampledSteps steps(stream, 3);
     return learn(steps, 0);
   }
@@ -96,7 +96,7 @@ class LoggedStepsTest : public testing::Test {
 TEST_F(LoggedStepsTest, GiveTheSameWeightsAgainWithoutGeneratingOrLogging) {
   const std::vector<float> first = learn_first();
   const StepLog log(directory_.path(), 0);
-  PromptStream stream(prompts(), 7, true);
+  PromptStream stream({.prompts = prompts()}, {.seed = 7});
   LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
   testing::internal::CaptureStderr();
   EXPECT_EQ(learn(again, 3), first);
@@ -107,24 +107,24 @@ TEST_F(LoggedStepsTest, GiveTheSameWeightsAgainWithoutGeneratingOrLogging) {
 }
 
 TEST_F(LoggedStepsTest, DropTheSameGroupsAgain) {
-  PromptStream stream(prompts(), 7, true);
+  PromptStream stream({.prompts = prompts()}, {.seed = 7});
   SampledSteps steps(stream, 3, 2);
   const std::vector<float> first = learn(steps, 0);
   const StepLog log(directory_.path(), 0);
   TicketOptions tickets = kTickets;
   tickets.dynamic_sampling.enabled = true;
-  PromptStream same(prompts(), 7, true);
+  PromptStream same({.prompts = prompts()}, {.seed = 7});
   LoggedSteps again(log, {0, 3}, {}, same, tickets, stop_, none_);
   EXPECT_EQ(learn(again, 3), first);
   EXPECT_EQ(same.state(), stream.state());
-  PromptStream fresh(prompts(), 7, true);
+  PromptStream fresh({.prompts = prompts()}, {.seed = 7});
   LoggedSteps step_1(log, {0, 3}, {}, fresh, tickets, stop_, none_);
   const auto step = step_1.receive();
   EXPECT_EQ(step->groups.size(), 4U);
   ASSERT_EQ(step->dropped.size(), 2U);
   EXPECT_EQ(step->dropped[0].rollout.ticket.group, 1);
   EXPECT_EQ(step->wanted_groups, 4);
-  PromptStream none(prompts(), 7, true);
+  PromptStream none({.prompts = prompts()}, {.seed = 7});
   LoggedSteps undynamic(log, {0, 3}, {}, none, kTickets, stop_, none_);
   EXPECT_NE(error_of([&] { undynamic.receive(); }).find("answer other prompts"), std::string::npos);
 }
@@ -132,7 +132,7 @@ TEST_F(LoggedStepsTest, DropTheSameGroupsAgain) {
 TEST_F(LoggedStepsTest, ADifferenceFromTheLogIsReportedOnce) {
   learn_first();
   const StepLog log(directory_.path(), 0);
-  PromptStream stream(prompts(), 7, true);
+  PromptStream stream({.prompts = prompts()}, {.seed = 7});
   LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
   testing::internal::CaptureStderr();
   learn(again, 3, 1e-3F);
@@ -145,7 +145,7 @@ TEST_F(LoggedStepsTest, ADifferenceFromTheLogIsReportedOnce) {
 TEST_F(LoggedStepsTest, AreRefusedIfTheDataHasOtherPrompts) {
   learn_first();
   const StepLog log(directory_.path(), 0);
-  PromptStream stream(prompts("another"), 7, true);
+  PromptStream stream({.prompts = prompts("another")}, {.seed = 7});
   LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
   EXPECT_NE(error_of([&] { again.receive(); }).find("the groups of step 1 answer other prompts"),
             std::string::npos);
@@ -154,7 +154,7 @@ TEST_F(LoggedStepsTest, AreRefusedIfTheDataHasOtherPrompts) {
 TEST_F(LoggedStepsTest, CanStopBetweenTwoSteps) {
   learn_first();
   const StepLog log(directory_.path(), 0);
-  PromptStream stream(prompts(), 7, true);
+  PromptStream stream({.prompts = prompts()}, {.seed = 7});
   int signal = 0;
   EarlyStop stop([&] { return signal; });
   LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop, none_);

@@ -52,6 +52,23 @@ TEST(DynamicSampling, SignalDependsOnAccuracyAndNotOnOtherRewards) {
   EXPECT_TRUE(has_signal(group_of(0, 3)));
 }
 
+TEST(DynamicSampling, BySpreadOfRewardAGroupOfEqualAccuracyHasSignal) {
+  EXPECT_TRUE(has_signal(group_of(0, 0), SignalOf::kReward)) << "its length rewards differ";
+  ScoredGroup equal = group_of(0, 2);
+  for (Score& score : equal.scores) score.rewards = {0.5F, -0.25F};
+  EXPECT_TRUE(has_signal(equal)) << "by accuracy";
+  EXPECT_FALSE(has_signal(equal, SignalOf::kReward));
+  equal.scores[1].rewards[0] += 1e-7F;
+  EXPECT_FALSE(has_signal(equal, SignalOf::kReward)) << "rounding is no spread";
+  std::vector<ScoredGroup> groups = groups_of({0, 4, 2});
+  groups[2] = equal;
+  groups[2].rollout.ticket.group = 2;
+  EXPECT_EQ(prompts_of_next_round(groups, 3, SignalOf::kReward), 2);
+  const SelectedGroups selected = select_groups(std::move(groups), 3, SignalOf::kReward);
+  EXPECT_EQ(numbers_of(selected.trained), (Numbers{0, 1}));
+  EXPECT_EQ(numbers_of(selected.dropped), (Numbers{2}));
+}
+
 TEST(DynamicSampling, TheSizeOfARoundFollowsFromTheShareOfGroupsWithSignal) {
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 1}), 4), 0);
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 0}), 4), 2)
@@ -107,7 +124,7 @@ class Start {
   }
 
   std::int64_t handed_out() const { return handed_; }
-  PromptStream stream{sampled_prompts(), 7, false};
+  PromptStream stream{{.prompts = sampled_prompts()}, {.seed = 7, .shuffle = false}};
 
  private:
   void answer_all(bool reversed) {

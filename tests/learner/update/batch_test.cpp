@@ -37,9 +37,25 @@ TEST(MiniBatch, KeepsGroupsTogetherAndInOrder) {
   ASSERT_EQ(batches.size(), 2U);
   EXPECT_EQ(batches[0], (std::vector<ResponseIndex>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(batches[1], (std::vector<ResponseIndex>{{2, 0}, {2, 1}}));
-  const Denominators whole = denominators({}, groups, batches[0]);
+  const std::vector<GroupAdvantages> advantages = {{{0, 0}, {}}, {{1, 0}, {}}, {{0, 0}, {}}};
+  const Denominators whole = denominators({}, groups, advantages, batches[0]);
   EXPECT_EQ(whole.sequences, 4);
   EXPECT_EQ(whole.tokens, 10);
+}
+
+TEST(MiniBatch, GroupsWithoutAdvantagesMayBeDropped) {
+  const auto groups = three_groups();
+  const auto batches = cut_mini_batches(groups, 2);
+  const std::vector<GroupAdvantages> advantages = {{{0, 0}, {}}, {{1, 0}, {}}, {{0, 0}, {}}};
+  PolicyLossOptions options;
+  options.drop_zero_advantages = true;
+  const Denominators whole = denominators(options, groups, advantages, batches[0]);
+  EXPECT_EQ(whole.sequences, 2);
+  EXPECT_EQ(whole.tokens, 6);
+  const Response& response = groups[0].rollout.responses[0];
+  EXPECT_EQ(weight_of(options, whole, response, advantages[0]), 0.0);
+  EXPECT_EQ(weight_of(options, whole, response, advantages[1]), 1.0 / (2 * 3));
+  EXPECT_EQ(denominators(options, groups, advantages, batches[1]).sequences, 0);
 }
 
 TEST(MiniBatch, SequencesHaveTheTokensOfPromptAndResponse) {

@@ -39,7 +39,7 @@ UpdateResult train(const Options& options, std::span<const ScoredGroup> groups,
   ShardedTrainer& trainer = learner.trainer;
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(trainer.weights())[i] += shift[i];
   if (!shift.empty()) trainer.gather_weights();
-  PolicyUpdater updater(options, trainer, &reference.transformer);
+  PolicyUpdater updater(options, trainer, &reference.transformer, &reference.transformer);
   std::vector<GroupAdvantages> advantages;
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
   UpdateResult result;
@@ -81,9 +81,26 @@ Options all_terms(std::int64_t mini_batch_prompts) {
   return options;
 }
 
+/// Returns options with every token rule.
+Options all_rules(std::int64_t mini_batch_prompts) {
+  Options options = all_terms(mini_batch_prompts);
+  options.seed = 3;
+  options.loss.recompute_old_log_probs = true;
+  options.loss.entropy_coefficient = 0;
+  options.loss.entropy_target = {.nats = 100, .change = 0.01};
+  options.loss.off_policy_mask.delta = 0.01;
+  options.loss.rule<DistillationOptions>() = {.coefficient = 0.1, .teacher = "initial"};
+  options.loss.rule<EntropyAdvantageOptions>().alpha = 0.4;
+  options.loss.rule<GeometricMaskOptions>() = {.low = 0.9, .high = 1.1};
+  options.loss.rule<HighEntropyOptions>().share = 0.5;
+  options.loss.rule<KlCovOptions>().share = 0.1;
+  options.loss.rule<ClipCovOptions>() = {.share = 0.2, .low = -9, .high = 9};
+  return options;
+}
+
 TEST(Update, IsBitIdenticalForAnyMicroBatchSize) {
   const auto groups = test::sampled_groups(6, 4);
-  for (Options options : {gspo(2), all_terms(3)}) {
+  for (Options options : {gspo(2), all_terms(3), all_rules(4)}) {
     options.trainer.max_micro_batch_tokens = 100000;
     const UpdateResult whole = train(options, groups);
     for (const std::int64_t tokens : {1, 30, 77}) {
@@ -120,6 +137,61 @@ void expect_bit_identical(const UpdateResult& a, const UpdateResult& b) {
   }
 }
 
+TEST(Update, TokenRulesCountTheTokensOfAllMiniBatches) {
+  const auto groups = test::sampled_groups(6, 4);
+  double tokens = 0;
+  for (const ScoredGroup& group : groups) {
+    for (const Response& response : group.rollout.responses) {
+      tokens += static_cast<double>(response.ids.size());
+    }
+  }
+  const UpdateResult with = train(all_rules(4), groups);
+  ASSERT_EQ(with.update.rule_counts.size(), 6U);
+  for (const RuleCount& rule : with.update.rule_counts) EXPECT_EQ(rule.tokens, tokens) << rule.name;
+  EXPECT_EQ(with.update.rule_counts[3].name, "high_entropy");
+  EXPECT_NEAR(with.update.rule_counts[3].selected, 0.5 * tokens, 1);
+  EXPECT_NE(with.weights, train(all_terms(4), groups).weights);
+}
+
+TEST(Update, TheEntropyTargetChangesTheCoefficientOfTheNextStep) {
+  const auto groups = test::sampled_groups(4, 3);
+  const auto alone = solo_collective();
+  Options options = gspo(2);
+  LearnerTrainer learner(options.trainer, plain_optimizer(), *alone);
+  options.loss.entropy_target = {.nats = 100, .change = 0.25};
+  PolicyUpdater updater(options, learner.trainer);
+  const std::vector<GroupAdvantages> advantages(4, {.values = {1, 0, -1}, .mass = {}});
+  const StepUpdate first = updater.run(1, groups, advantages);
+  EXPECT_EQ(first.entropy_coefficient, 0);
+  EXPECT_EQ(first.next_entropy_coefficient, 0.25);
+  EXPECT_EQ(first.mini_batches[0].stats.entropy_loss, 0);
+  updater.restore_entropy_coefficient(0.5);
+  const StepUpdate second = updater.run(2, groups, advantages);
+  EXPECT_EQ(second.entropy_coefficient, 0.5);
+  EXPECT_EQ(second.next_entropy_coefficient, 0.75);
+  EXPECT_LT(second.mini_batches[0].stats.entropy_loss, 0);
+}
+
+TEST(Update, DroppedGroupsDoNotChangeTheWeightOfOthers) {
+  const auto groups = test::sampled_groups(3, 2);
+  const auto alone = solo_collective();
+  const auto train_on = [&](std::span<const ScoredGroup> some, bool drops) {
+    Options options = all_terms(3);
+    options.loss.drop_zero_advantages = drops;
+    LearnerTrainer learner(options.trainer, plain_optimizer(), *alone);
+    LearnerPolicy reference;
+    PolicyUpdater updater(options, learner.trainer, &reference.transformer);
+    std::vector<GroupAdvantages> advantages(3, {.values = {0, 0}, .mass = {}});
+    advantages[0].values = {1, -1};
+    const StepUpdate update = updater.run(1, some, std::span(advantages).first(some.size()));
+    return std::pair(update.mini_batches[0].stats.loss, update.masked);
+  };
+  const auto dropped = train_on(groups, true);
+  EXPECT_EQ(dropped.second, 4);
+  EXPECT_NEAR(dropped.first, train_on(std::span(groups).first(1), false).first, 1e-6);
+  EXPECT_GT(std::abs(dropped.first - train_on(groups, false).first), 1e-5);
+}
+
 TEST(Update, PollsProgressBetweenMicroBatches) {
   const auto groups = test::sampled_groups(4, 2);
   for (const bool recomputes : {false, true}) {
@@ -140,7 +212,8 @@ TEST(Update, PollsProgressBetweenMicroBatches) {
 
 TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
   const auto groups = test::sampled_groups(6, 4);
-  for (Options options : {gspo(4), all_terms(4)}) {  // the second mini-batch has 8 sequences
+  for (Options options :
+       {gspo(4), all_terms(4), all_rules(4)}) {  // the second mini-batch has 8 sequences
     for (const std::int64_t shard_count : {8, 11}) {
       options.trainer.gradient_shards = shard_count;
       const UpdateResult alone = train(options, groups);
@@ -156,9 +229,10 @@ TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
 TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
   const auto groups = test::sampled_groups(6, 4);
   const auto alone = solo_collective();
-  for (Options options : {gspo(4), all_terms(4)}) {
+  for (Options options : {gspo(4), all_terms(4), all_rules(4)}) {
     for (const bool recomputes : {false, true}) {
       options.loss.recompute_old_log_probs = recomputes;
+      if (!recomputes) options.loss.rule<GeometricMaskOptions>() = {};  // it compares the two
       const UpdateResult one = train(options, groups);
       for (const int threads : {2, 3, 5, 12}) {
         expect_bit_identical(train(options, groups, *alone, {}, threads), one);
@@ -312,6 +386,23 @@ TEST(Update, AKlTermRequiresAReferencePolicy) {
   const auto alone = solo_collective();
   LearnerTrainer learner({}, {}, *alone);
   EXPECT_THROW(PolicyUpdater(all_terms(2), learner.trainer), Error);
+}
+
+TEST(Update, DistillationRequiresATeacher) {
+  const auto alone = solo_collective();
+  LearnerTrainer learner({}, {}, *alone);
+  Options options = gspo(2);
+  options.loss.rule<DistillationOptions>() = {.coefficient = 1, .teacher = "initial"};
+  EXPECT_THROW(PolicyUpdater(options, learner.trainer), Error);
+}
+
+TEST(Update, DistillationAloneLeavesThePolicyThatIsItsOwnTeacher) {
+  const auto groups = test::sampled_groups(2, 3);
+  Options options = gspo(2);
+  options.loss.rule<DistillationOptions>() = {
+      .coefficient = 1, .teacher = "initial", .with_rewards = false};
+  const UpdateResult result = train(options, groups);
+  for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
 }
 
 TEST(Update, RejectsGroupsWithoutAdvantages) {

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from .model import read_tensors
-from .step import directory_after, moments_after
+from .step import directory_after, entropy_coefficient_after, moments_after
 
 COLUMN_TOLERANCES = {"distinct_ngrams": 0, "ngrams": 0, "largest_repeat": 0, "behavior_log_prob": 5e-5, "learner_log_prob": 5e-5}
 TOLERANCE = 1e-5  # of other columns, all about 1 or less
@@ -56,6 +56,7 @@ def errors_of(step):
         errors[name] = np.abs(logged_column(step, name) - values).max() / tolerance
     for name, value in step.metrics.items():
         errors[f"metric {name}"] = abs(logged_metric(step, name) - value) / (METRIC_TOLERANCE * (1 + abs(value)))
+    errors["next entropy coefficient"] = abs(entropy_coefficient_after(step.run, step.number) - step.next_entropy_coefficient) / 1e-12
     return {name: float(np.nan_to_num(error, nan=np.inf)) for name, error in errors.items()}
 
 

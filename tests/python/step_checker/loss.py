@@ -1,10 +1,12 @@
 """The loss of a mini-batch. GRPO: arXiv:2402.03300; clip-higher, token-mean: arXiv:2503.14476; GSPO: arXiv:2507.18071;
-dual clip: arXiv:1912.09729; estimators of KL: joschu.net/blog/kl-approx.html and DeepSeek-V3.2, arXiv:2512.02556; truncated
+dual clip: arXiv:1912.09729; off-policy sequence mask: arXiv:2512.02556; IcePop: arXiv:2510.18855; estimators of KL: joschu.net/blog/kl-approx.html and DeepSeek-V3.2, arXiv:2512.02556; truncated
 importance sampling: fengyao.notion.site/off-policy-rl. Tensors are [N, T] with 0 beyond a response."""
 import math
 from typing import NamedTuple
 
 import torch
+
+from .token_rules import token_terms
 
 LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token", "sapo": "token", "gmpo": "sequence",
           "vespo": "token", "dppo": "token"}
@@ -14,12 +16,15 @@ LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
 
 
 class LogProbs(NamedTuple):
-    """Log-probs of the tokens under the policy that is trained, that before the step, the sampler and the start model."""
+    """Log-probs of the tokens under the policy that is trained, that before the step, the sampler and the start model, entropies before
+    the step, and log-probs of the teacher of distillation."""
 
     policy: torch.Tensor
     old: torch.Tensor
     behavior: torch.Tensor
     reference: torch.Tensor
+    entropies: torch.Tensor
+    teacher: torch.Tensor
 
 
 def ratio_level(settings):
@@ -89,7 +94,7 @@ def vespo_losses(settings, log_probs, advantages, mask):
     """VESPO, arXiv:2602.10693. Its weight includes the TIS weights."""
     keys, log_w = settings["vespo"], ((log_probs.policy - log_probs.old) * mask).sum(1, keepdim=True)
     if settings["tis_cap"]:
-        weights, _ = sampling_weights(settings, log_probs)
+        weights, _, _ = sampling_weights(settings, log_probs)
         joint = settings["tis_level"] == "sequence"
         log_w = log_w + (weights[:, :1].log() if joint else torch.where(mask, weights, 1.0).log().sum(1, keepdim=True))
     log_w = log_w.detach().clamp(math.log(1e-8), 20)
@@ -120,13 +125,20 @@ def surrogate_losses(settings, log_probs, ratios, advantages, mask):
 
 
 def sampling_weights(settings, log_probs):
-    """Returns the weights of truncated importance sampling, and which of them are above the cap."""
-    cap, log_weights = settings["tis_cap"], log_probs.old - log_probs.behavior
+    """Returns the weights of truncated importance sampling, and which of them are above the cap and below the floor."""
+    cap, floor, log_weights = settings["tis_cap"], settings["tis_floor"], log_probs.old - log_probs.behavior
     if settings["tis_level"] == "sequence":
         log_weights = log_weights.sum(1, keepdim=True).expand_as(log_weights)
     weights = log_weights.exp()
-    beyond = weights > cap
-    return torch.where(beyond, cap if settings["tis_beyond"] == "truncate" else 0.0, weights), beyond
+    beyond, below, masks = weights > cap, weights < floor, settings["tis_beyond"] == "mask"
+    weights = torch.where(beyond, 0.0 if masks else cap, torch.where(below, 0.0 if masks else floor, weights))
+    return weights, beyond, below
+
+
+def off_policy_masked(settings, log_probs, advantages, mask):
+    """Returns which responses have a negative advantage and a policy far from the sampler."""
+    distance = (log_probs.behavior - log_probs.policy.detach()).sum(1, keepdim=True) / mask.sum(1, keepdim=True)
+    return ((advantages < 0) & (distance > settings["off_policy_mask"]["delta"])).expand(mask.shape)
 
 
 def kl_estimates(settings, log_probs):
@@ -136,15 +148,24 @@ def kl_estimates(settings, log_probs):
     return estimates[settings["kl_estimator"]]
 
 
-def loss_parts(settings, log_probs, entropies, advantages, mask):
-    """Returns the parts of the loss, and metrics of the mini-batch."""
-    weights, ratios = token_weights(settings, mask), importance_ratios(settings, log_probs, mask)
-    losses, clipped = surrogate_losses(settings, log_probs, ratios, advantages, mask)
-    metrics = token_metrics(ratios.detach(), clipped, entropies.detach(), mask)
+def loss_parts(settings, log_probs, entropies, advantages, mask, counted, draws):
+    """Returns the parts of the loss, and metrics of the mini-batch. `counted` says which responses, [N], have a loss."""
+    weights, ratios = torch.zeros(mask.shape, dtype=torch.float64), importance_ratios(settings, log_probs, mask)
+    weights[counted] = token_weights(settings, mask[counted]).double()
+    terms, rule_metrics = token_terms(settings, log_probs, advantages, mask & counted[:, None], draws)
+    losses, clipped = surrogate_losses(settings, log_probs, ratios, terms.advantages, mask)
+    losses = terms.factors * losses + terms.divergences * (log_probs.policy - log_probs.old).abs()
+    metrics = {**token_metrics(ratios.detach(), clipped, entropies.detach(), mask), **rule_metrics}
+    if settings["off_policy_mask"]["delta"]:
+        masked = off_policy_masked(settings, log_probs, advantages, mask)
+        losses = torch.where(masked, 0.0, losses)
+        metrics.update(off_policy_mask_share=masked[mask].double().mean().item(),
+                       clip_fraction=(clipped & ~masked)[mask].double().mean().item())
     if settings["tis_cap"]:
-        sampling, beyond = sampling_weights(settings, log_probs)
+        sampling, beyond, below = sampling_weights(settings, log_probs)
         losses = losses * sampling if settings["algorithm"] != "vespo" else losses
-        metrics.update(tis_weight_mean=sampling[mask].mean().item(), tis_truncated_share=beyond[mask].double().mean().item())
+        metrics.update(tis_weight_mean=sampling[mask].mean().item(), tis_truncated_share=beyond[mask].double().mean().item(),
+                       tis_below_share=below[mask].double().mean().item())
     parts = {"policy_loss": (weights * losses).sum()}
     if settings["kl_coefficient"]:
         parts["kl_loss"] = settings["kl_coefficient"] * (weights * kl_estimates(settings, log_probs)).sum()

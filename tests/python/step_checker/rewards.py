@@ -56,10 +56,26 @@ def cosine_term(settings, is_right, length, limit):
     return end + (begin - end) * (1 + np.cos(np.pi * min(length / limit, 1))) / 2 - is_right
 
 
+def kimi_term(settings, is_right, length, lengths):
+    """The length reward of Kimi k1.5, arXiv:2501.12599, section 2.3.3."""
+    if min(lengths) == max(lengths):
+        return 0.0
+    gain = 0.5 - (length - min(lengths)) / (max(lengths) - min(lengths))
+    return settings["weight"] * (gain if is_right else min(gain, 0))
+
+
+def l1_term(settings, is_right, length):
+    """L1, arXiv:2503.04697, equations 1 and 2; max as the difference from the accuracy."""
+    distance = settings["target_tokens"] - length
+    if settings["form"] == "exact":
+        return -settings["alpha"] * abs(distance)
+    return is_right * (np.clip(settings["alpha"] * distance + settings["offset"], 0, 1) - 1)
+
+
 def reward_terms(config, is_right, length, reference_length, counts, group):
-    """Returns the terms of a response by name; a term that is off is 0. `group`: its group's accuracy and mean length."""
-    reward, limit, (accuracy, mean_length) = config["reward"], config["rollout"]["max_response_tokens"], group
-    on = {name: reward[name]["enabled"] for name in ("length", "redundancy", "coverage_bonus", "overlong", "gr3", "cosine")}
+    """Returns the terms of a response by name; a term that is off is 0. `group`: its group's accuracy and lengths."""
+    reward, limit, (accuracy, lengths) = config["reward"], config["rollout"]["max_response_tokens"], group
+    on = {name: reward[name]["enabled"] for name in ("length", "redundancy", "coverage_bonus", "overlong", "gr3", "cosine", "kimi", "l1")}
     for name in ("length", "redundancy"):
         on[name] = on[name] and applies(reward[name], is_right, accuracy)
     terms = {"accuracy": float(is_right),
@@ -68,9 +84,13 @@ def reward_terms(config, is_right, length, reference_length, counts, group):
              "coverage_bonus": on["coverage_bonus"] and bonus_term(reward["coverage_bonus"], is_right, counts),
              "overlong": on["overlong"] and overlong_term(reward["overlong"], length, limit)}
     if on["gr3"]:
-        terms["gr3"] = gr3_term(reward["gr3"], float(is_right), length, mean_length)
+        terms["gr3"] = gr3_term(reward["gr3"], float(is_right), length, np.mean(lengths))
     if on["cosine"]:
         terms["cosine"] = cosine_term(reward["cosine"], is_right, length, limit)
+    if on["kimi"]:
+        terms["kimi"] = kimi_term(reward["kimi"], is_right, length, lengths)
+    if on["l1"]:
+        terms["l1"] = l1_term(reward["l1"], float(is_right), length)
     return terms
 
 

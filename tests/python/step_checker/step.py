@@ -1,4 +1,7 @@
 """One training step, from the responses in the log to the new weights."""
+import json
+from pathlib import Path
+
 import numpy as np
 import torch
 
@@ -7,7 +10,7 @@ from .batch import Batch
 from .model import Model, read_tensors
 
 TRAIN = 0  # the purpose of a response
-OVER_TOKENS = ("clip_fraction", "importance_ratio_mean", "tis_weight_mean", "tis_truncated_share")  # means over tokens
+OVER_TOKENS = ("clip_fraction", "importance_ratio_mean", "tis_weight_mean")  # means over tokens, as all shares
 
 
 def directory_after(run, step):
@@ -22,6 +25,11 @@ def moments_after(run, step, weights):
     tensors = read_tensors(directory_after(run, step), "optimizer")
     return {name: tuple(tensors[f"{moment}_moment.{name}"].reshape(weight.shape) for moment in ("first", "second"))
             for name, weight in weights.items()}
+
+
+def entropy_coefficient_after(run, step):
+    """Returns the coefficient of the next step's entropy term that the checkpoint holds, 0 at the start."""
+    return json.loads((directory_after(run, step) / "trainer_state.json").read_text()).get("entropy_coefficient", 0) if step else 0
 
 
 def sampler(run, config, step):
@@ -50,6 +58,7 @@ class Step:
         self.rows, self.tokens = rows, run.tokens(rows)
         batches = (samples["mini_batch"].max() + 1) * self.config["update"]["epochs"]
         self.columns, self.metrics, self.updates = {}, {}, (number - 1) * batches
+        self.next_entropy_coefficient = 0
         self._score()
         self._train()
 
@@ -66,7 +75,7 @@ class Step:
         is_right = self.samples["verdict"] == rewards.EQUAL
         lengths = [len(row.ids) for row in self.tokens]
         groups = self.samples["group"]
-        of_group = [(is_right[groups == group].mean(), np.mean(np.array(lengths)[groups == group])) for group in groups]
+        of_group = [(is_right[groups == group].mean(), np.array(lengths)[groups == group]) for group in groups]
         scored = [rewards.reward_terms(self.config, *response)
                   for response in zip(is_right, lengths, self.samples["reference_length"], counts, of_group)]
         terms = {name: np.array([float(row[name]) for row in scored]) for name in scored[0]}
@@ -95,6 +104,7 @@ class Step:
         self.model = Model(directory_after(self.run, self.number - 1))
         self.moments = moments_after(self.run, self.number - 1, self.model.weights)
         batches = [MiniBatch(self, number) for number in range(self.samples["mini_batch"].max() + 1)]
+        self._aim_at_entropy(batches)
         updates = [self._update(batch) for _ in range(self.config["update"]["epochs"]) for batch in batches]
         self.rates = [update["learning_rate"] for update in updates]
         self.weights = {name: weight.detach() for name, weight in self.model.weights.items()}
@@ -103,6 +113,19 @@ class Step:
                                                   weights=[update["tokens"] for update in updates[:len(batches)]])
         for name in batches[0].columns:
             self.columns[name] = self._in_canonical_order(name, batches)
+
+    def _aim_at_entropy(self, batches):
+        """Skywork-OR1, arXiv:2505.22312: sets the coefficient of the entropy term."""
+        target = self.config["policy_loss"]["entropy_target"]
+        if not target["nats"]:
+            return
+        entropy = np.concatenate([batch.entropies[batch.batch.mask & batch.counted[:, None]] for batch in batches]).mean()
+        is_low, coefficient = entropy <= target["nats"], entropy_coefficient_after(self.run, self.number - 1)
+        next_one = coefficient + target["change"] if is_low else max(0, coefficient - target["change"])
+        self.next_entropy_coefficient = next_one
+        for batch in batches:
+            batch.settings = {**batch.settings, "entropy_coefficient": coefficient if is_low else 0}
+        self.metrics["entropy_coefficient"] = coefficient if is_low else 0
 
     def _in_canonical_order(self, name, batches):
         by_row = {row: value for batch in batches for row, value in zip(batch.places, batch.columns[name])}
@@ -130,7 +153,8 @@ def step_metrics(updates):
         return np.average([update[name] for update in updates], **weights)
     by_tokens = {"weights": [update["tokens"] for update in updates]}
     found = {name: mean(name) for name in updates[0] if name.endswith("loss") or name == "grad_norm"}
-    found.update((name, mean(name, **by_tokens)) for name in updates[0] if name in OVER_TOKENS)
+    found.update((name, mean(name, **by_tokens)) for name in updates[0]
+                 if name in OVER_TOKENS or name.endswith("_share"))
     found["importance_ratio_min"] = min(update["importance_ratio_min"] for update in updates)
     found["importance_ratio_max"] = max(update["importance_ratio_max"] for update in updates)
     found["grad_norm_max"] = max(update["grad_norm"] for update in updates)
@@ -143,13 +167,24 @@ class MiniBatch:
 
     def __init__(self, step, number):
         self.settings, self.temperature = step.config["policy_loss"], step.config["rollout"]["temperature"]
+        self.draws = {"seed": step.config["run"]["seed"], "step": step.number, "mini_batch": number}
         self.places = np.flatnonzero(step.samples["mini_batch"] == number)
         self.batch = Batch([step.tokens[place] for place in self.places])
         self.advantages = torch.tensor(step.columns["advantage"][self.places])[:, None]
+        self.counted = torch.tensor(self._counted(step))
         self.behavior = self._behavior_log_probs(step)
-        self.old = self._log_probs(step.model) if self.settings["recompute_old_log_probs"] else self.behavior
+        start, self.entropies = self._pass(step.model)
+        self.old = start if self.settings["recompute_old_log_probs"] else self.behavior
         self.reference = self._log_probs(Model(step.run.start_model))
+        teacher = self.settings["distillation"]["teacher"]
+        self.teacher = self._log_probs(Model(Path(teacher))) if teacher else self.reference
         self.columns = {}
+
+    def _counted(self, step):
+        """Returns which responses have a loss: all, or those of groups with an advantage."""
+        groups, has_advantage = step.samples["group"], step.columns["advantage"] != 0
+        with_advantage = np.unique(groups[has_advantage])
+        return np.isin(groups[self.places], with_advantage) | (not self.settings["drop_zero_advantages"])
 
     def _behavior_log_probs(self, step):
         versions = step.samples["policy_version"][self.places]
@@ -158,15 +193,19 @@ class MiniBatch:
             found[versions == version] = self._log_probs(sampler(step.run, step.config, version))[versions == version]
         return found
 
-    def _log_probs(self, model):
+    def _pass(self, model):
         with torch.no_grad():
-            return model.log_probs(self.batch, self.temperature)[0]
+            return model.log_probs(self.batch, self.temperature)
+
+    def _log_probs(self, model):
+        return self._pass(model)[0]
 
     def gradient(self, model):
         """Leaves the gradient of the loss in the weights. Returns metrics."""
         policy, entropies = model.log_probs(self.batch, self.temperature)
-        log_probs = loss.LogProbs(policy, self.old, self.behavior, self.reference)
-        parts, metrics = loss.loss_parts(self.settings, log_probs, entropies, self.advantages, self.batch.mask)
+        log_probs = loss.LogProbs(policy, self.old, self.behavior, self.reference, self.entropies, self.teacher)
+        parts, metrics = loss.loss_parts(self.settings, log_probs, entropies, self.advantages, self.batch.mask,
+                                         self.counted, self.draws)
         total = sum(parts.values())
         total.backward()
         self.columns = self.columns or self._first_pass(log_probs)

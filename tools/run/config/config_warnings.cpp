@@ -1,5 +1,7 @@
 #include "tools/run/config/config_warnings.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -50,16 +52,16 @@ void check_evaluation_rows(const TrainConfig& config, std::span<const Prompt> tr
   warnings.push_back(
       fmt::format("data.evaluation_file: {} of {} evaluation prompts are training prompts, so "
                   "evaluations also measure what was memorized; remove them from {}",
-                  common, evaluation.size(), config.data.train_file));
+                  common, evaluation.size(), fmt::join(config.data.train_file, ", ")));
 }
 
 void check_data(const TrainConfig& config, std::span<const Prompt> training,
                 std::vector<std::string>& warnings) {
   if (std::ssize(training) < config.tickets.prompts_per_step) {
-    warnings.push_back(
-        fmt::format("{} has {} prompts, fewer than rollout.prompts_per_step {}: a step repeats "
-                    "prompts, each as a group of its own; is it the file that you meant?",
-                    config.data.train_file, training.size(), config.tickets.prompts_per_step));
+    warnings.push_back(fmt::format(
+        "{} has {} prompts, fewer than rollout.prompts_per_step {}: a step repeats "
+        "prompts, each as a group of its own; is it the file that you meant?",
+        fmt::join(config.data.train_file, ", "), training.size(), config.tickets.prompts_per_step));
   }
   std::set<std::string_view> distinct;
   for (const Prompt& prompt : training) distinct.insert(prompt.text);
@@ -67,7 +69,7 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
     warnings.push_back(
         fmt::format("{} has {} prompts, of which only {} differ; is it the file that "
                     "you meant?",
-                    config.data.train_file, training.size(), distinct.size()));
+                    fmt::join(config.data.train_file, ", "), training.size(), distinct.size()));
   }
 }
 
@@ -184,6 +186,9 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   const PolicyLossOptions& loss = config.policy_loss;
   std::string text = departure(loss);
   if (!text.empty()) warnings.push_back(std::move(text));
+  for (std::string& each : departures(config.policy_loss, chosen_surrogate(config.policy_loss))) {
+    warnings.push_back(std::move(each));
+  }
   if (loss.recompute_old_log_probs && chosen_surrogate(loss).bounds_change_from_sampler) {
     warnings.push_back(fmt::format(
         "policy_loss.recompute_old_log_probs is true, but the bounds of {} are around the "

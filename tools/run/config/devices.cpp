@@ -31,6 +31,10 @@ std::unique_ptr<Operators> make_gpu_operators(std::string name, int local_gpu) {
 
 }  // namespace
 
+int shared_gpus(const ModelOptions& options) {
+  return options.device.find(':') == std::string::npos ? usable_gpus() : 1;
+}
+
 bool can_share_weights(const ModelOptions& options) {
   return options.device == "cpu" || options.device == "cpu-bf16";
 }

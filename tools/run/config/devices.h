@@ -25,6 +25,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 /// of its host. Reward workers use no GPU.
 int local_gpu_index(const RoleLayout& layout, int rank);
 
+/// Returns how many GPUs of this host the ranks share: all that CUDA lets this process use, or the
+/// one that options.device names.
+int shared_gpus(const ModelOptions& options);
+
 /// Returns whether operators of this device can keep their weights in memory shared between
 /// processes.
 bool can_share_weights(const ModelOptions& options);

@@ -86,6 +86,12 @@ std::int64_t MemoryPlan::bytes() const {
                          [](std::int64_t sum, const MemoryPart& part) { return sum + part.bytes; });
 }
 
+std::int64_t MemoryPlan::device_bytes() const {
+  std::int64_t sum = 0;
+  for (const MemoryPart& part : parts) sum += part.on_host ? 0 : part.bytes;
+  return sum;
+}
+
 std::string memory_text(MemoryPlan plan) {
   const std::int64_t all = plan.bytes();
   const bool is_large = all >= std::int64_t{1} << 30;
@@ -102,20 +108,27 @@ std::string memory_text(MemoryPlan plan) {
   return text + plan.note;
 }
 
+std::int64_t packed_bytes(const ModelConfig& model, const ComputeDTypes& dtypes) {
+  return elements_of(model).packed * dtype_bytes(dtypes.packed);
+}
+
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes) {
   const Elements elements = elements_of(model);
-  const std::int64_t packed = elements.packed * dtype_bytes(dtypes.packed);
   const std::int64_t gradients = values_held(
       sizes.gradient_shards, gradient_shards_of_learner(sizes.gradient_shards, 0, sizes.learners));
   MemoryPlan plan;
   plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
                 {"gradients", gradients * elements.flat * kFloat},
                 {"moments", 2 * longest_optimizer_shard(elements.flat, sizes.learners) * kFloat}};
-  if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
+  if (sizes.has_reference) {
+    plan.parts.push_back({"reference policy", packed_bytes(model, dtypes)});
+  }
+  if (sizes.teacher_bytes > 0) plan.parts.push_back({"teacher", sizes.teacher_bytes});
   if (sizes.copies_checkpoints) {
-    plan.parts.push_back(
-        {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
+    plan.parts.push_back({.what = "copy for checkpoints",
+                          .bytes = largest_part(parameter_layout(model), sizes.learners) * kFloat,
+                          .on_host = true});
   }
   add_micro_batch(model, dtypes.activations, sizes, plan);
   return plan;

@@ -15,25 +15,32 @@ namespace lie {
 struct MemoryPart {
   std::string what;
   std::int64_t bytes = 0;
+  bool on_host = false;  // also if the operators compute on a GPU
 };
 
-/// Memory of one process in one role. On a GPU it is device memory, except the copy for
-/// checkpoints. It excludes code, data and the libraries' own memory, about 100 MiB.
+/// Memory of one process in one role. On a GPU it is device memory, except parts on the host. It
+/// excludes code, data and the libraries' own memory, about 100 MiB.
 struct MemoryPlan {
   std::vector<MemoryPart> parts;
   std::string note = {};  // what more memory would save
   std::int64_t bytes() const;
+  /// Returns the bytes of the parts that are on a GPU if the operators compute on one.
+  std::int64_t device_bytes() const;
 };
 
 /// Returns "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest parts first, without parts
 /// below 1 %, followed by the note.
 std::string memory_text(MemoryPlan plan);
 
+/// Returns the bytes of the packed weights of a model that never changes.
+std::int64_t packed_bytes(const ModelConfig& model, const ComputeDTypes& dtypes);
+
 /// Sizes besides the model that determine a learner's memory.
 struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest micro-batch
   std::int64_t activation_bytes = 0;    // limit for saved activations; 0: chosen by Transformer
   bool has_reference = false;           // for a KL term
+  std::int64_t teacher_bytes = 0;       // packed weights of a teacher; 0: none
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t gradient_shards = 1;     // update.gradient_shards
   int learners = 1;                     // they divide shards, master weights and moments

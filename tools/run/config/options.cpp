@@ -8,6 +8,15 @@ void describe(FieldList& fields, DirectoryOptions& options) {
               .unit = "directory"});
 }
 
+void add_collective_time_limit(FieldList& fields, double& minutes) {
+  fields.add("collective_time_limit_minutes", minutes,
+             {.help = "A collective over NCCL that is not complete within this time ends the run "
+                      "with an error that names operation, rank and host: a GPU or a link hangs. "
+                      "It decides no result. 0: no limit.",
+              .unit = "minutes",
+              .min = 0});
+}
+
 void describe(FieldList& fields, RunOptions& options) {
   fields.add("directory", options.directory,
              {.help = "The run directory for config, metrics, trajectories and checkpoints. A run "
@@ -44,6 +53,7 @@ void describe(FieldList& fields, RunOptions& options) {
                "command resumes it. 0: only the limit of the Slurm job applies.",
        .unit = "minutes",
        .min = 0});
+  add_collective_time_limit(fields, options.collective_time_limit_minutes);
   fields.add(
       "schedule", options.schedule,
       {{"free", ScheduleMode::kFree}, {"recorded", ScheduleMode::kRecorded}},

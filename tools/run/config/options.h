@@ -36,12 +36,16 @@ struct RunOptions {
   std::int64_t epochs = 0;  // 0: steps counts
   std::string stop_when;    // a MetricCondition; empty: none
   Resume resume = Resume::kAuto;
-  double time_limit_minutes = 0;  // 0: none
+  double time_limit_minutes = 0;              // 0: none
+  double collective_time_limit_minutes = 10;  // see Job::limit_collectives()
   ScheduleMode schedule = ScheduleMode::kFree;
   std::string follow_schedule;  // a file; empty: none
   ReplayOptions replay;
 };
 void describe(FieldList& fields, RunOptions& options);
+
+/// Adds the field of the limit of Job::limit_collectives().
+void add_collective_time_limit(FieldList& fields, double& minutes);
 
 struct ModelOptions {
   std::string path;

@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 
-#include "model/cuda/operators.h"
+#include "model/config/model_config.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {
@@ -23,12 +24,10 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 
 /// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
 /// If an actor cannot open the learner's weights after all, a log line says so.
-bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
+bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int gpus) {
   if (!allows_shared_policy(config)) return false;
   if (layout.places.size() == 1) return true;
-  const std::string& device = config.model.device;
-  const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
-  if (!device.starts_with("cuda") || gpus == 0) return false;
+  if (!config.model.device.starts_with("cuda") || gpus == 0) return false;
   const auto gpu = [&](int rank) {
     return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
                      local_gpu_index(layout, rank) % gpus);
@@ -42,11 +41,14 @@ bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
 }  // namespace
 
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout,
+                                        int gpus) {
+  const std::string teacher = teacher_of(config.policy_loss);
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .activation_bytes = config.trainer.activation_mebibytes << 20,
       .has_reference = config.policy_loss.kl_coefficient > 0,
+      .teacher_bytes = teacher.empty() ? 0 : packed_bytes(load_model_config(teacher), dtypes),
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .gradient_shards = config.trainer.gradient_shards,
       .learners = static_cast<int>(layout.learners.size())};
@@ -54,7 +56,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   if (layout.actors.empty()) return roles;
   MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  if (all_share_policy(config, layout)) actor.parts.front().bytes = 0;
+  if (all_share_policy(config, layout, gpus)) actor.parts.front().bytes = 0;
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;

@@ -2,6 +2,8 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/rollout/prompt_stream.h"
+#include "common/text/counted.h"
 #include "learner/record/metric_condition.h"
 
 namespace lie {
@@ -60,6 +62,25 @@ void check_length(const TrainConfig& config) {
   }
 }
 
+void check_prompt_order(const DataOptions& data) {
+  if (!data.train_weights.empty()) {
+    if (data.train_weights.size() != data.train_file.size()) {
+      fail("data.train_weights has {} for {}; give one weight for each file of data.train_file",
+           counted(std::ssize(data.train_weights), "weight"),
+           counted(std::ssize(data.train_file), "file"));
+    }
+    if (!data.shuffle) {
+      fail("data.train_weights mixes the files within a pass, which needs data.shuffle: true");
+    }
+  }
+  if (data.accuracy_bands.empty() != data.accuracy_field.empty()) {
+    fail("{} is set but {} is not: a curriculum needs both",
+         data.accuracy_bands.empty() ? "data.accuracy_field" : "data.accuracy_bands",
+         data.accuracy_bands.empty() ? "data.accuracy_bands" : "data.accuracy_field");
+  }
+  for (const std::string& text : data.accuracy_bands) parse_band(text, "data.accuracy_bands");
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty())
     fail("run.directory is not set: name the directory for the run");
@@ -76,6 +97,7 @@ void check(const TrainConfig& config) {
         config.evaluation.every);
   }
   check_length(config);
+  check_prompt_order(config.data);
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);

@@ -25,6 +25,34 @@ std::string source_of_file(std::span<const std::string> files, const std::string
   return std::ranges::count(files, name, name_of) > 1 ? file : name;
 }
 
+/// Numbers the rows of several files one after another, so that no two prompts have the same
+/// Prompt::problem, and gives rows without a data source of their own the name of their file.
+class NumberedRows {
+ public:
+  explicit NumberedRows(std::span<const std::string> files) : files_(files) {}
+
+  /// Numbers the next file's rows.
+  void number(const std::string& file, Dataset& dataset) {
+    const std::string name = files_.size() > 1 ? source_of_file(files_, file) : "";
+    for (Prompt& prompt : dataset.prompts) {
+      prompt.problem += rows_;
+      if (prompt.data_source.empty() || earlier_.contains(prompt.data_source)) {
+        prompt.data_source = name;
+      }
+    }
+    rows_ += dataset.rows;
+  }
+  /// Notes the sources of the file's prompts that are used. Rows of later files do not share them.
+  void taken(std::span<const Prompt> prompts) {
+    for (const Prompt& prompt : prompts) earlier_.insert(prompt.data_source);
+  }
+
+ private:
+  std::span<const std::string> files_;
+  std::set<std::string> earlier_;  // data sources of the previous files
+  std::int64_t rows_ = 0;          // rows of the previous files
+};
+
 /// Counts prompts whose messages hold special tokens of the model. The tokenizer reads those as
 /// such, so that a row can end a turn or begin another.
 class SpecialTokenSearch {
@@ -160,23 +188,35 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   return dataset;
 }
 
+TrainingPrompts read_training_prompts(const DataOptions& options,
+                                      const std::filesystem::path& model_directory,
+                                      const Log* log) {
+  TrainingPrompts training;
+  NumberedRows rows(options.train_file);
+  RowOptions reading = options;
+  reading.read_accuracy = options.accuracy_field;
+  for (const std::string& file : options.train_file) {
+    Dataset dataset = log != nullptr ? read_run_prompts(file, reading, model_directory, *log)
+                                     : read_run_prompts(file, reading, model_directory);
+    rows.number(file, dataset);
+    rows.taken(dataset.prompts);
+    training.file_sizes.push_back(std::ssize(dataset.prompts));
+    std::ranges::move(dataset.prompts, std::back_inserter(training.prompts));
+    std::ranges::move(dataset.accuracies, std::back_inserter(training.accuracies));
+  }
+  return training;
+}
+
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
                                             const Log& log, std::span<const std::string> sources) {
   std::vector<Prompt> prompts;
-  std::set<std::string> earlier;  // data sources of the previous files
-  std::set<std::string> all;      // data sources of all rows
-  std::int64_t rows = 0;          // rows of the previous files
+  std::set<std::string> all;  // data sources of all rows
+  NumberedRows rows(files);
   for (const std::string& file : files) {
     Dataset dataset = read_run_prompts(file, options, model_directory, log);
-    const std::string name = files.size() > 1 ? source_of_file(files, file) : "";
-    for (Prompt& prompt : dataset.prompts) {
-      prompt.problem += rows;
-      if (prompt.data_source.empty() || earlier.contains(prompt.data_source)) {
-        prompt.data_source = name;
-      }
-    }
+    rows.number(file, dataset);
     for (const Prompt& prompt : dataset.prompts) all.insert(prompt.data_source);
     std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
       return !sources.empty() && std::ranges::find(sources, prompt.data_source) == sources.end();
@@ -184,11 +224,8 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
     if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {
       dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
     }
-    for (Prompt& prompt : dataset.prompts) {
-      earlier.insert(prompt.data_source);
-      prompts.push_back(std::move(prompt));
-    }
-    rows += dataset.rows;
+    rows.taken(dataset.prompts);
+    std::ranges::move(dataset.prompts, std::back_inserter(prompts));
   }
   for (const std::string& source : sources) {
     if (all.contains(source)) continue;

@@ -9,6 +9,7 @@
 
 #include "common/dataset/dataset.h"
 #include "common/process/log.h"
+#include "common/rollout/prompt_stream.h"
 
 namespace lie {
 
@@ -25,6 +26,11 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
 /// Reads `file` likewise, and warns on `log` of skipped rows and of all remarks.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log);
+
+/// Returns the prompts of data.train_file. Rows are numbered and named across the files as those of
+/// read_evaluation_prompts(). Warns on `log`, unless it is null, as read_run_prompts() does.
+TrainingPrompts read_training_prompts(const DataOptions& options,
+                                      const std::filesystem::path& model_directory, const Log* log);
 
 /// Returns the prompts of all files, the first `prompts_of_file` of each (0: all). Rows are
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are

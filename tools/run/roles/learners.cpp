@@ -46,10 +46,15 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
           .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
     }
   }
+  if (const std::string directory = teacher_of(config.policy_loss); !directory.empty()) {
+    teacher.emplace(Transformer::fixed(directory, *operators));
+  }
   updater = std::make_unique<PolicyUpdater>(
-      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
-      trainer, reference ? &*reference : nullptr);
+      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature,
+                    static_cast<std::uint64_t>(config.run.seed)},
+      trainer, reference ? &*reference : nullptr, teacher ? &*teacher : nullptr);
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
+  updater->restore_entropy_coefficient(saved.entropy_coefficient);
 }
 
 std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
@@ -85,10 +90,10 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
 }
 
 /// Returns the prompt stream of the run, restored from the checkpoint.
-PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+PromptStream prompt_stream(TrainingPrompts prompts, const TrainConfig& config,
                            const TrainerState& saved) {
-  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
-                      config.data.shuffle);
+  PromptStream stream(std::move(prompts),
+                      prompt_order(config.data, static_cast<std::uint64_t>(config.run.seed)));
   stream.restore(saved.prompt_stream);
   return stream;
 }
@@ -133,7 +138,7 @@ CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& star
 }
 
 Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
-                   std::vector<Prompt> training_prompts, const LearnerTransport& transport,
+                   TrainingPrompts training_prompts, const LearnerTransport& transport,
                    EarlyStop& stop)
     : config(run_config),
       start(run_start),

@@ -35,6 +35,7 @@ struct LearnerState {
   std::unique_ptr<Collective> learners;  // reaches the operators' memory
   ShardedTrainer trainer;                // policy, master weights and optimizer
   std::optional<Transformer> reference;  // the initial policy, if the loss has a KL term
+  std::optional<Transformer> teacher;    // of distillation
   std::unique_ptr<PolicyUpdater> updater;
   TrainerState saved;  // of the checkpoint; the default at the start of a run
 
@@ -63,8 +64,7 @@ struct Learner0 {
 
   /// Keeps references to config, start, transport and stop.
   Learner0(const TrainConfig& run_config, const RunStart& run_start,
-           std::vector<Prompt> training_prompts, const LearnerTransport& transport,
-           EarlyStop& stop);
+           TrainingPrompts training_prompts, const LearnerTransport& transport, EarlyStop& stop);
   Learner0(const Learner0&) = delete;
   Learner0& operator=(const Learner0&) = delete;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "actors/generator.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/io/file.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/record/evaluation_metrics.h"
@@ -61,12 +63,12 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
 RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
   const Log log("learner", 0);
-  prompts.training =
-      read_run_prompts(config.data.train_file, config.data, config.model.path, log).prompts;
+  prompts.training = read_training_prompts(config.data, config.model.path, &log);
+  PromptStream(prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
-  for (const Prompt& prompt : prompts.training) {
+  for (const Prompt& prompt : prompts.training.prompts) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
@@ -77,9 +79,33 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (const std::string& warning : config_warnings(config, prompts.training, prompts.evaluation))
+  for (const std::string& warning :
+       config_warnings(config, prompts.training.prompts, prompts.evaluation))
     log.warn("{}", warning);
   return prompts;
+}
+
+/// Throws Error unless the teacher of distillation has the tokenizer of the model, so that a token
+/// id means the same to both.
+void check_teacher(const TrainConfig& config) {
+  const std::string directory = teacher_of(config.policy_loss);
+  if (directory.empty()) return;
+  const auto file = [](const std::string& model) {
+    return std::filesystem::path(model) / "tokenizer.json";
+  };
+  if (read_file(file(directory)) != read_file(file(config.model.path))) {
+    fail(
+        "{}: differs from {}: the teacher of policy_loss.distillation must have the tokenizer of "
+        "model.path",
+        file(directory).string(), file(config.model.path).string());
+  }
+  const std::int64_t known = plan_weights(directory).config.vocabulary,
+                     needed = plan_weights(config.model.path).config.vocabulary;
+  if (known >= needed) return;
+  fail(
+      "{}: has a vocabulary of {}, fewer than the {} of model.path; name a teacher of the same "
+      "family",
+      directory, known, needed);
 }
 
 /// Throws Error if run.follow_schedule does not reach the end of the run. Warns if the run cannot
@@ -112,6 +138,7 @@ void check_followed_schedule(TrainConfig config) {
 
 RunInputs check_inputs(const TrainConfig& config) {
   RunInputs inputs;
+  check_teacher(config);
   inputs.ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   inputs.model = plan_weights(config.model.path);
   for (const std::string& remark : model_remarks(config.model.path)) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "common/rollout/prompt_stream.h"
 #include "common/rollout/rollout.h"
 #include "model/operators/operators.h"
 #include "model/weights/weights.h"
@@ -14,7 +15,7 @@ namespace lie {
 
 /// The prompts that the coordinator hands out.
 struct RunPrompts {
-  std::vector<Prompt> training;
+  TrainingPrompts training;
   std::vector<Prompt> evaluation;  // empty without data.evaluation_file
 };
 

@@ -30,15 +30,15 @@ namespace fs = std::filesystem;
 /// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false.
 InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
   InputRecord record = model_record(config.model.path, config.data, inputs.ends, has_weights);
-  record.train_file = config.data.train_file;
+  record.train_file = fmt::format("{}", fmt::join(config.data.train_file, ", "));
   record.evaluation_file = fmt::format("{}", fmt::join(config.data.evaluation_file, ", "));
-  record.training = prompt_rows(inputs.prompts.training);
+  record.training = training_rows(inputs.prompts.training);
   if (config.evaluation.every > 0) record.evaluation = prompt_rows(inputs.prompts.evaluation);
   if (!config.data.keep_rows) return record;
   const std::string commands[] = {config.reward.command, config.verifier_program.command};
   record.program_files = program_files(commands);
   Sha256 sha;
-  for (const Prompt& prompt : inputs.prompts.training) sha.update(prompt.row + "\n");
+  for (const Prompt& prompt : inputs.prompts.training.prompts) sha.update(prompt.row + "\n");
   record.program_rows = sha.hex_digest();
   return record;
 }
@@ -166,7 +166,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   check_directory_before_start(config);
   RunInputs inputs = check_inputs(config);
   check_writable(config.run.directory);
-  try_programs(config, inputs.prompts.training.front());
+  try_programs(config, inputs.prompts.training.prompts.front());
   const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
   const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
   check_inputs_of_run(config, record);

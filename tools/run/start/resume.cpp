@@ -21,8 +21,8 @@ namespace {
 const std::vector<std::string> kChangeNoResult = {
     // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
-    "run.time_limit_minutes", "reward.command_time_limit_seconds",
-    "verifier.command_time_limit_seconds",
+    "run.time_limit_minutes", "run.collective_time_limit_minutes",
+    "reward.command_time_limit_seconds", "verifier.command_time_limit_seconds",
     // files that are kept
     "checkpoint", "trajectories",
     // layout and memory

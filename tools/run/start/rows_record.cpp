@@ -34,6 +34,11 @@ std::vector<std::string> block_hashes(std::span<const std::uint64_t> digests,
   return blocks;
 }
 
+/// Returns the parts of a prompt that results depend on.
+std::vector<std::string> parts_of(const Prompt& prompt) {
+  return {prompt.text, prompt.gold, prompt.data_source, fmt::format("{}", prompt.reference_length)};
+}
+
 }  // namespace
 
 RowsRecord rows_record(std::vector<std::uint64_t> digests) {
@@ -59,10 +64,23 @@ std::uint64_t row_digest(std::span<const std::string> parts) {
 RowsRecord prompt_rows(std::span<const Prompt> prompts) {
   std::vector<std::uint64_t> digests;
   digests.reserve(prompts.size());
-  for (const Prompt& prompt : prompts) {
-    const std::string parts[] = {prompt.text, prompt.gold, prompt.data_source,
-                                 fmt::format("{}", prompt.reference_length)};
-    digests.push_back(row_digest(parts));
+  for (const Prompt& prompt : prompts) digests.push_back(row_digest(parts_of(prompt)));
+  return rows_record(std::move(digests));
+}
+
+RowsRecord training_rows(const TrainingPrompts& training) {
+  std::vector<std::uint64_t> digests;
+  digests.reserve(training.prompts.size());
+  for (std::size_t file = 0; file < training.file_sizes.size(); ++file) {
+    for (std::int64_t row = 0; row < training.file_sizes[file]; ++row) {
+      const std::size_t i = digests.size();
+      std::vector<std::string> parts = parts_of(training.prompts[i]);
+      if (training.file_sizes.size() > 1) parts.push_back(fmt::format("file {}", file));
+      if (!training.accuracies.empty()) {
+        parts.push_back(fmt::format("accuracy {}", training.accuracies[i]));
+      }
+      digests.push_back(row_digest(parts));
+    }
   }
   return rows_record(std::move(digests));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rollout/prompt_stream.h"
 #include "common/rollout/rollout.h"
 
 namespace lie {
@@ -28,6 +29,10 @@ std::uint64_t row_digest(std::span<const std::string> parts);
 
 /// Returns the record of the rows that made these prompts. Prompt::row is not part of it.
 RowsRecord prompt_rows(std::span<const Prompt> prompts);
+
+/// Returns the record of a run's training rows. The file of a row is part of it if there are
+/// several, and its accuracy if that is known, since both decide when a row is drawn.
+RowsRecord training_rows(const TrainingPrompts& training);
 
 /// Returns how rows of one file differ, such as "row 4: another prompt, answer or other used
 /// field". Empty if they are equal. `now` must hold its digests.

@@ -19,6 +19,7 @@
 #include "common/process/progress.h"
 #include "common/text/counted.h"
 #include "learner/checkpoint/best_checkpoint.h"
+#include "tools/run/config/devices.h"
 #include "tools/run/config/role_memory.h"
 #include "tools/run/start/run_summary.h"
 
@@ -29,8 +30,9 @@ namespace fs = std::filesystem;
 
 std::vector<SummaryEntry> data_entries(const TrainConfig& config, const PreparedRun& run) {
   std::vector<SummaryEntry> entries = {
-      {"data", fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.training), "prompt"),
-                           config.data.train_file)}};
+      {"data",
+       fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.training.prompts), "prompt"),
+                   fmt::join(config.data.train_file, ", "))}};
   if (config.evaluation.every > 0) {
     entries.push_back(
         {"evaluation",
@@ -111,8 +113,8 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
         {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
   }
   std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
-  entries.push_back(
-      memory_entry(memory_of_roles(config, run.inputs.model.config, run.inputs.dtypes, layout)));
+  entries.push_back(memory_entry(memory_of_roles(config, run.inputs.model.config, run.inputs.dtypes,
+                                                 layout, shared_gpus(config.model))));
   if (!layout.actors.empty()) {
     entries.back().value +=
         cache_text(run.inputs.model.config, run.inputs.dtypes.packed, config.rollout);

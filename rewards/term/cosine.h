@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "common/config/options.h"
-#include "rewards/term.h"
+#include "rewards/term/term.h"
 
 namespace lie {
 

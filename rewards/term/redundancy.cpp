@@ -1,4 +1,4 @@
-#include "rewards/redundancy.h"
+#include "rewards/term/redundancy.h"
 
 namespace lie {
 

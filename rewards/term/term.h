@@ -9,13 +9,19 @@
 
 namespace lie {
 
+/// What a term may know of a response's group. Lengths are in tokens.
+struct GroupFacts {
+  double accuracy = 0;  // share of correct responses
+  double mean_length = 0;
+  std::int64_t shortest = 0, longest = 0;
+};
+
 struct VerifiedResponse {
   const Ticket& ticket;
   const Response& response;
-  std::string_view text;         // the decoded response
-  const Score& score;            // its `rewards` are not yet computed
-  double group_accuracy = 0;     // share of correct responses in its group
-  double group_mean_length = 0;  // tokens of its group's responses, on average
+  std::string_view text;  // the decoded response
+  const Score& score;     // its `rewards` are not yet computed
+  GroupFacts group = {};
   bool correct() const { return score.verdict == VerdictCode::kEqual; }
   std::int64_t length() const { return static_cast<std::int64_t>(response.ids.size()); }
 };

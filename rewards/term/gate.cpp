@@ -1,4 +1,4 @@
-#include "rewards/gate.h"
+#include "rewards/term/gate.h"
 
 #include "common/base/error.h"
 
@@ -36,7 +36,7 @@ bool applies_to(const RewardGate& gate, bool correct) {
 }
 
 bool passes(const RewardGate& gate, const VerifiedResponse& response) {
-  return applies_at(gate, response.group_accuracy) && applies_to(gate, response.correct());
+  return applies_at(gate, response.group.accuracy) && applies_to(gate, response.correct());
 }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-#include "rewards/accuracy.h"
+#include "rewards/term/accuracy.h"
 
 namespace lie {
 

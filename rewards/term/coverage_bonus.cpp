@@ -1,4 +1,4 @@
-#include "rewards/coverage_bonus.h"
+#include "rewards/term/coverage_bonus.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "rewards/gr3.h"
+#include "rewards/term/gr3.h"
 
 namespace lie {
 
@@ -21,7 +21,7 @@ float gr3_reward(const Gr3Options& options, bool correct, std::int64_t length, d
 
 RewardTerm reward_term(const Gr3Options& options, std::int64_t) {
   return {.reward = [options](const VerifiedResponse& response) {
-    return gr3_reward(options, response.correct(), response.length(), response.group_mean_length);
+    return gr3_reward(options, response.correct(), response.length(), response.group.mean_length);
   }};
 }
 

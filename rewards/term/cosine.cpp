@@ -1,4 +1,4 @@
-#include "rewards/cosine.h"
+#include "rewards/term/cosine.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "rewards/length.h"
+#include "rewards/term/length.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "common/config/options.h"
-#include "rewards/gate.h"
-#include "rewards/term.h"
+#include "rewards/term/gate.h"
+#include "rewards/term/term.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "rewards/overlong.h"
+#include "rewards/term/overlong.h"
 
 #include <algorithm>
 

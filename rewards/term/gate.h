@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/config/options.h"
-#include "rewards/term.h"
+#include "rewards/term/term.h"
 
 namespace lie {
 

@@ -1,0 +1,152 @@
+// Whether roles fit into GPUs, and the settings with which they do.
+#include "tools/run/config/gpu_fit.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "common/base/error.h"
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+#include "tools/cluster/plan.h"
+
+namespace lie {
+namespace {
+
+using testing::AllOf, testing::HasSubstr, testing::Not;
+
+constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
+
+RoleLayout two_hosts() {
+  RoleLayout layout{.learners = {0}, .reward_workers = {1}, .actors = {2, 3, 4, 5}};
+  for (const char* host : {"a", "a", "a", "b", "b", "b"}) layout.places.push_back({host, {}});
+  return layout;
+}
+
+std::vector<RoleMemory> roles() {
+  return {{"learner",
+           {.parts = {{"weights", 40 * kGibibyte},
+                      {.what = "copy", .bytes = 9 * kGibibyte, .on_host = true}}}},
+          {"actor", {.parts = {{"KV cache", 30 * kGibibyte}}}}};
+}
+
+TEST(FullestGpu, AddsTheRolesThatShareIt) {
+  // On host a the learner has GPU 0 and the actor GPU 1. Host b has three actors for two GPUs.
+  const GpuUse two = fullest_gpu(two_hosts(), roles(), {.gpus = 2, .process_bytes = kGibibyte});
+  EXPECT_EQ(two.actors, 2);
+  EXPECT_EQ(two.learners, 0);
+  EXPECT_EQ(two.bytes, 62 * kGibibyte);
+  const GpuUse one = fullest_gpu(two_hosts(), roles(), {.gpus = 1});
+  EXPECT_EQ(one.bytes, 90 * kGibibyte);
+  const GpuUse three = fullest_gpu(two_hosts(), roles(), {.gpus = 3});
+  EXPECT_EQ(three.learners, 1);
+  EXPECT_EQ(three.bytes, 40 * kGibibyte);
+  EXPECT_EQ(fullest_host(two_hosts(), roles()), 9 * kGibibyte);
+}
+
+/// Plans a config of configs/paper with a model that has the shapes of Qwen3.
+class GpuPlan : public testing::Test {
+ protected:
+  void use(const std::string& name, const std::string& shape) {
+    arguments_.config = std::string(source_directory()) + "/configs/paper/" + name + ".yaml";
+    scratch_.write(
+        "config.json",
+        R"({"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "head_dim": 128, "num_key_value_heads": 8, )"
+        R"("vocab_size": 151936, "rms_norm_eps": 1e-6, "rope_theta": 1e6, )"
+        R"("max_position_embeddings": 40960, "hidden_act": "silu", )" +
+            shape + "}");
+    arguments_.overrides = {"run.directory=" + (scratch_.path() / "none").string(),
+                            "model.path=" + scratch_.path().string(), "model.device=cuda"};
+  }
+  void use_4b() {
+    use("qwen3-4b-base-gspo-lie",
+        R"("hidden_size": 2560, "num_hidden_layers": 36, "num_attention_heads": 32, )"
+        R"("intermediate_size": 9728, "tie_word_embeddings": true)");
+  }
+  /// Returns the plan's text and sets `error` if it is refused.
+  std::string text() {
+    std::ostringstream out;
+    error_.clear();
+    try {
+      plan(arguments_, out);
+    } catch (const Error& error) {
+      error_ = error.what();
+    }
+    return out.str();
+  }
+  void set(const std::string& setting) { arguments_.overrides.push_back(setting); }
+
+  TemporaryDirectory scratch_;
+  PlanArguments arguments_;
+  std::string error_;
+};
+
+TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
+  use_4b();
+  arguments_.ranks = {9};
+  EXPECT_THAT(text(), HasSubstr("--gpus-per-host and --gpu-gib check"));
+  EXPECT_EQ(error_, "");
+  arguments_.gpus_per_host = 8;
+  arguments_.gpu_gib = 79;
+  EXPECT_THAT(text(), HasSubstr("DOES NOT FIT"));
+  EXPECT_THAT(error_, AllOf(HasSubstr("a GPU with 1 learner needs"), HasSubstr("of 79.0 GiB"),
+                            HasSubstr("it fits with roles.learners=4")));
+  set("roles.learners=4");
+  EXPECT_THAT(text(), AllOf(HasSubstr("fits"), Not(HasSubstr("DOES NOT FIT"))));
+  EXPECT_EQ(error_, "");
+}
+
+// The plan names several settings. With all of them the roles fit, and without any one they do not.
+TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
+  use_4b();
+  arguments_.ranks = {16};
+  arguments_.gpus_per_host = 8;
+  arguments_.gpu_gib = 79;
+  text();
+  ASSERT_THAT(error_, AllOf(HasSubstr("1 learner and 1 actor"), HasSubstr("it fits with ")));
+  std::vector<std::string> settings;
+  std::string rest = error_.substr(error_.find("it fits with ") + 13) + " and ";
+  for (std::size_t end; (end = rest.find(" and ")) != std::string::npos;) {
+    settings.push_back(rest.substr(0, end));
+    rest.erase(0, end + 5);
+  }
+  EXPECT_EQ(settings.size(), 2U) << error_;
+  const std::vector<std::string> before = arguments_.overrides;
+  for (std::size_t without = 0; without <= settings.size(); ++without) {
+    arguments_.overrides = before;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      if (i != without) set(settings[i]);
+    }
+    text();
+    EXPECT_EQ(error_.empty(), without == settings.size()) << error_;
+  }
+}
+
+TEST_F(GpuPlan, TheConfigsOfConfigsGpuFitCardsOf80Gigabytes) {
+  arguments_.gpu_gib = 79;
+  use_4b();
+  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-node.yaml";
+  arguments_.ranks = {9};
+  arguments_.gpus_per_host = 8;
+  EXPECT_THAT(text(), HasSubstr("9 ranks: "));
+  EXPECT_EQ(error_, "");
+  use("qwen3-1.7b-base-gspo-lie",
+      R"("hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, )"
+      R"("intermediate_size": 6144, "tie_word_embeddings": true)");
+  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-card.yaml";
+  arguments_.ranks = {1};
+  arguments_.gpus_per_host = 1;
+  text();
+  EXPECT_EQ(error_, "");
+}
+
+TEST_F(GpuPlan, SaysWhereNoSettingIsKnownToFit) {
+  use_4b();
+  arguments_.ranks = {1};
+  arguments_.gpu_gib = 24;
+  text();
+  EXPECT_THAT(error_, AllOf(HasSubstr("of 24.0 GiB"), HasSubstr("use more GPUs and ranks")));
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,213 @@
+#include "tools/run/config/gpu_fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/text/counted.h"
+#include "tools/run/config/devices.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+std::string gibibytes(std::int64_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+/// Returns the memory of a process of this role; none if there is no such role.
+const MemoryPlan* plan_of(const std::vector<RoleMemory>& memory, std::string_view role) {
+  const auto found = std::ranges::find(memory, role, &RoleMemory::role);
+  return found == memory.end() ? nullptr : &found->memory;
+}
+
+/// A config with the roles that it gives to the ranks.
+struct Candidate {
+  TrainConfig config;
+  RoleLayout layout;
+};
+
+/// What all candidates have in common.
+struct Setting {
+  const ModelConfig& model;
+  const ComputeDTypes& dtypes;
+  const GpuHosts& hosts;
+
+  GpuUse use_of(const Candidate& candidate) const {
+    return fullest_gpu(candidate.layout,
+                       memory_of_roles(candidate.config, model, dtypes, candidate.layout,
+                                       static_cast<int>(hosts.gpus)),
+                       hosts);
+  }
+};
+
+/// A change of settings. Returns its text, such as "rollout.cache_mebibytes=2048"; none if it does
+/// not apply.
+using Change = std::function<std::optional<std::string>(const Setting&, Candidate&)>;
+
+std::optional<std::string> fewer_gradients(const Setting&, Candidate& candidate) {
+  auto& shards = candidate.config.trainer.gradient_shards;
+  const auto learners = std::ssize(candidate.layout.learners);
+  if (shards <= learners) return {};
+  shards = learners;
+  return fmt::format("update.gradient_shards={}", shards);
+}
+
+std::optional<std::string> shorter_micro_batch(const Setting&, Candidate& candidate) {
+  auto& tokens = candidate.config.trainer.max_micro_batch_tokens;
+  const std::int64_t longest = candidate.config.rollout.max_prompt_tokens +
+                               candidate.config.rollout.sampling.max_response_tokens;
+  if (tokens <= longest) return {};
+  tokens = longest;
+  return fmt::format("update.max_micro_batch_tokens={}", tokens);
+}
+
+/// As many learners as there are GPUs, if as many ranks remain for actors.
+std::optional<std::string> more_learners(const Setting& setting, Candidate& candidate) {
+  auto& [config, layout] = candidate;
+  std::map<std::string, std::int64_t> ranks_of;
+  for (const RankPlace& place : layout.places) ++ranks_of[place.host];
+  const std::int64_t gpus = setting.hosts.gpus * std::ssize(ranks_of);
+  const std::int64_t learners = std::min(gpus, (std::ssize(layout.places) - 1) / 2);
+  if (learners <= std::ssize(layout.learners)) return {};
+  config.roles.learners = learners;
+  config.roles.actors = 0;
+  std::string settings = fmt::format("roles.learners={}", learners);
+  if (learners > config.trainer.gradient_shards) {  // each learner has at least one
+    config.trainer.gradient_shards = learners;
+    settings += fmt::format(" and update.gradient_shards={}", learners);
+  }
+  layout = plan_roles(config.roles, layout.places, config.trainer.gradient_shards);
+  return settings;
+}
+
+/// Makes the cache as large as the GPU allows. Applies only if the longest response fits into it.
+std::optional<std::string> smaller_cache(const Setting& setting, Candidate& candidate) {
+  const GpuUse use = setting.use_of(candidate);
+  auto& cache = candidate.config.rollout.cache_mebibytes;
+  if (use.actors == 0 || use.bytes <= setting.hosts.bytes) return {};
+  const auto planned = memory_of_roles(candidate.config, setting.model, setting.dtypes,
+                                       candidate.layout, static_cast<int>(setting.hosts.gpus));
+  std::int64_t held = 0;
+  for (const MemoryPart& part : plan_of(planned, "actor")->parts) {
+    if (part.what == "KV cache") held = part.bytes;
+  }
+  const std::int64_t missing = (use.bytes - setting.hosts.bytes) / use.actors + kMebibyte;
+  const std::int64_t left = (held - missing) / kMebibyte;
+  if (left < 1) return {};
+  cache = left;
+  try {
+    setting.use_of(candidate);
+  } catch (const Error&) {  // the longest response does not fit
+    return {};
+  }
+  return fmt::format("rollout.cache_mebibytes={}", cache);
+}
+
+/// In the order in which they are applied: learners before the shards that they divide, and the
+/// cache last, since it takes what remains.
+const std::vector<Change>& changes() {
+  static const std::vector<Change> all = {more_learners, fewer_gradients, shorter_micro_batch,
+                                          smaller_cache};
+  return all;
+}
+
+/// Returns the settings of a set of changes, if all of them apply and the roles then fit.
+std::optional<std::vector<std::string>> settings_of(unsigned chosen, const Setting& setting,
+                                                    Candidate candidate) {
+  std::vector<std::string> settings;
+  for (std::size_t i = 0; i < changes().size(); ++i) {
+    if ((chosen >> i & 1U) == 0) continue;
+    const auto text = changes()[i](setting, candidate);
+    if (!text) return {};
+    settings.push_back(*text);
+  }
+  if (setting.use_of(candidate).bytes > setting.hosts.bytes) return {};
+  return settings;
+}
+
+/// Returns the fewest settings with which the roles fit; none if no set does.
+std::optional<std::vector<std::string>> fewest_settings(const Setting& setting,
+                                                        const Candidate& candidate) {
+  const auto sets = 1U << changes().size();
+  for (int size = 1; size <= static_cast<int>(changes().size()); ++size) {
+    for (unsigned chosen = 1; chosen < sets; ++chosen) {
+      if (std::popcount(chosen) != size) continue;
+      auto settings = settings_of(chosen, setting, candidate);
+      if (settings) return settings;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+GpuUse fullest_gpu(const RoleLayout& layout, const std::vector<RoleMemory>& memory,
+                   const GpuHosts& hosts) {
+  std::map<std::pair<std::string, std::int64_t>, GpuUse> uses;
+  const auto add = [&](int rank, std::string_view role, std::int64_t GpuUse::*count) {
+    const MemoryPlan* plan = plan_of(memory, role);
+    if (plan == nullptr) return;
+    const std::string& host = layout.places[static_cast<std::size_t>(rank)].host;
+    GpuUse& use = uses[{host, local_gpu_index(layout, rank) % hosts.gpus}];
+    ++(use.*count);
+    use.bytes += plan->device_bytes();
+  };
+  for (const int rank : layout.learners) add(rank, "learner", &GpuUse::learners);
+  for (const int rank : layout.actors) add(rank, "actor", &GpuUse::actors);
+  const bool is_one_process = layout.places.size() == 1;
+  GpuUse fullest;
+  for (auto& [gpu, use] : uses) {
+    use.bytes += (is_one_process ? 1 : use.learners + use.actors) * hosts.process_bytes;
+    if (use.bytes > fullest.bytes) fullest = use;
+  }
+  return fullest;
+}
+
+std::int64_t fullest_host(const RoleLayout& layout, const std::vector<RoleMemory>& memory) {
+  std::map<std::string, std::int64_t> bytes;
+  const auto add = [&](int rank, std::string_view role) {
+    const MemoryPlan* plan = plan_of(memory, role);
+    if (plan == nullptr) return;
+    bytes[layout.places[static_cast<std::size_t>(rank)].host] +=
+        plan->bytes() - plan->device_bytes();
+  };
+  for (const int rank : layout.learners) add(rank, "learner");
+  for (const int rank : layout.actors) add(rank, "actor");
+  std::int64_t most = 0;
+  for (const auto& [host, of_host] : bytes) most = std::max(most, of_host);
+  return most;
+}
+
+std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
+                       const ComputeDTypes& dtypes, const RoleLayout& layout,
+                       const GpuHosts& hosts) {
+  const Setting setting{model, dtypes, hosts};
+  const Candidate now{config, layout};
+  const GpuUse use = setting.use_of(now);
+  if (use.bytes <= hosts.bytes) return "";
+  std::vector<std::string> roles;
+  if (use.learners > 0) roles.push_back(counted(use.learners, "learner"));
+  if (use.actors > 0) roles.push_back(counted(use.actors, "actor"));
+  const std::string problem =
+      fmt::format("the run does not fit: a GPU with {} needs {} of {}", fmt::join(roles, " and "),
+                  gibibytes(use.bytes), gibibytes(hosts.bytes));
+  const auto settings = fewest_settings(setting, now);
+  if (settings) return fmt::format("{}; it fits with {}", problem, fmt::join(*settings, " and "));
+  return fmt::format(
+      "{}, also with as many learners as GPUs or ranks allow, update.gradient_shards equal to "
+      "them, "
+      "a micro-batch of one response and the smallest cache; use more GPUs and ranks, a smaller "
+      "model, or shorter responses",
+      problem);
+}
+
+}  // namespace lie
