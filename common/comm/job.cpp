@@ -143,7 +143,7 @@ int Job::exit_status() const {
   if (first_rank_with(Farewell::kRefused) >= 0) return kRefusedStatus;
   const Farewell decided = farewells_.front();
   const bool stopped = decided == Farewell::kStopped || decided == Farewell::kInterrupted;
-  return stopped ? kStoppedStatus : 0;
+  return stopped ? kStoppedStatus : finished_status_;
 }
 
 void Job::throw_if_ended_early() const {

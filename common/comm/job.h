@@ -104,9 +104,11 @@ class Job {
   /// Announces on rank 0 that this start ends with work left for another start. All ranks finish
   /// their work first.
   void set_stopped() { outcome_ = Farewell::kStopped; }
+  /// Sets this rank's exit status for the case that all ranks finish.
+  void set_finished_status(int status) { finished_status_ = status; }
 
-  /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
-  /// all ranks finished, 1 if any failed, kRefusedStatus or kHeldStatus if none failed otherwise,
+  /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0, or
+  /// that of set_finished_status(), if all ranks finished, 1 if any failed, kRefusedStatus or kHeldStatus if none failed otherwise,
   /// kStoppedStatus if rank 0 stopped. One rank of a failed job prints the report to standard
   /// error.
   int run(const std::function<void()>& body);
@@ -149,6 +151,7 @@ class Job {
   bool signal_forwarded_ = false;
   bool is_starting_ = false;
   double collective_limit_ = 600;
+  int finished_status_ = 0;
   // null in a world of one rank; declared last, so destroyed first
   std::unique_ptr<Liveness> liveness_;
 };

@@ -114,6 +114,12 @@ for ranks in 1 3; do
     --json "$WORK/f$ranks.json" --html "$WORK/f$ranks.html" >"$WORK/f$ranks.txt" 2>"$WORK/f$ranks.log" ||
     { cat "$WORK/f$ranks.log"; fail "forecast failed on $ranks ranks"; }
 done
+status=0
+"$BIN/lie_cluster" forecast "$small" --prompts 40 --samples 4 --lengths 30 --exit-code --json "$WORK/fx.json" >"$WORK/fx.log" 2>&1 || status=$?
+case "$(sed -n 's/.*"outcome": "\(.*\)".*/\1/p' "$WORK/fx.json")" in
+  length_pays) expected=0 ;; lengthens_by_itself) expected=10 ;; length_does_not_pay) expected=11 ;; undecided) expected=12 ;; *) expected=none ;;
+esac
+[ "$status" = "$expected" ] || { cat "$WORK/fx.log"; fail "forecast --exit-code: status $status, expected $expected"; }
 for kind in txt json html; do cmp "$WORK/f1.$kind" "$WORK/f3.$kind" || fail "forecast differs between one and three ranks"; done
 jq -e '.prompts == 40 and .forced[0].mean_tokens >= 30 and .mean_tokens < 30' "$WORK/f1.json" >"$WORK/jq.out" ||
   { cat "$WORK/f1.json"; fail "forced responses are not longer"; }

@@ -346,8 +346,10 @@ std::string head(const Findings& found, const RunSizes& sizes,
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
       "#   mpirun --oversubscribe --mca odls_base_sigkill_timeout 60 -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
-      "# docs/how-to/choose-reward-settings.md\n",
-      next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value);
+      "# docs/how-to/choose-reward-settings.md. This says before a run whether it does here:\n"
+      "#   {}\n",
+      next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value,
+      next_command_entry("lie_cluster", "forecast", {"THIS_FILE"}).value);
   text += fmt::format(
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",
       sizes.learner_gibibytes, sizes.actor_gibibytes, sizes.machine_gibibytes);

@@ -172,6 +172,16 @@ Forecast forecast_of(const ForecastSamples& samples) {
   return result;
 }
 
+int exit_status(ForecastCase outcome) {
+  switch (outcome) {
+    case ForecastCase::kLengthPays: return 0;
+    case ForecastCase::kLengthensByItself: return 10;
+    case ForecastCase::kLengthDoesNotPay: return 11;
+    case ForecastCase::kUndecided: break;
+  }
+  return 12;
+}
+
 std::string outcome_text(const Forecast& forecast) {
   const std::int64_t tokens = forecast.gains.back().tokens;
   switch (forecast.outcome) {

@@ -99,6 +99,9 @@ double length_deviation(const std::vector<PromptSamples>& prompts);
 /// - else kUndecided
 Forecast forecast_of(const ForecastSamples& samples);
 
+/// Returns the exit status that stands for an outcome: 0 for kLengthPays, else 10 to 12.
+int exit_status(ForecastCase outcome);
+
 /// Returns the outcome in one sentence, with what to set.
 std::string outcome_text(const Forecast& forecast);
 

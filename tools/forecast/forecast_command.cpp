@@ -46,6 +46,7 @@ struct ForecastArguments {
   std::vector<std::int64_t>
       lengths;  // forced lengths; empty: halfway to the target, and the target
   std::filesystem::path json, html;
+  bool exit_code = false;  // exit with exit_status()
 };
 
 /// Returns the tokens of the vocabulary that name a box: a response states its answer with one, so
@@ -226,7 +227,9 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
     samples.forced.push_back({length, probe.sample(options_at(length), pass)});
   }
   probe.finish();
-  report(forecast_of(samples), arguments);
+  const Forecast forecast = forecast_of(samples);
+  report(forecast, arguments);
+  if (arguments.exit_code) job.set_finished_status(exit_status(forecast.outcome));
 }
 
 }  // namespace
@@ -248,6 +251,9 @@ void add_forecast(CLI::App& program, JobCommand& chosen) {
       ->check(integers(1));
   command->add_option("--json", arguments->json, "File for the figures")->check(output_file());
   command->add_option("--html", arguments->html, "File for the picture")->check(output_file());
+  command->add_flag("--exit-code", arguments->exit_code,
+                    "Exit with 0 if length pays, 10 if responses lengthen by themselves, 11 if "
+                    "length does not pay, 12 if that is undecided");
   command->callback(
       [&chosen, arguments] { chosen = [=](Job& job) { make_forecast(job, *arguments); }; });
 }
