@@ -52,6 +52,7 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::in
   for (const MetricsRow& row : read_metrics(run_directory / kMetricsFile)) {
     draw(row);
     signal_.after(row);
+    length_.after(row);
   }
 }
 
@@ -73,6 +74,7 @@ void CurveRecorder::record(StepOutcome& step) {
   draw(row);
   if (row.step > 0) progress_.show_step(row);
   for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
+  for (const std::string& warning : length_.after(row)) Log("learner", 0).warn("{}", warning);
   for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
   if (row.find("eval_accuracy")) progress_.show_evaluation(row);
   if (goal_ && goal_->holds(row)) {

@@ -54,6 +54,7 @@ class CurveRecorder : public StepRecorder {
   RunCoverage& coverage_;
   RoleClocks clocks_;
   SignalWatch signal_;
+  LengthWatch length_;
   LearningWatch learning_;
 };
 

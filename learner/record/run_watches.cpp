@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include "common/base/error.h"
@@ -107,6 +109,40 @@ std::string SignalWatch::warning_for(std::size_t term, std::int64_t step) const 
   return fmt::format("up to step {} {} makes {:.0f} % of the advantages and {} {:.0f} %: {}", step,
                      rewards_.front().about, 100 * shares_.front() / kFirstSteps,
                      rewards_[term].about, 100 * shares_[term] / kFirstSteps, cautions_[term]);
+}
+
+std::vector<std::string> LengthWatch::after(const MetricsRow& row) {
+  constexpr std::size_t kSeen = 25, kEnds = 5, kSlopes = 20;
+  constexpr double kGrowth = 1.2, kRise = 0.02;
+  if (row.step == 0 || has_warned_) return {};
+  steps_.push_back({.length = row.value_or_zero("response_length_mean"),
+                    .accuracy = row.value_or_zero("accuracy"),
+                    .slope = row.value_or_zero("length_accuracy_slope"),
+                    .error = row.value_or_zero("length_accuracy_slope_error")});
+  if (steps_.size() < kSeen) return {};
+  const auto mean = [](std::span<const Step> steps, double Step::*value) {
+    double sum = 0;
+    for (const Step& step : steps) sum += step.*value;
+    return sum / static_cast<double>(steps.size());
+  };
+  const std::span<const Step> all = steps_;
+  const auto first = all.first(kEnds), last = all.last(kEnds), slopes = all.last(kSlopes);
+  const double before = mean(first, &Step::length), now = mean(last, &Step::length);
+  if (now < kGrowth * before) return {};
+  if (mean(last, &Step::accuracy) >= mean(first, &Step::accuracy) + kRise) return {};
+  double squares = 0;
+  for (const Step& step : slopes) squares += step.error * step.error;
+  const double slope = mean(slopes, &Step::slope);
+  const double error = std::sqrt(squares) / static_cast<double>(kSlopes);
+  if (slope > 2 * error) return {};
+  has_warned_ = true;
+  return {fmt::format(
+      "up to step {} responses have grown from {:.0f} to {:.0f} tokens, but accuracy has not risen "
+      "({:.3f}, then {:.3f}), and longer responses to a prompt are not correct more often "
+      "({:+.3f} per 100 tokens, standard error {:.3f}): the added length does not pay so far; see "
+      "docs/how-to/choose-reward-settings.md",
+      row.step, before, now, mean(first, &Step::accuracy), mean(last, &Step::accuracy), slope,
+      error)};
 }
 
 StallWatch::StallWatch(std::chrono::milliseconds patience, Warn warn)

@@ -66,6 +66,23 @@ class SignalWatch {
   std::int64_t steps_ = 0;      // with advantages
 };
 
+/// Watches whether longer responses are worth their tokens.
+class LengthWatch {
+ public:
+  /// Receives the metrics of the steps in order. Returns a warning at most once, after the 25th
+  /// step or later: if responses of the last five steps are a fifth longer
+  /// than those of the first five, accuracy has risen by less than 0.02 between them, and the mean
+  /// slope of correctness on length over the last 20 steps is not above 0 by two standard errors.
+  std::vector<std::string> after(const MetricsRow& row);
+
+ private:
+  struct Step {
+    double length = 0, accuracy = 0, slope = 0, error = 0;
+  };
+  std::vector<Step> steps_;
+  bool has_warned_ = false;
+};
+
 /// Warns if a run no longer moves, for example because the network loses messages silently: a
 /// thread that calls `warn` with the time since the last moved(), once it exceeds `patience`, and
 /// again each time it has doubled. `warn` is called on that thread. The run itself is not touched:

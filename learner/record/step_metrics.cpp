@@ -7,6 +7,7 @@
 
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
+#include "learner/record/length_slope.h"
 #include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
 #include "learner/schedule/staleness.h"
@@ -109,6 +110,19 @@ void add_beyond_correct(MetricsWriter& out, std::span<const ScoredGroup> groups)
   out.add("incorrect_beyond_correct_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
+/// Adds the slope of correctness on length within groups, per 100 tokens, and its standard error.
+void add_length_slope(MetricsWriter& out, std::span<const ScoredGroup> groups) {
+  SlopeWithinGroups slopes;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
+    slopes.add(values_of(rows, length_of), values_of(rows, accuracy_of));
+  }
+  const Slope slope = slopes.slope();
+  if (slope.groups < 2) return;
+  out.add("length_accuracy_slope", 100 * slope.value);
+  out.add("length_accuracy_slope_error", 100 * slope.error);
+}
+
 /// Numbers of groups whose responses are all correct, all incorrect, or mixed.
 struct GroupCounts {
   double right = 0, wrong = 0, mixed = 0;
@@ -198,6 +212,7 @@ void add_training(MetricsWriter& out, const StepOutcome& step, const StepContext
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
   add_beyond_correct(out, step.groups);
+  add_length_slope(out, step.groups);
   add_groups(out, step);
   add_advantages(out, step.advantages, context.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {

@@ -19,7 +19,7 @@ struct Group {
 /// The first group with a matching pattern applies.
 constexpr Group kGroups[] = {
     {"evaluation", {"eval_*"}},
-    {"reward", {"accuracy", "reward_*", "verdict_*", "wrong_beyond_*"}},
+    {"reward", {"accuracy", "reward_*", "verdict_*", "incorrect_beyond_*", "length_accuracy_*"}},
     {"advantage", {"advantage_*", "groups_*"}},
     {"coverage",
      {"c_context_*", "r_context_*", "c_global*", "r_global*", "largest_repeat_mean",

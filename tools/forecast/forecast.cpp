@@ -9,6 +9,7 @@
 #include <span>
 
 #include "common/base/error.h"
+#include "learner/record/length_slope.h"
 
 namespace lie {
 namespace {
@@ -111,33 +112,19 @@ double mean_tokens(const std::vector<PromptSamples>& prompts) {
 }
 
 Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts) {
-  struct Sums {
-    double lengths = 0, products = 0;  // of squared deviations, and of deviations' products
-  };
-  std::vector<Sums> of_prompts;
-  double lengths = 0, products = 0;
+  SlopeWithinGroups groups;
   for (const PromptSamples& samples : prompts) {
-    const double middle = mean_tokens_of(samples), accuracy = accuracy_of(samples);
-    Sums& sums = of_prompts.emplace_back();
+    std::vector<double> tokens, correct;
     for (const ForecastSample& sample : samples) {
-      const double length = sample.tokens - middle;
-      sums.lengths += length * length;
-      sums.products += length * ((sample.correct ? 1.0 : 0.0) - accuracy);
+      tokens.push_back(sample.tokens);
+      correct.push_back(sample.correct ? 1.0 : 0.0);
     }
-    lengths += sums.lengths;
-    products += sums.products;
+    groups.add(tokens, correct);
   }
-  const double slope = lengths > 0 ? products / lengths : 0;
-  if (lengths == 0 || prompts.size() < 2) return {slope, slope, slope};
-  double squares = 0;
-  for (const Sums& sums : of_prompts) {
-    const double score = sums.products - slope * sums.lengths;
-    squares += score * score;
-  }
-  const auto count = static_cast<double>(prompts.size());
-  const double half = student_quantile(0.95, std::ssize(prompts) - 1) *
-                      std::sqrt(squares * count / (count - 1)) / lengths;
-  return {slope, slope - half, slope + half};
+  const Slope slope = groups.slope();
+  if (slope.groups < 2) return {slope.value, slope.value, slope.value};
+  const double half = student_quantile(0.95, slope.groups - 1) * slope.error;
+  return {slope.value, slope.value - half, slope.value + half};
 }
 
 double length_deviation(const std::vector<PromptSamples>& prompts) {

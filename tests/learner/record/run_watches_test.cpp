@@ -55,6 +55,40 @@ TEST(LearningWatch, SaysNothingOfARunThatLearns) {
   EXPECT_EQ(warnings_of(learns, 20), std::vector<std::string>{});
 }
 
+/// Returns the steps at which LengthWatch warns in a run of 40 steps whose lengths and accuracies
+/// change linearly over it.
+std::vector<std::int64_t> length_warnings(double longer, double better, double slope,
+                                          std::string* text = nullptr) {
+  LengthWatch watch;
+  std::vector<std::int64_t> steps;
+  for (std::int64_t step = 0; step <= 40; ++step) {
+    const double share = static_cast<double>(step) / 40;
+    const MetricsRow row{.step = step,
+                         .values = {{{"response_length_mean", 100 + longer * share},
+                                     {"accuracy", 0.5 + better * share},
+                                     {"length_accuracy_slope", slope},
+                                     {"length_accuracy_slope_error", 0.1}}}};
+    for (const std::string& warning : watch.after(row)) {
+      steps.push_back(step);
+      if (text != nullptr) *text = warning;
+    }
+  }
+  return steps;
+}
+
+TEST(LengthWatch, WarnsOnceOfLengthThatDoesNotPay) {
+  using Steps = std::vector<std::int64_t>;
+  std::string text;
+  EXPECT_EQ(length_warnings(80, 0, 0.01, &text), Steps{25});
+  EXPECT_NE(text.find("from 106 to 146 tokens"), std::string::npos) << text;
+  EXPECT_NE(text.find("(+0.010 per 100 tokens, standard error 0.022)"), std::string::npos) << text;
+  EXPECT_EQ(length_warnings(80, -0.2, -0.5), Steps{25});
+  EXPECT_EQ(length_warnings(20, 0, 0), Steps{}) << "a little longer";
+  EXPECT_EQ(length_warnings(80, 0.2, 0), Steps{}) << "more accurate";
+  EXPECT_EQ(length_warnings(80, 0, 0.05), Steps{}) << "longer ones are correct more often";
+  EXPECT_EQ(length_warnings(35, 0, 0).front(), 29) << "a fifth longer later";
+}
+
 TEST(LearningWatch, AnInterruptedStreakStartsAgain) {
   LearningWatch watch;
   for (std::int64_t step = 1; step <= 20; ++step) {

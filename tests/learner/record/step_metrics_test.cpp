@@ -201,6 +201,13 @@ double beyond_correct_share(std::vector<ScoredGroup> groups, double target_lengt
   return -1;
 }
 
+// By hand: within the three groups the sums of squared lengths are 2, 2, 8 and those of the
+// products 0, -1, 0, so the slope is -1/12 a token; the scores are 1/6, -5/6 and 2/3.
+TEST_F(StepMetrics, TheSlopeOfAccuracyOnLengthIsThatWithinGroups) {
+  EXPECT_NEAR(at("length_accuracy_slope"), -100.0 / 12, 1e-12);
+  EXPECT_NEAR(at("length_accuracy_slope_error"), 100 * std::sqrt(1.75) / 12, 1e-12);
+}
+
 TEST(WrongBeyondRight, CountsIncorrectResponsesLongerThanAllCorrectOnesAndBelowTheTarget) {
   std::vector<ScoredGroup> groups = three_groups();
   add(groups[1], 5, false, -0.5F);                  // shorter than the correct one of 6

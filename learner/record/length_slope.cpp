@@ -1,0 +1,43 @@
+#include "learner/record/length_slope.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace lie {
+namespace {
+
+double mean(std::span<const double> values) {
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+void SlopeWithinGroups::add(std::span<const double> tokens, std::span<const double> correct) {
+  const double middle = mean(tokens), accuracy = mean(correct);
+  Sums& sums = groups_.emplace_back();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    sums.lengths += (tokens[i] - middle) * (tokens[i] - middle);
+    sums.products += (tokens[i] - middle) * (correct[i] - accuracy);
+  }
+}
+
+Slope SlopeWithinGroups::slope() const {
+  double lengths = 0, products = 0;
+  for (const Sums& sums : groups_) {
+    lengths += sums.lengths;
+    products += sums.products;
+  }
+  if (lengths == 0) return {};
+  Slope slope{.value = products / lengths, .groups = std::ssize(groups_)};
+  if (groups_.size() < 2) return slope;
+  double squares = 0;
+  for (const Sums& sums : groups_) {
+    const double score = sums.products - slope.value * sums.lengths;
+    squares += score * score;
+  }
+  const auto count = static_cast<double>(groups_.size());
+  slope.error = std::sqrt(squares * count / (count - 1)) / lengths;
+  return slope;
+}
+
+}  // namespace lie
