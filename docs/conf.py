@@ -13,10 +13,12 @@ from pathlib import Path
 root = Path(__file__).resolve().parent.parent
 project = "LIE Cluster"
 author = "the LIE Cluster authors"
-release = re.search(r"VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+release = re.search(r"project\(\w+ VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
 extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx-mathjax-offline"]
 html_theme = "furo"
 html_title = f"LIE Cluster {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 root_doc = "docs/index"
 include_patterns = ["docs/**/*.md", "docs/*.md", "*.md", "configs/*/README.md", "python/README.md"]
 exclude_patterns = [".deps", ".git", "build", "runs"]

@@ -1,11 +1,9 @@
-// Draws the charts that page.js describes, and makes them interactive: values at the pointer, zoom by
-// dragging, runs and lines hidden by a click, smoothing, charts saved as SVG or PNG.
+// Draws the charts that page.js describes, and makes them interactive: values at the pointer or by the
+// arrow keys, zoom by dragging, runs and lines hidden by a click, charts saved as SVG or PNG.
 "use strict";
-(() => {
+const drawing = (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24, mostRegular = 600;
-  const hiddenRuns = new Set();  // indices
-  const zoom = new Map();        // [low, high] or undefined, by x label
-  let smoothing = 0;             // weight of the previous average
+  const zoom = new Map();  // [low, high] or undefined, by x label
 
   // Explains a term of a caption or a table head. The first term that its text begins with counts.
   const terms = [
@@ -31,7 +29,9 @@
     ["Length tail", "Share of responses of at least L tokens, on a logarithmic axis."],
     ["pass@k", "Probability that at least one of k responses is correct."],
     ["maj@k", "Accuracy of the most frequent answer of k responses."],
-    ["Idle share", "Share of its time in which a role waits for another."],
+    ["Utilization", "Share of its time in which a role works. In the rest it waits for another role."],
+    ["exit status", "0: complete. 75: stopped and resumable. Others: an error, which the job reported."],
+    ["duration", "From the start of the job to its end; of a job in progress, to its last step."],
   ];
 
   function tickText(value, step) {
@@ -39,6 +39,7 @@
     if (size < step * 1e-9) return "0";
     const digits = Math.min(9, Math.max(4, Math.ceil(Math.log10(size / step)) + 1));
     const rounded = number => String(Number(number.toPrecision(digits)));
+    if (size >= 1e9) return rounded(value / 1e9) + "G";
     if (size >= 1e6) return rounded(value / 1e6) + "M";
     if (size >= 1e4) return rounded(value / 1e3) + "k";
     if (size >= 1e-3) return rounded(value);
@@ -46,23 +47,50 @@
     return rounded(value / 10 ** power) + "e" + power;
   }
 
-  // Returns [value, label] for 1, 2 or 5 times a power of ten; for a logarithmic axis all powers.
+  // Returns the name of a chart's x axis, which the reader chooses for curves over steps.
+  const labelOf = data => data.x === "step" ? axisNames[view.x] : data.x;
+
+  // Returns the place of a step of a run on the chosen axis, between the listed steps by interpolation.
+  function placeOfStep(run, step) {
+    if (view.x === "step") return step;
+    const line = subjects[run].progress[view.x], after = line.findIndex(([listed]) => listed >= step);
+    if (after < 0) return line[line.length - 1][1];
+    const [[low, from], [high, to]] = [line[Math.max(0, after - 1)], line[after]];
+    return high === low ? to : from + (step - low) / (high - low) * (to - from);
+  }
+
+  const stepOf = point => point.step ?? point[0];
+  const ofStep = (step, point) => Object.assign(point, {step});
+
+  // Returns the points of a series on the chosen axis. They keep their steps.
+  function placed(data, {run, points}) {
+    if (data.x !== "step" || view.x === "step") return points;
+    return points.map(p => ofStep(p[0], [placeOfStep(run >= 0 ? run : data.run, p[0]), ...p.slice(1)]));
+  }
+
+  // Areas, clouds and charts with negative values stay linear.
+  const isLogarithmic = data => data.log || view.log && data.isPositive && data.kind === "lines";
+
+  // Returns [value, label] for 1, 2 or 5 times a power of ten. A logarithmic axis of two powers or more shows only these.
   function ticksOf([low, high], isLog) {
-    const rough = (high - low) / 4.5, power = 10 ** Math.floor(Math.log10(rough)), lead = rough / power;
-    const step = isLog ? 1 : power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
-    const ticks = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) {
-      ticks.push(isLog ? [10 ** k, tickText(10 ** k, 10 ** k)] : [k * step, tickText(k * step, step)]);
+    if (isLog && high - low >= 2) {
+      const powers = [];
+      for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; ++k) powers.push([10 ** k, tickText(10 ** k, 10 ** k)]);
+      return powers;
     }
+    if (isLog) return ticksOf([10 ** low, 10 ** high], false).filter(([value]) => value > 0);
+    const rough = (high - low) / 4.5, power = 10 ** Math.floor(Math.log10(rough)), lead = rough / power;
+    const step = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10), ticks = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) ticks.push([k * step, tickText(k * step, step)]);
     return ticks;
   }
 
   const isFlat = ([low, high]) => high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));
 
   function widened([low, high], data) {
-    if (data.log) {
-      const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-      return [from === to ? from - 1 : from, to];
+    if (isLogarithmic(data)) {
+      const [from, to] = [Math.log10(low), Math.log10(high)], room = Math.max(0.02, (to - from) * 0.05);
+      return to - from < 1.5 ? [from - room, to + room] : [Math.floor(from + 1e-9), Math.ceil(to - 1e-9)];
     }
     if (isFlat([low, high])) {
       const room = high === 0 ? 1 : Math.abs(high) * 0.1;
@@ -79,14 +107,15 @@
   function axesOf(data, series) {
     const points = series.flatMap(s => s.points);
     if (points.length === 0) return null;
-    let x = zoom.get(data.x) ?? rangeOf(points.map(p => p[0]));
+    const isLog = isLogarithmic(data);
+    let x = zoom.get(labelOf(data)) ?? rangeOf(points.map(p => p[0]));
     if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
-    const limits = [data.low, data.high].filter(n => n !== null);
-    const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits).filter(n => !data.log || n > 0)), data);
-    const isPercent = data.share && !data.log && y[1] < 0.01;
-    const yTicks = isPercent ? ticksOf(y.map(n => 100 * n), false).map(([value, text]) => [value / 100, text + " %"]) : ticksOf(y, data.log);
+    const limits = isLog ? [] : [data.low, data.high].filter(n => n !== null);
+    const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits).filter(n => !isLog || n > 0)), data);
+    const isPercent = data.share && !isLog && y[1] < 0.01;
+    const yTicks = isPercent ? ticksOf(y.map(n => 100 * n), false).map(([value, text]) => [value / 100, text + " %"]) : ticksOf(y, isLog);
     const left = Math.max(44, ...yTicks.map(([, text]) => 12 + glyph * text.length));
-    const share = value => ((data.log ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
+    const share = value => ((isLog ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
     return {
       left, yTicks, xTicks: ticksOf(x, false),
       x: value => left + (value - x[0]) / (x[1] - x[0]) * (right - left),
@@ -95,21 +124,21 @@
     };
   }
 
-  const isShown = series => !series.hidden && !hiddenRuns.has(series.run);
+  const isShown = series => !series.hidden && !view.hidden.has(series.run);
 
   // Returns the distance of neighboring points, or 0 if it is unknown: a thinned line has no regular distance.
-  function spacing(points) {
+  function spacing(points, of = p => p[0]) {
     if (points.length < 3 || points.length > mostRegular) return 0;
-    const distances = points.slice(1).map((p, i) => p[0] - points[i][0]).sort((a, b) => a - b);
+    const distances = points.slice(1).map((p, i) => of(p) - of(points[i])).sort((a, b) => a - b);
     return distances[distances.length >> 1];
   }
 
   // Splits the points of a curve over steps where steps have no value.
   function pieces(data, points) {
-    const distance = data.x === "step" && data.kind !== "scatter" ? spacing(points) : 0;
+    const distance = data.x === "step" && data.kind !== "scatter" ? spacing(points, stepOf) : 0;
     const all = [];
     points.forEach((p, i) => {
-      if (i === 0 || distance > 0 && p[0] - points[i - 1][0] > 1.5 * distance) all.push([]);
+      if (i === 0 || distance > 0 && stepOf(p) - stepOf(points[i - 1]) > 1.5 * distance) all.push([]);
       all[all.length - 1].push(p);
     });
     return all;
@@ -124,32 +153,31 @@
 
   function stacked(series) {
     const height = new Map();
-    return series.map(s => ({...s, points: s.points.map(([x, y]) => {
-      const low = height.get(x) ?? 0;
+    return series.map(s => ({...s, points: s.points.map(p => {
+      const [x, y] = p, low = height.get(x) ?? 0;
       height.set(x, low + y);
-      return [x, y, low, low + y];
+      return ofStep(stepOf(p), [x, y, low, low + y]);
     })}));
   }
 
   // Returns the exponential moving average, corrected for the bias of its start.
   function smoothed(points) {
     let sum = 0, weight = 0;
-    return points.map(([x, y]) => {
-      sum = smoothing * sum + (1 - smoothing) * y;
-      weight = smoothing * weight + (1 - smoothing);
-      return [x, sum / weight];
+    return points.map(p => {
+      sum = view.smoothing * sum + (1 - view.smoothing) * p[1];
+      weight = view.smoothing * weight + (1 - view.smoothing);
+      return ofStep(stepOf(p), [p[0], sum / weight]);
     });
   }
 
   function shownSeries({data}) {
-    const span = zoom.get(data.x);
-    const isInside = ([x]) => !span || (x >= span[0] && x <= span[1]);
-    const isSmooth = smoothing > 0 && data.kind === "lines" && data.x === "step";
-    const series = data.series.filter(isShown).map(s => ({
-      ...s,
-      points: s.points.filter(isInside),
-      smooth: isSmooth ? smoothed(s.points).filter(isInside) : null,
-    }));
+    const span = zoom.get(labelOf(data)), isLog = isLogarithmic(data);
+    const isInside = ([x, y]) => (!span || (x >= span[0] && x <= span[1])) && (!isLog || y > 0);
+    const isSmooth = view.smoothing > 0 && data.kind === "lines" && data.x === "step";
+    const series = data.series.filter(isShown).map(s => {
+      const points = placed(data, s);
+      return {...s, points: points.filter(isInside), smooth: isSmooth ? smoothed(points).filter(isInside) : null};
+    });
     return data.kind === "stacked" ? stacked(withoutEmptySteps(series)) : series;
   }
 
@@ -196,8 +224,8 @@
   // Draws a vertical line where the settings of a shown run changed.
   function changes(data, axes) {
     if (data.x !== "step") return "";
-    const runs = [...document.querySelectorAll('[data-changes]:not([data-changes=""])')].filter(run => !hiddenRuns.has(Number(run.dataset.run)));
-    const places = runs.flatMap(run => run.dataset.changes.split(" ")).map(step => axes.x(Number(step) + 0.5));
+    const runs = [...document.querySelectorAll('[data-changes]:not([data-changes=""])')].filter(run => !view.hidden.has(Number(run.dataset.run)));
+    const places = runs.flatMap(({dataset}) => dataset.changes.split(" ").map(step => axes.x(placeOfStep(Number(dataset.run), Number(step) + 0.5))));
     return places.filter(x => x >= axes.left && x <= right).map(x => `<line class=change x1=${at(x)} x2=${at(x)} y1=${top} y2=${bottom} />`).join("");
   }
 
@@ -205,6 +233,7 @@
     const series = shownSeries(chart);
     chart.axes = axesOf(chart.data, series);
     const area = chart.data.kind === "stacked" ? " area" : "";
+    chart.figure.querySelector(".label").textContent = labelOf(chart.data);
     chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) + changes(chart.data, chart.axes) +
       series.map(s => `<g class="${s.style}${area}">${drawn(chart.data, s, chart.axes)}</g>`).join("");
     leave(chart);
@@ -223,11 +252,12 @@
   const element = (name, classes, text) => make(name, {class: classes}, text);
 
   function row(chart, series, point) {
-    const smooth = series.smooth?.find(p => p[0] === point[0]), text = number => short(number, chart.data.share);
+    const smooth = series.smooth?.find(p => stepOf(p) === stepOf(point)), text = number => short(number, chart.data.share);
     const made = element("div", series.style, "");
     made.append(element("i", series.dashed ? "dashed" : "", ""), element("span", "", series.name), element("b", "", text(point[1])));
     if (smooth) made.append(element("small", "", `smoothed ${text(smooth[1])}`));
     else if (point.length > 2 && chart.data.kind !== "stacked") made.append(element("small", "", `${text(point[2])} to ${text(point[3])}`));
+    if (point.step !== undefined && view.x !== "step" && chart.data.x === "step") made.append(element("small", "", `step ${point.step}`));
     return made;
   }
 
@@ -236,8 +266,12 @@
     const series = shownSeries(chart);
     const found = chart.axes && nearest(series.flatMap(s => s.points), chart.axes.valueAt(place));
     if (!found) return leave(chart);
-    const rows = series.flatMap(s => s.points.filter(p => p[0] === found[0]).slice(0, 1).map(p => row(chart, s, p)));
-    chart.tip.replaceChildren(element("small", "", `${chart.data.x} ${Number(found[0].toPrecision(9))}`), ...rows);
+    // Runs share steps, but neither tokens nor hours: there each run shows its nearest point.
+    const isShared = chart.data.x !== "step" || view.x === "step";
+    const shown = ({points}) => isShared ? points.find(p => p[0] === found[0]) ?? null : nearest(points, found[0]);
+    const rows = series.map(s => [s, shown(s)]).filter(([, p]) => p !== null).map(([s, p]) => row(chart, s, p));
+    chart.tip.replaceChildren(element("small", "", `${labelOf(chart.data)} ${Number(found[0].toPrecision(isShared ? 9 : 4))}`), ...rows);
+    chart.place = found[0];
     const x = chart.axes.x(found[0]);
     chart.tip.style.left = x < width / 2 ? `${x / width * 100 + 4}%` : "auto";
     chart.tip.style.right = x < width / 2 ? "auto" : `${100 - x / width * 100 + 4}%`;
@@ -250,22 +284,27 @@
     return `<rect class=brush x=${at(Math.min(chart.from, place))} width=${at(Math.abs(place - chart.from))} y=${top} height=${bottom - top} />`;
   }
 
-  function leave({tip, cursor}) {
-    tip.hidden = true;
-    cursor.innerHTML = "";
+  function leave(chart) {
+    chart.tip.hidden = true;
+    chart.cursor.innerHTML = "";
+    chart.place = null;
   }
 
   function zoomTo(label, span) {
     zoom.set(label, span);
-    charts.filter(chart => chart.data.x === label).forEach(draw);
+    charts.filter(chart => labelOf(chart.data) === label).forEach(draw);
+  }
+
+  function showOrHide(run) {
+    for (const one of document.querySelectorAll(`[data-run="${run}"]`)) {
+      if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", !view.hidden.has(run));
+      else one.hidden = view.hidden.has(run);
+    }
   }
 
   function toggleRun(run) {
-    if (!hiddenRuns.delete(run)) hiddenRuns.add(run);
-    for (const one of document.querySelectorAll(`[data-run="${run}"]`)) {
-      if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", !hiddenRuns.has(run));
-      else one.hidden = hiddenRuns.has(run);
-    }
+    if (!view.hidden.delete(run)) view.hidden.add(run);
+    showOrHide(run);
     charts.forEach(draw);
   }
 
@@ -287,10 +326,41 @@
     chart.svg.addEventListener("pointerup", event => {
       const [from, to] = [chart.from, place(event)].sort((a, b) => a - b), axes = chart.axes;
       chart.from = null;
-      if (from !== null && axes && to - from > 8) zoomTo(chart.data.x, [axes.valueAt(from), axes.valueAt(to)]);
+      if (from !== null && axes && to - from > 8) zoomTo(labelOf(chart.data), [axes.valueAt(from), axes.valueAt(to)]);
     });
     for (const end of ["pointerleave", "pointercancel"]) chart.svg.addEventListener(end, () => { chart.from = null; leave(chart); });
-    chart.svg.addEventListener("dblclick", () => zoomTo(chart.data.x, undefined));
+    chart.svg.addEventListener("dblclick", () => zoomTo(labelOf(chart.data), undefined));
+  }
+
+  // Moves to the next or the previous point of a chart.
+  function move(chart, by) {
+    const places = [...new Set(shownSeries(chart).flatMap(s => s.points.map(p => p[0])))].sort((a, b) => a - b);
+    if (places.length === 0) return;
+    const now = places.indexOf(chart.place), next = now < 0 ? (by > 0 ? 0 : places.length - 1) : Math.min(places.length - 1, Math.max(0, now + by));
+    point(chart, chart.axes.x(places[next]));
+  }
+
+  // Zooms around the point at the cursor, or around the middle.
+  function zoomBy(chart, factor) {
+    if (chart.axes === null) return;
+    const [low, high] = [chart.axes.valueAt(chart.axes.left), chart.axes.valueAt(right)], middle = chart.place ?? (low + high) / 2;
+    const half = (high - low) / 2 * factor, label = labelOf(chart.data), place = chart.place;
+    zoomTo(label, [middle - half, middle + half]);
+    if (place !== null) point(chart, chart.axes.x(place));
+  }
+
+  // Handles the keys of a chart that has the focus.
+  function listen(chart) {
+    const actions = {
+      ArrowRight: () => move(chart, 1), ArrowLeft: () => move(chart, -1), Home: () => move(chart, -Infinity), End: () => move(chart, Infinity),
+      "+": () => zoomBy(chart, 0.5), "-": () => zoomBy(chart, 2), Escape: () => zoomTo(labelOf(chart.data), undefined),
+    };
+    chart.svg.addEventListener("keydown", event => {
+      if (!(event.key in actions) || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      actions[event.key]();
+    });
+    chart.svg.addEventListener("blur", () => leave(chart));
   }
 
   // Returns the chart as an SVG document: with its title, and with the styles of the page written into it.
@@ -364,13 +434,15 @@
 
   // Adds the buttons that save a chart, the marks of bands in its legend, and the explanation of its title.
   function complete(chart) {
-    const {figure, data} = chart, saves = element("div", "save", "save ");
+    const {figure, data} = chart, saves = element("div", "save", "save");
+    const link = make("a", {href: `#${figure.id}`, title: "Link to this chart: copy its address"}, "link");
     for (const kind of ["svg", "png"]) {
       const button = element("button", "", kind.toUpperCase());
       button.type = "button", button.title = `Save this chart as ${kind.toUpperCase()}`;
       button.addEventListener("click", () => save(chart, kind));
       saves.append(button);
     }
+    saves.append(link);
     figure.append(saves);
     const banded = data.kind === "stacked" ? [] : data.series.filter(s => s.points.some(p => p.length > 2));
     for (const button of figure.querySelectorAll("button[data-series]")) {
@@ -390,11 +462,15 @@
     const svg = figure.querySelector("svg"), tip = element("div", "tip", "");
     const cursor = document.createElementNS(svg.namespaceURI, "g");
     tip.hidden = true;
+    tip.setAttribute("role", "status");
     svg.append(cursor);
     figure.append(tip);
-    const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, title: figure.querySelector("figcaption b").textContent,
+    const values = figure.chart.series.flatMap(s => s.points.map(p => p[1]));
+    figure.chart.isPositive = values.every(value => value >= 0) && values.some(value => value > 0);
+    const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null, place: null, title: figure.querySelector("figcaption b").textContent,
                    data: figure.chart};
     follow(chart);
+    listen(chart);
     addLegend(chart);
     complete(chart);
     return chart;
@@ -404,7 +480,7 @@
   for (const button of document.querySelectorAll("button[data-run]")) button.addEventListener("click", () => toggleRun(Number(button.dataset.run)));
   for (const button of document.querySelectorAll("button[data-series]:not([data-run])")) button.addEventListener("click", () => toggleSeries(button));
   document.querySelectorAll("figcaption b, th").forEach(explain);
-  const slider = document.querySelector(".controls input");
-  slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
-  charts.forEach(draw);
+  const redraw = () => charts.forEach(draw);
+  redraw();
+  return {redraw, showOrHide};
 })();

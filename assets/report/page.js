@@ -4,6 +4,13 @@
 "use strict";
 const data = JSON.parse(document.querySelector("#data").textContent);
 const subjects = data.subjects ?? [], several = subjects.length > 1;
+const isTuning = subjects.length > 0 && !subjects.some(({curves}) => curves.accuracy);
+
+// What the reader chose. controls.js changes it and keeps it when the page is read again.
+const view = {x: "step", log: false, smoothing: 0, hidden: new Set(), step: null};
+const axisNames = {step: "step", tokens: isTuning ? "response tokens" : "generated tokens", hours: "hours"};
+// An axis is offered if it is known of every subject.
+const axes = Object.keys(axisNames).filter(name => name === "step" || subjects.length > 0 && subjects.every(({progress}) => progress[name].length > 0));
 
 // Shows control characters and marks that change the text direction (Unicode standard annex 9).
 function visible(text) {
@@ -24,31 +31,61 @@ const styleOf = number => `c${number % 8 + 1}` + (number % 32 >= 8 ? ` d${Math.f
 const mark = run => make("i", {class: styleOf(run)});
 const green = styleOf(2), purple = styleOf(3), rose = styleOf(4), gold = styleOf(5), teal = styleOf(6), grey = styleOf(7);
 
-// Returns a chart, or null if no series has a point. A point is [x, y] or [x, y, low, high].
+const shortNumber = number => number !== 0 && (Math.abs(number) < 1e-3 || Math.abs(number) >= 1e7) ? number.toExponential(3) : String(Number(number.toPrecision(5)));
+
+// Returns what a chart says whose series never change, "0.001 at every step", or "" if one changes.
+function constantText({x, kind, series}) {
+  const shown = series.filter(({points}) => points.length > 0), values = shown.map(({points}) => points[0][1]);
+  const isConstant = shown.every(({points}, i) => points.every(p => p.length === 2 && p[1] === values[i]));
+  if (x !== "step" || kind === "scatter" || !isConstant || !shown.some(({points}) => points.length > 1)) return "";
+  const isOne = values.every(value => value === values[0]);
+  return (isOne ? shortNumber(values[0]) : shown.map(({name}, i) => `${name} ${shortNumber(values[i])}`).join(", ")) + " at every step";
+}
+
+// Returns a fragment that no other chart of the page has: "chart-accuracy-training-prompts".
+const fragments = new Set();
+function fragmentOf(title) {
+  const base = "chart-" + visible(title).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60);
+  let fragment = base;
+  for (let n = 2; fragments.has(fragment); ++n) fragment = `${base}-${n}`;
+  fragments.add(fragment);
+  return fragment;
+}
+
+// Returns a chart as a line of text that opens it.
+function folded(figure, words) {
+  const run = figure.dataset?.run, own = run === undefined ? {} : {"data-run": run};
+  return figure.localName === "details" ? figure :
+    make("details", {...own, class: "folded"}, make("summary", {}, make("b", {}, figure.querySelector("figcaption b").textContent), `: ${words}`), figure);
+}
+
+// Returns a chart, or null if no series has a point. A chart whose values never change is folded. A point is [x, y] or [x, y, low, high].
 // `run` is the index of its only subject, which hides the chart; a series has the same.
 function chart({title, note = "", series, ...rest}) {
   const shape = {x: "step", kind: "lines", log: false, share: false, low: null, high: null, run: -1, ...rest};
   shape.series = series.map(s => ({dashed: false, run: -1, ...s, points: s.points.filter(p => !shape.log || p[1] > 0)}));
   if (shape.series.every(s => s.points.length === 0)) return null;
-  const figure = make("figure", shape.run < 0 ? {} : {"data-run": shape.run},
+  const own = shape.run < 0 ? {} : {"data-run": shape.run}, constant = constantText(shape);
+  const figure = make("figure", {...own, id: fragmentOf(title)},
                       make("figcaption", {}, make("b", {}, title), note === "" ? null : make("small", {}, note)));
-  figure.insertAdjacentHTML("beforeend", "<svg viewBox='0 0 440 236' role=img><g class=plot></g>" +
+  figure.insertAdjacentHTML("beforeend", "<svg viewBox='0 0 440 236' role=img tabindex=0><g class=plot></g>" +
                                          "<text class=label x=428 y=231 text-anchor=end></text></svg>");
   figure.querySelector("svg").setAttribute("aria-label", visible(title));
-  figure.querySelector(".label").textContent = shape.x;
   figure.chart = shape;
-  return figure;
+  return constant === "" ? figure : folded(figure, constant);
 }
 
 const curve = (run, metric) => subjects[run].curves[metric] ?? [];
 const isZero = series => series.points.every(p => p[1] === 0);
 
 // Returns the chart of one metric with a line for each subject.
-function compared(metric, title, note = "", {fromZero = false, unlessZero = false} = {}) {
+function compared(metric, title, note = "", {fromZero = false, unlessZero = false, like = ""} = {}) {
   const series = subjects.map(({name}, run) => ({name, style: styleOf(run), run, points: curve(run, metric)}));
   if (unlessZero && series.every(isZero)) return null;
-  return chart({title, note, share: data.shares.includes(metric), low: fromZero ? 0 : null, series});
+  const made = chart({title, note, share: data.shares.includes(metric), low: fromZero ? 0 : null, series});
+  return made !== null && like !== "" && subjects.every((_, run) => isSame(curve(run, metric), curve(run, like))) ? folded(made, `equal to ${like} at every step`) : made;
 }
+const isSame = (one, other) => one.length === other.length && one.every(([step, value], i) => step === other[i][0] && value === other[i][1]);
 const fromZero = {fromZero: true}, unlessZero = {unlessZero: true};
 const titled = (title, run) => several ? `${title} · ${subjects[run].name}` : title;
 
@@ -137,7 +174,7 @@ function rewards() {
   const masses = [green, teal, purple, gold, rose, grey], verdicts = [green, rose, gold, purple, teal, grey, styleOf(1), styleOf(0)];
   return [
     compared("reward_mean", "Reward", "sum of the terms, mean", unlessZero),
-    data.rewards.map(({name, about}) => compared(`reward_${name}_mean`, about, "mean", unlessZero)),
+    data.rewards.map(({name, about}) => compared(`reward_${name}_mean`, about, "mean", {unlessZero: true, like: name === "accuracy" ? "accuracy" : ""})),
     data.numbers.map(name => [compared(`${name}_mean`, name, "mean"), compared(`eval_${name}_mean`, `Held-out ${name}`, "mean")]),
     composed("Groups", "share", [["groups_all_correct_share", "all correct", green], ["groups_all_incorrect_share", "all incorrect", rose],
                                  ["groups_mixed_share", "mixed", grey]], "stacked"),
@@ -158,12 +195,20 @@ function updates() {
   ];
 }
 
+// Returns the chart of the time in which the roles of a run do not wait.
+function utilization(run) {
+  const roles = [["idle_share_actor", "actors", teal], ["idle_share_learner", "learners", purple], ["idle_share_reward_worker", "reward workers", gold]];
+  return chart({
+    title: titled("Utilization", run), note: "share of each role's time that it works", run, low: 0, high: 1,
+    series: roles.map(([metric, name, style]) => ({name, style, points: curve(run, metric).map(([step, idle]) => [step, 1 - idle])})),
+  });
+}
+
 function speed() {
   return [
     composed("Seconds a step", "by phase", [["generate_seconds", "generate", teal], ["update_seconds", "update", purple],
              ["publish_seconds", "publish weights", gold], ["evaluate_seconds", "evaluate", grey], ["log_seconds", "log", rose]], "stacked"),
-    composed("Idle share", "of each role's time", [["idle_share_actor", "actors", teal], ["idle_share_reward_worker", "reward workers", gold],
-             ["idle_share_learner", "learners", purple]], "lines"),
+    subjects.map((_, run) => utilization(run)),
     compared("tokens_per_second", "Tokens a second", "sampled, whole step", fromZero),
   ];
 }
@@ -189,6 +234,37 @@ function glance() {
     make("li", {"data-run": run, "data-changes": changes.join(" ")}, mark(run), ` ${directory}: ${[state, ...details].join(" · ")}`, notes.flatMap(note => [make("br"), note]))));
   return [make("table", {}, make("tr", {}, make("th", {}, "run"), columns.map(([, words]) => make("th", {class: "number"}, words))), rows),
           make("ul", {class: "notes"}, states)];
+}
+
+// Returns "1 h 5 min", "12 min 30 s" or "40 s".
+function duration(seconds) {
+  if (seconds === null) return "–";
+  const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor(whole % 3600 / 60);
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+}
+
+// Returns how a start ended, by the exit status of its job.
+function ending({status, command}, isLive) {
+  const words = {0: "complete", 1: "failed", 69: "another job held the directory", 75: "stopped and resumable", 78: "refused"};
+  if (status !== null) return `${status}: ${words[status] ?? "failed"}`;
+  if (isLive) return "in progress";
+  return command === null ? "–" : "not recorded: it was killed";
+}
+
+// Shows where and when each run ran, by which build, and how it ended: a line for each start.
+function starts() {
+  const isKnown = subjects.every(({runs}) => runs.every(run => run.starts.every(start => start.command !== null)));
+  const small = text => text === null ? null : make("small", {}, text), cell = value => make("td", {}, value === null ? "–" : String(value));
+  const rows = subjects.flatMap(({name, runs}, run) => runs.flatMap(({directory, is_live, starts}) => starts.map((start, i) =>
+    make("tr", {"data-run": run},
+         i > 0 ? make("td", {}, make("small", {}, `start ${i + 1}`)) : make("td", {}, make("b", {}, mark(run), " ", name), small(directory)),
+         make("td", {}, start.host ?? "–", small(start.slurm_job === null ? null : `Slurm job ${start.slurm_job}`)),
+         make("td", {}, start.build_id ?? "–", small(start.command)), cell(start.ranks), cell(start.begun), make("td", {}, duration(start.seconds)),
+         make("td", {}, ending(start, is_live && i === starts.length - 1))))));
+  const head = ["run", "host", "version and commit", "ranks", "begun", "duration", "exit status"];
+  return [make("table", {class: "starts"}, make("tr", {}, head.map(words => make("th", {}, words))), rows),
+          isKnown ? null : make("p", {class: "notes"}, "– is not recorded: an older build made this run.")];
 }
 
 // Returns Avg@k as text and as a bar with its interval.
@@ -246,11 +322,21 @@ function answer(response, ...heading) {
   ];
 }
 
+// Returns the buttons and the slider that choose the step of the responses, and the places for these.
 function responses() {
-  return subjects.map(({name, responses}, run) => responses.length === 0 ? null :
-    make("div", {"data-run": run}, make("h3", {}, mark(run), name),
-         make("div", {class: "cards"}, responses.map(one => make("article", {}, prompt(one.prompt), answer(one))))));
+  const steps = [...new Set(subjects.flatMap(({responses}) => responses.map(({step}) => step)))].sort((a, b) => a - b);
+  if (steps.length === 0) return [];
+  const stepper = make("div", {class: "stepper"},
+    make("button", {type: "button", class: "previous"}, "‹ previous step"),
+    make("input", {type: "range", min: 0, max: steps.length - 1, value: steps.length - 1, "aria-label": "step of the responses"}),
+    make("button", {type: "button", class: "next"}, "next step ›"), make("output", {}));
+  stepper.steps = steps;
+  return [stepper, subjects.map(({name, responses}, run) => responses.length === 0 ? null :
+    make("div", {"data-run": run}, make("h3", {}, mark(run), name), make("div", {class: "cards", "data-responses": run})))];
 }
+
+// Returns the responses of a run's step.
+const responsesOf = (run, step) => subjects[run].responses.filter(one => one.step === step).map(one => make("article", {}, prompt(one.prompt), answer(one)));
 
 // Shows the answers of all subjects to the same prompts, by data source.
 function sideBySide(sources) {
@@ -261,13 +347,19 @@ function sideBySide(sources) {
   ]);
 }
 
+function responsesWords() {
+  const isThinned = subjects.some(({responses, last_step}) => new Set(responses.map(({step}) => step)).size < last_step);
+  return `A few of ${isThinned ? "evenly spaced training steps" : "each training step"}; of several seeds, the first. The buttons and the slider choose the step.`;
+}
+
 // Sections are [id, title, words, content, class of the content].
 function reportSections() {
-  const isTuning = !subjects.some(({curves}) => curves.accuracy), hasSteps = subjects.some(subject => subject.last_step > 0);
+  const hasSteps = subjects.some(subject => subject.last_step > 0);
   return [
     ["glance", "At a glance", "Start → end: mean over the first and the last tenth of the steps (held-out: first and last evaluation), with the 95 % interval of the end.",
      glance(), "panel"],
-    ["evaluation", "Evaluation", "Share of right responses by data source, with 95 % intervals over problems.", evaluation(), "evaluation"],
+    ["runs", "Runs", "Where and when each job of a run ran, by which build, and how it ended.", starts(), "panel"],
+    ["evaluation", "Evaluation", "Share of correct responses by data source, with 95 % intervals over problems.", evaluation(), "evaluation"],
     ["tuning", "Fine-tuning", "On rows with responses.", isTuning ? tuning() : []],
     ["learning", "Learning", "Does it get better, and how long does it think?", hasSteps ? learning() : []],
     ["exploration", "Exploration in context", "How many distinct states a response, a step and the run visit.", exploration()],
@@ -277,7 +369,7 @@ function reportSections() {
     ["updates", "Updates", "Is the policy update healthy?", updates()],
     ["speed", "Speed", "Where the time goes.", speed()],
     ["settings", "Settings", several ? "Keys whose values differ are marked." : "As resolved when the run began.", settings(), "panel"],
-    ["responses", "Responses", "From the first and the last training step; of several seeds, the first.", responses(), "responses"],
+    ["responses", "Responses", responsesWords(), responses(), "responses"],
     ["prompts", "The same training prompts, side by side", "As each run last answered them; of several seeds, the first.", several ? sideBySide(data.train) : [], "responses"],
     ["held-out", "Held-out prompts by data source", "Their first responses of the last evaluation; of several seeds, of the first.", sideBySide(data.evaluate), "responses"],
   ];
@@ -311,20 +403,32 @@ function lead() {
   const intervals = subjects.some(({runs}) => runs.length > 1)
     ? "Lines of several seeds are their mean, bands Student's t 95 % intervals over the seeds; accuracies of a single run have 95 % intervals over its prompts."
     : "Bands of accuracies are 95 % intervals over the prompts of a step.";
-  return `Made ${data.made} by lie_analyze ${data.build_id}. ${intervals}` +
+  const isLive = subjects.some(({runs}) => runs.some(run => run.is_live));
+  const refreshed = data.refresh !== null ? ` lie_analyze --watch writes this file again every ${data.refresh} s while a run is in progress, and this page reads it as often.` :
+    isLive ? " A run is in progress: lie_analyze --watch 30 keeps this page up to date." : "";
+  return `Made ${data.made} by lie_analyze ${data.build_id}.${refreshed} ${intervals}` +
          (data.grid === null ? "" : " Curves show the extremes of each stretch of steps.");
 }
 
 function navigation(names, sections) {
+  const checkbox = (name, isChecked) => make("input", {type: "checkbox", name, ...(isChecked ? {checked: ""} : {})});
   const controls = make("div", {class: "controls"},
-    make("label", {}, "smoothing ", make("input", {type: "range", min: 0, max: 0.99, step: 0.01, value: 0})),
-    make("span", {}, "Point at a chart for its values, drag to zoom, double-click to return; a click on a name hides it."));
+    make("label", {}, "smoothing ", make("input", {type: "range", name: "smoothing", min: 0, max: 0.99, step: 0.01, value: 0})),
+    axes.length < 2 ? null : make("label", {}, "x axis ", make("select", {name: "x"}, axes.map(name => make("option", {value: name}, axisNames[name] + (name === "step" ? "s" : ""))))),
+    make("label", {title: "Areas and charts with negative values stay linear; zeros are gaps."}, checkbox("log", false), "logarithmic y"),
+    data.refresh ? make("label", {}, checkbox("refresh", true), `refresh every ${data.refresh} s`) : null,
+    make("span", {class: "help"}, "Point at a chart for its values, drag to zoom, double-click to return; a click on a name hides it. " +
+                                  "By keyboard: arrows move over a chart, + and − zoom, Escape returns."));
   return make("nav", {}, names.map((name, run) => make("button", {type: "button", "data-run": run}, mark(run), name)),
               make("div", {class: "sections"}, sections.map(([id]) => make("a", {href: `#${id}`}, id))), controls);
 }
 
+// Puts folded charts after the others, so that they leave no holes between them.
+const withFoldedLast = parts => [...parts.filter(part => part.className !== "folded"),
+                                 ...parts.filter(part => part.className === "folded")];
+
 function compose(title, words, names, sections) {
-  const shown = sections.map(([id, heading, about, content, classes = "grid3"]) => [id, heading, about, content.flat(Infinity).filter(part => part !== null), classes])
+  const shown = sections.map(([id, heading, about, content, classes = "grid3"]) => [id, heading, about, withFoldedLast(content.flat(Infinity).filter(part => part !== null)), classes])
     .filter(([, , , content]) => content.length > 0);
   document.title = visible(title);
   document.querySelector("main").append(make("h1", {}, title), make("p", {class: "lead"}, words), navigation(names, shown),

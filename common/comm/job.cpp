@@ -50,7 +50,7 @@ int Job::run(const std::function<void()>& body) {
   try {
     body();
     end_complete();
-    return exit_status();
+    return conclude(exit_status());
   } catch (const JobEnding&) {
     return end_early(Farewell::kFollows, "");
   } catch (const JobStopped& stopped) {
@@ -59,6 +59,18 @@ int Job::run(const std::function<void()>& body) {
   } catch (const std::exception& error) {
     return end_early(failure_of(error), error.what());
   }
+}
+
+/// Runs the actions of the end. Returns the status.
+int Job::conclude(int status) {
+  for (const auto& action : std::exchange(at_end_, {})) {
+    try {
+      action(status);
+    } catch (const std::exception&) {
+      // The job has ended with this status, whether or not it can be recorded.
+    }
+  }
+  return status;
 }
 
 bool Job::is_failure(Farewell farewell) {
@@ -188,7 +200,7 @@ int Job::end_early(Farewell mine, const std::string& message) {
   if (is_failure(mine) && first_failure() == rank()) {
     write_report(state_, size(), message);
   }
-  const int status = exit_status() != 0 ? exit_status() : 1;
+  const int status = conclude(exit_status() != 0 ? exit_status() : 1);
   if (!all_ended_early()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
 }

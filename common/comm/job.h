@@ -101,6 +101,10 @@ class Job {
   /// that they received themselves. Returns 0 if there was none. Needs note_stop_signals()
   /// (common/process/stop_signals.h).
   int stop_signal() const;
+  /// Calls `action` with the job's exit status when this rank has ended, before kept objects are
+  /// destroyed. An exception of the action is ignored, because the status is decided by then.
+  void at_end(std::function<void(int status)> action) { at_end_.push_back(std::move(action)); }
+
   /// Announces on rank 0 that this start ends with work left for another start. All ranks finish
   /// their work first.
   void set_stopped() { outcome_ = Farewell::kStopped; }
@@ -140,11 +144,13 @@ class Job {
   int exit_status() const;
   void throw_if_ended_early() const;
   int end_early(Farewell mine, const std::string& message);
+  int conclude(int status);
 
   mpi::Environment& environment_;
   RankState state_;
   std::vector<Inbox*> inboxes_;
   std::vector<std::shared_ptr<const void>> kept_;
+  std::vector<std::function<void(int)>> at_end_;
   std::vector<Farewell> farewells_;  // by rank
   Farewell outcome_ = Farewell::kDone;
   int stop_signal_ = 0;  // received from another rank

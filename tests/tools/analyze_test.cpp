@@ -6,11 +6,17 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <set>
+#include <thread>
 
 #include "common/base/error.h"
+#include "common/base/identity.h"
 #include "common/io/metrics_log.h"
 #include "common/io/sha256.h"
+#include "common/process/start_record.h"
+#include "common/process/writer_lock.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
 #include "tools/analyze/check.h"
@@ -176,7 +182,7 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_FALSE(holds(html, "src=")) << "the report must need nothing else";
   EXPECT_FALSE(holds(html, "http"));
   const Json shown = shown_data(run / "report.html").at("subjects").at(0);
-  EXPECT_EQ(shown.at("runs").at(0).at("details").at(0), "begun 2027-01-15 08:00 UTC");
+  EXPECT_EQ(shown.at("runs").at(0).at("starts").at(0).at("begun"), "2027-01-15 08:00 UTC");
   EXPECT_EQ(shown.at("curves").at("accuracy").size(), 12U);
   EXPECT_FALSE(shown.at("trap").at("hazard").at("end").empty());
   const std::string csv = read_file(run / "curves.csv");
@@ -319,7 +325,7 @@ TEST(Report, ShowsTheSettingsOfEachSubjectAndAllValuesOfItsSeeds) {
   const fs::path short_run =
       example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25});
   const Subject both[] = {subject_of({long_run}), subject_of({long_run, short_run})};
-  const Json data = report_data(both, 2);
+  const Json data = report_data(both, {.responses = 2});
   const auto shows = [&](std::size_t subject, const char* key, const char* value) {
     const Json& settings = data.at("subjects").at(subject).at("settings");
     return std::ranges::count(settings, Json::array({key, value})) == 1;
@@ -368,19 +374,137 @@ TEST(Page, NoTextEndsItsDataOrIsInvalid) {
 
 TEST(Page, HoldsTheTextsOfResponsesAsTheyAre) {
   const Subject subjects[] = {subject_of({example("escape", {.steps = 3, .planned = 3})})};
-  const Json response = report_data(subjects, 6).at("subjects").at(0).at("responses").at(0);
+  const Json response =
+      report_data(subjects, {.responses = 6}).at("subjects").at(0).at("responses").at(0);
   EXPECT_EQ(response.at("answer").at(1).at(0), "extracted");
   EXPECT_TRUE(holds(response.at("answer").at(1).at(1), "1 < 2<script>"));
-  EXPECT_FALSE(holds(html_report(subjects, 6), "1 < 2<script>"));
+  EXPECT_FALSE(holds(html_report(subjects, {.responses = 6}), "1 < 2<script>"));
 }
 
-TEST(Report, ChoosesCorrectAndIncorrectResponsesOfTheFirstAndLastStep) {
+TEST(Report, ChoosesCorrectAndIncorrectResponsesOfAStepFromDifferentGroups) {
   const analyze::Run run = load_run(example("choose"));
-  const auto chosen = chosen_responses(run, 6);
+  const auto chosen = responses_of_step(run, 5, 6);
   ASSERT_EQ(chosen.size(), 6U);
-  EXPECT_EQ(run.samples.step[chosen[0]], 1);
-  EXPECT_EQ(run.samples.step[chosen[5]], 12);
+  std::set<std::int64_t> groups;
+  for (const std::size_t i : chosen) {
+    EXPECT_TRUE(run.samples.is_training(i));
+    EXPECT_EQ(run.samples.step[i], 5);
+    groups.insert(run.trajectories->samples()[i].key.group);
+  }
+  EXPECT_EQ(groups.size(), 6U);
   EXPECT_NE(run.samples.verdict[chosen[2]] == 0, run.samples.verdict[chosen[3]] == 0);
+  EXPECT_TRUE(responses_of_step(run, 13, 6).empty());
+}
+
+std::map<std::int64_t, int> shown_by_step(const analyze::Run& run, std::size_t most) {
+  std::map<std::int64_t, int> count;
+  for (const Json& one : shown_responses(run, decoder_of(run), 3, most)) {
+    ++count[one.at("step").get<std::int64_t>()];
+  }
+  return count;
+}
+
+TEST(Report, HoldsResponsesOfEveryStepOrOfEvenlySpacedOnes) {
+  const analyze::Run run = load_run(example("steps"));
+  const auto all = shown_by_step(run, 400);
+  EXPECT_EQ(all.size(), 12U);
+  for (const auto& [step, count] : all) EXPECT_EQ(count, 3) << step;
+  const auto few = shown_by_step(run, 4);
+  EXPECT_EQ(few, (std::map<std::int64_t, int>{{1, 3}, {4, 1}, {7, 1}, {10, 1}, {12, 3}}));
+}
+
+TEST(Report, KnowsTheTokensAndHoursBehindEachStep) {
+  const fs::path run = example("progress-axes", {.steps = 10, .planned = 10});
+  const Subject one[] = {subject_of({run})};
+  const Json progress = report_data(one, {}).at("subjects").at(0).at("progress");
+  double tokens = 0, seconds = 0;
+  std::size_t i = 0;
+  for (const MetricsRow& row : read_metrics(run / "metrics.jsonl")) {
+    tokens += row.value_or_zero("response_tokens");
+    seconds += row.value_or_zero("step_seconds");
+    EXPECT_EQ(progress.at("tokens").at(i).at(0), row.step);
+    EXPECT_EQ(progress.at("tokens").at(i).at(1).get<double>(), tokens) << row.step;
+    EXPECT_NEAR(progress.at("hours").at(i++).at(1).get<double>(), seconds / 3600, 1e-9) << row.step;
+  }
+  EXPECT_EQ(i, 11U);
+  EXPECT_GT(tokens, 10'000);
+}
+
+TEST(Report, OffersNoHoursIfAStepLacksItsTimeAndCountsLoggedTokensWithoutMetrics) {
+  const fs::path with = example("axes-with"),
+                 without = example("axes-without", {.steps = 12, .planned = 12, .metrics = false});
+  const auto progress = [](const fs::path& run) {
+    const Subject one[] = {subject_of({run})};
+    return report_data(one, {}).at("subjects").at(0).at("progress");
+  };
+  EXPECT_FALSE(progress(with).at("hours").empty());
+  EXPECT_TRUE(progress(without).at("hours").empty());
+  EXPECT_EQ(progress(without).at("tokens"), progress(with).at("tokens"));
+}
+
+Json starts_shown(const fs::path& run) {
+  const Subject one[] = {subject_of({run})};
+  return report_data(one, {}).at("subjects").at(0).at("runs").at(0).at("starts");
+}
+
+TEST(Starts, AreShownWithHostBuildDurationAndExitStatus) {
+  const fs::path run = example("starts");
+  record_start(run, "lie_cluster train", 12);
+  record_end(run, 75);
+  record_start(run, "lie_cluster train", 8);
+  const Json starts = starts_shown(run);
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_EQ(starts[0].at("host"), host_name());
+  EXPECT_EQ(starts[0].at("build_id"), build_id());
+  EXPECT_EQ(starts[0].at("ranks"), 12);
+  EXPECT_EQ(starts[0].at("status"), 75);
+  EXPECT_GE(starts[0].at("seconds").get<double>(), 0);
+  EXPECT_EQ(starts[1].at("ranks"), 8);
+  EXPECT_TRUE(starts[1].at("status").is_null()) << "a killed job has no exit status";
+  EXPECT_TRUE(starts[1].at("seconds").is_null());
+}
+
+TEST(Starts, OfAnOlderBuildAreNotInvented) {
+  const Json starts = starts_shown(example("no-starts"));
+  ASSERT_EQ(starts.size(), 1U);
+  for (const char* key : {"host", "ranks", "status", "command"}) {
+    EXPECT_TRUE(starts[0].at(key).is_null()) << key;
+  }
+  EXPECT_EQ(starts[0].at("begun"), "2027-01-15 08:00 UTC");
+}
+
+TEST(Starts, ADamagedOrIncompleteLineLosesOnlyItself) {
+  const fs::path run = example("starts-damaged", {.steps = 3, .planned = 3, .starts = true});
+  record_start(run, "lie_cluster train", 2);
+  std::string text = read_file(run / kStartsName);
+  fs::resize_file(run / kStartsName, text.size() - 5);
+  EXPECT_TRUE(read_starts(run).damage.empty());
+  EXPECT_EQ(read_starts(run).starts.size(), 1U);
+  record_start(run, "lie_cluster train", 3);
+  const StartsFile after = read_starts(run);
+  ASSERT_EQ(after.starts.size(), 2U);
+  EXPECT_EQ(after.starts[1].ranks, 3);
+  EXPECT_EQ(after.damage.size(), 1U);
+  EXPECT_TRUE(holds(lie_analyze("--check " + run.string()).output, "starts.jsonl:3: the line"));
+}
+
+TEST(Watch, WritesAReportThatRefreshesItselfUntilTheRunEnds) {
+  const fs::path run = example("watch", {.steps = 3, .planned = 40, .checkpoint = false});
+  std::optional<WriterLock> writer(std::in_place, run, "lie_cluster train");
+  EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40: in progress"));
+  std::thread ends([&] {
+    while (!fs::exists(run / "report.html")) std::this_thread::yield();
+    const Json data = shown_data(run / "report.html");
+    EXPECT_EQ(data.at("refresh"), 1);
+    EXPECT_EQ(data.at("subjects").at(0).at("runs").at(0).at("is_live"), true);
+    writer.reset();
+  });
+  const Outcome outcome = lie_analyze("--watch 1 " + run.string());
+  ends.join();
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "written again every 1 s")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "step 3 of 40: stopped and resumable")) << outcome.output;
+  EXPECT_TRUE(shown_data(run / "report.html").at("refresh").is_null());
 }
 
 TEST(Tail, PrintsTheLastCompleteStepOfARunInProgress) {
@@ -486,7 +610,7 @@ TEST(Evaluation, ShowsTheRowsOfTheTable) {
   const fs::path directory = example("evaluation");
   write_file_atomically(directory / "table.json", kTable);
   const Subject one[] = {subject_of({directory})};
-  EXPECT_EQ(report_data(one, 0).at("subjects").at(0).at("evaluation"),
+  EXPECT_EQ(report_data(one, {.responses = 0}).at("subjects").at(0).at("evaluation"),
             Json::parse(kTable).at("rows"));
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/error.h"
 #include "common/io/file.h"
 #include "common/io/sha256.h"
+#include "common/process/start_record.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "tests/write_safetensors.h"
@@ -29,6 +30,7 @@ struct ExampleRun {
   std::int64_t segment_steps = 0;  // steps of a file, as between checkpoints; 0: all in one
   std::int64_t learners = 1;       // they share the groups of a step
   bool metrics = true, checkpoint = true;
+  bool starts = false;  // whether its start is recorded
 };
 
 namespace example {
@@ -144,6 +146,7 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
         add("approx_kl", 0.001 * x);
     add("learning_rate", 2.5e-4), add("largest_repeat_mean", 1.9),
         add("advantage_magnitude_mean", 0.7);
+    add("response_tokens", tokens), add("step_seconds", 0.92 + 1.7 * x + (eval_n > 0 ? 0.5 : 0));
     add("tokens_per_second", 20000 + 4000 * x), add("generate_seconds", 0.6 + 1.2 * x);
     add("update_seconds", 0.3 + 0.5 * x), add("publish_seconds", 0.02),
         add("evaluate_seconds", eval_n > 0 ? 0.5 : 0);
@@ -233,6 +236,7 @@ inline void write_example_run(const std::filesystem::path& directory, const Exam
   }
   update_index(directory / "trajectories", run.steps);
   if (run.metrics) write_file_atomically(directory / "metrics.jsonl", metrics);
+  if (run.starts) record_start(directory, "lie_cluster train", 4), record_end(directory, 0);
   if (!run.checkpoint) return;
   const auto checkpoint = directory / "checkpoints" / fmt::format("step-{:06}", run.steps);
   make_directories(checkpoint);

@@ -105,6 +105,109 @@ addEventListener("load", () => {
     send(accuracy, "dblclick", 15);
     expectAtRest();
   });
+  const change = (selector, set) => { const at = page.querySelector(selector); set(at); at.dispatchEvent(new wide.Event("change")); };
+  const sumUpTo = (run, step, metric) => runs[run].filter(row => row.step <= step).reduce((sum, row) => sum + (row[metric] ?? 0), 0);
+  for (const [axis, label, metric, unit] of [["tokens", "generated tokens", "response_tokens", 1], ["hours", "hours", "step_seconds", 3600]]) {
+    claim(`the x axis in ${axis} places each value at the sum up to its step`, () => {
+      change(".controls select", at => { at.value = axis; });
+      expect(accuracy.querySelector(".label").textContent === label, accuracy.querySelector(".label").textContent);
+      const [low, high] = [1, 40].map(step => sumUpTo(0, step, metric) / unit), end = Math.max(...runs.map((_, run) => sumUpTo(run, 40, metric) / unit));
+      const points = accuracy.querySelector("polyline").getAttribute("points").split(" ").map(pair => Number(pair.split(",")[0]));
+      const ticks = [...accuracy.querySelectorAll("text.tick[text-anchor=middle]")];
+      expect(points.length === 40, `${points.length} points`);
+      for (const step of [10, 25, 40]) {
+        const share = (sumUpTo(0, step, metric) / unit - low) / (high - low), shown = (points[step - 1] - points[0]) / (points[39] - points[0]);
+        expect(Math.abs(share - shown) < 2e-3, `step ${step} at ${shown} of the line, logged ${share}`);
+      }
+      expect(ticks.length > 2 && end > high / 2, `${ticks.length} ticks`);
+      const box = accuracy.querySelector("svg").getBoundingClientRect();
+      accuracy.querySelector("svg").dispatchEvent(new wide.PointerEvent("pointermove", {clientX: box.left + points[19] / 440 * box.width, clientY: box.top + 50, bubbles: true}));
+      const tip = accuracy.querySelector(".tip"), first = tip.querySelector("div");
+      expect(tip.querySelector("small").textContent.startsWith(label), tip.textContent);
+      const step = Number(first.lastChild.textContent.replace("step ", ""));
+      expect(Math.abs(step - 20) <= 1, `step ${step}`);
+      expectNear(Number(first.querySelector("b").textContent), logged(0, step, "accuracy"), `accuracy at step ${step}`);
+      change(".controls select", at => { at.value = "step"; });
+      expectAtRest();
+    });
+  }
+  claim("a logarithmic axis places values by their logarithms and leaves other charts as they are", () => {
+    change(".controls [name=log]", at => { at.checked = true; });
+    const ticks = [...lengths.querySelectorAll("text.tick[text-anchor=end]")].map(t => [Math.log(Number(t.textContent)), Number(t.getAttribute("y"))]);
+    expect(ticks.length > 2 && ticks.every(([log]) => Number.isFinite(log)), `ticks ${ticks}`);
+    const slope = (ticks[0][1] - ticks[1][1]) / (ticks[0][0] - ticks[1][0]);
+    for (const [log, y] of ticks) expect(Math.abs(ticks[0][1] + slope * (log - ticks[0][0]) - y) < 0.4, `a tick at ${y}`);
+    const y = Number(lengths.querySelector("polyline").getAttribute("points").split(" ")[19].split(",")[1]) + 3.5;
+    expect(Math.abs(ticks[0][1] + slope * (Math.log(logged(0, 20, "response_length_mean")) - ticks[0][0]) - y) < 0.5, `step 20 is at ${y}`);
+    const negative = figure("R_len"), zero = [...negative.querySelectorAll("text.tick[text-anchor=end]")].map(t => Number(t.textContent));
+    expect(zero.some(value => value < 0), `a negative value on the axis ${zero}`);
+    change(".controls [name=log]", at => { at.checked = false; });
+    expectAtRest();
+  });
+  claim("utilization is the time that is not idle", () => {
+    const shown = shownAt(figure("Utilization · lie"), 20).rows;
+    for (const [name, metric] of [["actors", "idle_share_actor"], ["learners", "idle_share_learner"]]) {
+      expectNear(shown.find(row => row.name === name).value, 1 - logged(0, 20, metric), name);
+    }
+  });
+  claim("a chart whose values never change is a line of text that opens it", () => {
+    const folded = figure("Learning rate").closest("details");
+    expect(folded.textContent.startsWith("Learning rate: 2.500e-4 at every step"), folded.querySelector("summary").textContent);
+    expect(!folded.open && figure("Gradient norm").closest("details") === null, "the wrong chart is folded");
+    expect([...folded.parentElement.children].indexOf(folded) > [...folded.parentElement.children].indexOf(figure("Gradient norm")), "it leaves a hole");
+  });
+  claim("a link shows one chart and opens it if it is folded", () => {
+    const links = figures.map(f => f.querySelector(".save a").getAttribute("href").slice(1));
+    expect(new Set(links).size === figures.length && figures.every((f, i) => f.id === links[i]), links.join());
+    for (const of of [figure("Learning rate"), accuracy]) {
+      wide.location.hash = of.id;
+      wide.dispatchEvent(new wide.HashChangeEvent("hashchange"));
+      const box = of.getBoundingClientRect();
+      expect(box.height > 100 && box.top >= 0 && box.bottom <= wide.innerHeight, `${of.id} is at ${box.top} to ${box.bottom}`);
+    }
+    expect(figure("Learning rate").closest("details").open, "it is still folded");
+    figure("Learning rate").closest("details").open = false;
+  });
+  claim("the buttons below a chart do not cover it", () => figures.filter(f => f.getBoundingClientRect().height > 0).forEach(f => {
+    const [chart, buttons] = ["svg", ".save"].map(part => f.querySelector(part).getBoundingClientRect());
+    expect(buttons.top >= chart.bottom - 1, `${f.id}: ${buttons.top} < ${chart.bottom}`);
+  }));
+  claim("the arrow keys move over the points of a chart, and Escape returns", () => {
+    const svg = accuracy.querySelector("svg"), tip = accuracy.querySelector(".tip");
+    const press = key => { svg.dispatchEvent(new wide.KeyboardEvent("keydown", {key, bubbles: true, cancelable: true})); return tip.querySelector("small")?.textContent; };
+    expect(svg.tabIndex === 0, "it cannot get the focus");
+    send(accuracy, "pointerleave", 1);
+    expect(press("ArrowRight") === "step 1" && press("ArrowRight") === "step 2" && press("End") === "step 40" && press("ArrowLeft") === "step 39", tip.textContent);
+    press("+");
+    const zoomed = xTicks(accuracy).map(([step]) => step);
+    expect(zoomed.every(step => step > 15), `steps ${zoomed}`);
+    press("Escape");
+    expectAtRest();
+  });
+  claim("the buttons step through the responses of every step", () => {
+    const shown = () => [...page.querySelectorAll("[data-responses='0'] article header b")].map(b => b.textContent);
+    expect(shown().length > 0 && shown().every(step => step === "step 40"), `at first ${shown()}`);
+    click(".stepper .previous");
+    expect(page.querySelector(".stepper output").textContent === "step 39 of 40", page.querySelector(".stepper output").textContent);
+    expect(shown().length > 0 && shown().every(step => step === "step 39"), `then ${shown()}`);
+    const slider = page.querySelector(".stepper input");
+    slider.value = 0, slider.dispatchEvent(new wide.Event("input"));
+    expect(shown().length > 0 && shown().every(step => step === "step 1"), `at the start ${shown()}`);
+    slider.value = slider.max, slider.dispatchEvent(new wide.Event("input"));
+    expect(page.querySelector(".stepper .next").disabled, "there is a step after the last");
+  });
+  claim("host, build, duration and exit status of every run are in one table", () => {
+    const rows = [...page.querySelectorAll("table.starts tr")].slice(1);
+    expect(rows.length === runs.length, `${rows.length} rows`);
+    for (const row of rows) {
+      const cells = [...row.querySelectorAll("td")].map(cell => cell.textContent);
+      expect(cells.every(cell => cell !== "" && cell !== "–") && cells[6] === "0: complete" && cells[3] === "4", cells.join("; "));
+    }
+  });
+  claim("labels say correct and incorrect", () => {
+    const words = [...page.querySelectorAll("p, h2, th, figcaption, summary, .legend, .controls")].map(part => part.textContent).join(" ");
+    expect(words.includes("all incorrect") && !/\b(right|wrong)\b/.test(words), words.match(/.{20}\b(right|wrong)\b.{20}/)?.[0] ?? "no label");
+  });
   claim("ten runs have ten kinds of line", () => {
     const kinds = [...accuracy.querySelectorAll("polyline")].map(line => wide.getComputedStyle(line)).map(style => `${style.stroke} ${style.strokeDasharray}`);
     expect(kinds.length === 11 && new Set(kinds).size === 10, kinds.join("; "));  // one line has a gap

@@ -36,3 +36,27 @@ cat "$WORK/results.txt"
 ! grep 'CONSOLE' "$WORK/console.log" || fail "the page wrote to the console"
 ! grep -q '^FAILED' "$WORK/results.txt" || fail "the page shows incorrect values"
 grep -q '^all claims checked' "$WORK/results.txt" || fail "the probe did not check all claims"
+
+# A link to one chart opens it also when the page is loaded anew.
+browse "$WORK/report.html#chart-learning-rate" >"$WORK/linked.dom" || fail "the browser failed"
+grep -qE '<details class="folded" open="?"?>(<summary>)?<summary><b[^>]*>Learning rate' "$WORK/linked.dom" || fail "the linked chart is still folded"
+
+# A page of a run in progress reads its file again and keeps what the reader chose.
+sed 's/"refresh":null/"refresh":1/' "$WORK/report.html" >"$WORK/live.html"
+cat >"$WORK/live_probe.html" <<'END'
+<!doctype html><meta charset=utf-8><pre id=results></pre><iframe src=live.html width=1400 height=900></iframe><script>
+"use strict";
+const frame = document.querySelector("iframe");
+let loads = 0;
+frame.addEventListener("load", () => {
+  const page = frame.contentDocument, axis = page.querySelector(".controls select");
+  loads += 1;
+  if (loads === 2) document.querySelector("#results").textContent = `after a refresh: ${axis.value}, ${page.querySelector(".controls [name=refresh]").checked}`;
+  axis.value = "tokens";
+  axis.dispatchEvent(new frame.contentWindow.Event("change"));
+});
+</script>
+END
+"$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --user-data-dir="$WORK/profile" --virtual-time-budget=6000 \
+  --dump-dom "file://$WORK/live_probe.html" 2>/dev/null >"$WORK/live.dom" || fail "the browser failed"
+grep -q 'after a refresh: tokens, true' "$WORK/live.dom" || fail "the page does not refresh itself, or forgets the axis"

@@ -39,6 +39,7 @@ expect_stop() {  # directory, words
   wait "$launcher" || status=$?
   if [ "$status" = 0 ]; then return; fi  # the signal came too late
   [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
+  tail -n 1 "$1/starts.jsonl" | grep -q '"event":"end",.*"status":75,' || { cat "$1/starts.jsonl"; fail "$2: the exit status is not recorded"; }
   local last within
   last="$(last_step "$1")" within=", within step $((last + 1)), whose groups so far are kept"
   grep -qE "stopped at step $last$2($within)?; start the same command again to resume" "$log" || { cat "$log"; fail "$2: the stop is not reported"; }

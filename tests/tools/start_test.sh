@@ -39,6 +39,8 @@ for ranks in 1 4; do
   ! grep -q 'step 3 is saved' "$log" || fail "the last checkpoint is reported twice"
   fits "$log"
   next_command_works "$log"
+  grep -qE "^\{\"event\":\"start\",.*\"command\":\"lie_cluster train\".*\"host\":\"[^\"]+\".*\"ranks\":$ranks," "$run/starts.jsonl" &&
+    [ "$(grep -c '"event":"end",.*"status":0,' "$run/starts.jsonl")" = 1 ] || { cat "$run/starts.jsonl"; fail "the start and its end are not recorded"; }
 
   before="$(state "$run")"
   train "$ranks" "$run" --set run.steps=5 --dry-run >/dev/null 2>"$log" || { cat "$log"; fail "the dry run of a resumable run failed"; }

@@ -15,6 +15,7 @@
 #include "common/io/metrics_log.h"
 #include "common/io/sha256.h"
 #include "common/io/tensorboard.h"
+#include "common/process/start_record.h"
 #include "common/process/writer_lock.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
@@ -219,6 +220,16 @@ void check_metrics(const fs::path& path, const std::set<std::int64_t>& logged, V
   found.read.push_back("metrics.jsonl: " + counted(std::ssize(file.rows), "line"));
 }
 
+void check_starts(const fs::path& run, Validity& found) {
+  const StartsFile file = read_starts(run);
+  for (const std::string& line : file.damage) {
+    found.faults.push_back({line, "when, where or how a start of the run began or ended",
+                            "none is needed: no result depends on it"});
+  }
+  if (!fs::exists(run / kStartsName)) return;
+  found.read.push_back("starts.jsonl: " + counted(std::ssize(file.starts), "start"));
+}
+
 void check_events(const fs::path& run, const std::string& name, Validity& found) {
   const auto files = files_in(run / name, "events.out.tfevents.");
   for (const fs::path& file : files) {
@@ -288,6 +299,7 @@ Validity check_run(const fs::path& directory) {
     check_settings(inputs, std::nullopt, found, kLostInputs);
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
+  check_starts(directory, found);
   check_events(directory, "tensorboard", found);
   check_events(directory, "tensorboard/samples", found);
   check_checkpoints(directory / "checkpoints", found);

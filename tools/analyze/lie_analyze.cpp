@@ -2,8 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <thread>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/base/identity.h"
@@ -37,6 +40,7 @@ struct Request {
   std::string tail;  // run directory of the command tail
   bool no_html = false, digest = false, close = false, check = false;
   std::size_t responses = 6;
+  std::int64_t watch_seconds = 0;  // 0: the report is written once
 };
 
 constexpr const char* kFooter =
@@ -51,6 +55,7 @@ constexpr const char* kFooter =
     "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
     "if\n"
     "                                                     both digests agree\n"
+    "  lie_analyze --watch 30 runs/lie                    a report that follows a run in progress\n"
     "  lie_analyze tail runs/lie                          responses of the last step, as text\n"
     "  lie_analyze --check runs/lie                       verify that all files are intact";
 
@@ -80,9 +85,15 @@ void declare(CLI::App& app, Request& request) {
          "where to write the report [report.html in the run directory; for several runs in the "
          "directory that holds them]")
       ->check(lie::output_file());
-  app.add_flag("--no-html", request.no_html, "write no report");
-  lie::add_integer(app, "--samples", request.responses, "responses to show of each run", 0,
-                   1'000'000);
+  CLI::Option* no_html = app.add_flag("--no-html", request.no_html, "write no report");
+  lie::add_integer(app, "--samples", request.responses,
+                   "responses to show of each step; fewer if there are many steps", 0, 1'000'000);
+  app.add_option(
+         "--watch", request.watch_seconds,
+         "while a run is in progress, write the report again after so many seconds; an open "
+         "page reads it again as often")
+      ->check(lie::integers(1, 86'400))
+      ->excludes(no_html);
 }
 
 void declare_tail(CLI::App& app, Request& request) {
@@ -199,21 +210,48 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
 /// Writes the report. Returns why there is none, or "". A run of another user can be read although
 /// nothing can be written to its directory.
 std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
-                         const fs::path& path) {
+                         const fs::path& path, std::int64_t refresh_seconds) {
   try {
-    lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
+    lie::write_file_atomically(
+        path, lie::analyze::html_report(subjects, {request.responses, refresh_seconds}));
   } catch (const lie::Error& error) {
     return fmt::format("{}; choose another file with --html, or none with --no-html", error.what());
   }
   return "";
 }
 
+bool is_in_progress(const std::vector<Subject>& subjects) {
+  return std::ranges::any_of(subjects, [](const Subject& subject) {
+    return std::ranges::any_of(subject.runs, &lie::analyze::Run::is_live);
+  });
+}
+
+/// Writes the report again and again while a run is in progress. Returns the runs as they ended.
+std::vector<Subject> watched_subjects(const Request& request) {
+  bool is_first = true;
+  while (true) {
+    std::vector<Subject> subjects = load_subjects(request);
+    if (!is_in_progress(subjects)) return subjects;
+    const fs::path path = report_path(request, subjects);
+    const std::string fault = report_fault(request, subjects, path, request.watch_seconds);
+    if (!fault.empty()) lie::fail("{}", fault);
+    if (std::exchange(is_first, false)) {
+      fmt::print("report: {}, written again every {} s while the run is in progress\n",
+                 lie::printable(path.string()), request.watch_seconds);
+      std::fflush(stdout);
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(request.watch_seconds));
+  }
+}
+
 void analyze(const Request& request) {
-  const std::vector<Subject> subjects = load_subjects(request);
+  const bool watches = request.watch_seconds > 0 && !request.no_html;
+  const std::vector<Subject> subjects =
+      watches ? watched_subjects(request) : load_subjects(request);
   // Write the files before the text: a closed output pipe, such as that of head, ends the program.
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
   const fs::path path = request.no_html ? "" : report_path(request, subjects);
-  const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
+  const std::string fault = path.empty() ? "" : report_fault(request, subjects, path, 0);
   for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
   if (!fault.empty()) lie::fail("{}", fault);
   if (!path.empty()) fmt::print("report: {}\n", lie::printable(path.string()));

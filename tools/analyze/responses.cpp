@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "common/base/error.h"
@@ -40,49 +42,45 @@ Decoder decoder_of(const Run& run) {
 
 namespace {
 
-/// Chooses training responses of a step, alternately correct and incorrect, each of another group.
-void choose(const Run& run, std::int64_t step, std::size_t count,
-            std::vector<std::size_t>& chosen) {
-  std::set<std::int64_t> groups;
-  const std::size_t wanted = chosen.size() + count;
-  for (const bool strict : {true, false}) {
-    bool right = false, found = true;
-    while (found && chosen.size() < wanted) {
-      found = false;
-      for (std::size_t i = 0; i < run.samples.size() && !found; ++i) {
-        const bool fits = run.samples.is_training(i) && run.samples.step[i] == step &&
-                          (!strict || (run.samples.verdict[i] == 0) == right) &&
-                          !groups.contains(run.trajectories->samples()[i].key.group);
-        if (!fits) continue;
-        chosen.push_back(i);
-        groups.insert(run.trajectories->samples()[i].key.group);
-        right = !right;
-        found = true;
-      }
-    }
-  }
-}
-
 /// Returns text that is safe to print on a terminal.
 std::string shown(std::string_view text) { return printable(repair_utf8(text)); }
 
 }  // namespace
 
-std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
+std::vector<std::size_t> responses_of_step(const Run& run, std::int64_t step, std::size_t count) {
+  // In the canonical order training responses come first, by step.
+  const auto trained = std::ranges::partition_point(
+      run.samples.purpose, [](std::uint8_t purpose) { return purpose == 0; });
+  const std::span steps(run.samples.step.begin(),
+                        static_cast<std::size_t>(trained - run.samples.purpose.begin()));
+  const auto found = std::ranges::equal_range(steps, step);
+  const auto first = static_cast<std::size_t>(found.begin() - steps.begin());
+  const auto last = static_cast<std::size_t>(found.end() - steps.begin());
   std::vector<std::size_t> chosen;
-  if (run.train_count.empty() || count == 0) return chosen;
-  const std::int64_t first = run.train_count.begin()->first;
-  const std::int64_t last = run.train_count.rbegin()->first;
-  if (first != last) choose(run, first, count / 3, chosen);
-  choose(run, last, count - chosen.size(), chosen);
+  std::set<std::int64_t> groups;
+  const auto choose_one = [&](std::optional<bool> correct) {
+    for (std::size_t i = first; i < last; ++i) {
+      const std::int64_t group = run.trajectories->samples()[i].key.group;
+      const bool fits = !correct || (run.samples.verdict[i] == 0) == *correct;
+      if (!fits || groups.contains(group)) continue;
+      chosen.push_back(i);
+      groups.insert(group);
+      return true;
+    }
+    return false;
+  };
+  bool correct = false;
+  for (; chosen.size() < count && choose_one(correct); correct = !correct) {
+  }
+  while (chosen.size() < count && choose_one({})) {
+  }
   return chosen;
 }
 
 std::string last_responses(const Run& run, const Decoder& decode, std::size_t count) {
-  std::vector<std::size_t> chosen;
-  if (!run.train_count.empty()) choose(run, run.train_count.rbegin()->first, count, chosen);
+  if (run.train_count.empty()) return "";
   std::string out;
-  for (const std::size_t i : chosen) {
+  for (const std::size_t i : responses_of_step(run, run.train_count.rbegin()->first, count)) {
     const SampleColumns& s = run.samples;
     const SampleKey& key = run.trajectories->samples()[i].key;
     const ProblemText problem = run.trajectories->problem(i);

@@ -1,4 +1,4 @@
-// A few responses of the start and the end of a run, as text.
+// A few responses of a step, and those of the last step as text.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,9 @@ using Decoder = std::function<std::string(std::span<const std::int32_t> ids)>;
 /// settings name. It shows special tokens. Without a tokenizer the text is the ids themselves.
 Decoder decoder_of(const Run& run);
 
-/// Returns indices into run.samples of at most `count` training responses: a third from the first
-/// step, the rest from the last. They belong to different groups and alternate between correct and
-/// incorrect where possible.
-std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count);
+/// Returns indices into run.samples of at most `count` training responses of a step. They belong to
+/// different groups and alternate between correct and incorrect where possible.
+std::vector<std::size_t> responses_of_step(const Run& run, std::int64_t step, std::size_t count);
 
 /// Returns the responses of the last training step as plain text: at most `count`, alternately
 /// correct and incorrect where possible. Empty if no training step is complete.

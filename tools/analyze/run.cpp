@@ -10,6 +10,7 @@
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/io/metrics_log.h"
+#include "common/process/writer_lock.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "learner/advantage/advantages.h"
@@ -93,12 +94,37 @@ void load_curves(Run& run) {
   for (const MetricsRow& row : file.rows) {
     run.last_step = std::max(run.last_step, row.step);
     if (run.begun == 0) run.begun = row.wall_time;
+    run.last_write = std::max(run.last_write, row.wall_time);
+    if (const auto seconds = row.find("step_seconds"); seconds && std::isfinite(*seconds)) {
+      run.seconds[row.step] = *seconds;
+    }
     for (const auto& [name, value] : row.values) {
       // Step 0 only evaluates, so its other values are not those of a training step.
       if (row.step == 0 && !name.starts_with("eval_")) continue;
       if (std::isfinite(value)) run.curves[name][row.step] = value;
     }
   }
+}
+
+/// Returns whether a process writes to the directory, or may do so on another host.
+bool is_written(const fs::path& directory) {
+  try {
+    check_unlocked(directory);
+  } catch (const HeldError&) {
+    return true;
+  } catch (const TransientError&) {
+    return true;
+  } catch (const Error&) {
+    return false;  // the lock cannot be read
+  }
+  return false;
+}
+
+void load_starts(Run& run) {
+  StartsFile file = read_starts(run.directory);
+  run.starts = std::move(file.starts);
+  for (std::string& damage : file.damage) run.notes.push_back(std::move(damage));
+  run.is_live = is_written(run.directory);
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {
@@ -119,8 +145,8 @@ std::string describe_state(const Run& run) {
   }
   if (run.last_step == 0)
     return fmt::format("at its start: no step of {} is complete yet", *planned);
-  return fmt::format("step {} of {}: in progress, or stopped and resumable", run.last_step,
-                     *planned);
+  return fmt::format("step {} of {}: {}", run.last_step, *planned,
+                     run.is_live ? "in progress" : "stopped and resumable");
 }
 
 void add_if_new(RewardNames& names, RewardName name) {
@@ -167,6 +193,7 @@ Run load_run(const fs::path& directory) {
     run.notes.push_back(fmt::format("settings changed after step {}: {}", change.after_step,
                                     fmt::join(change.values, "; ")));
   }
+  load_starts(run);
   load_trajectories(run);
   load_curves(run);
   for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/config/config_history.h"
+#include "common/process/start_record.h"
 #include "common/trajectory/run_reader.h"
 
 namespace lie::analyze {
@@ -56,7 +57,11 @@ struct Run {
   std::map<std::int64_t, std::int64_t> train_count, eval_count;  // number of responses by step
   std::optional<std::filesystem::path> checkpoint;               // the last checkpoint
   std::int64_t last_step = 0;
-  double begun = 0;                // time of its first metrics, seconds since the epoch; 0: unknown
+  double begun = 0;       // time of its first metrics, seconds since the epoch; 0: unknown
+  double last_write = 0;  // time of its last metrics; 0: unknown
+  Curve seconds;          // duration of each step, that of step 0 included
+  std::vector<StartRecord> starts;
+  bool is_live = false;            // a process holds the directory, as far as this host can tell
   std::string state;               // "finished: 40 of 40 steps"
   std::vector<std::string> notes;  // about what is missing or unusual
 };

@@ -363,6 +363,7 @@ std::int64_t begin_run(Job& job, SftConfig config, const InputRecord& inputs) {
     Log("sft", 0).warn("{}", unrecorded_text(config.run.directory));
   }
   write_run_config(config.run.directory, fields_of(config));
+  record_this_start(job, config.run.directory, "lie_cluster sft");
   return saved_steps(config, valid_checkpoint);
 }
 

@@ -101,6 +101,7 @@ void prepare_directory(Job& job, EvalConfig config, const InputRecord& inputs) {
     Log("eval", 0).warn("{}", unrecorded_text(config.run.directory));
   }
   write_run_config(config.run.directory, fields_of(config));
+  record_this_start(job, config.run.directory, "lie_cluster eval");
 }
 
 /// Throws Error if a logged group belongs to another row than the one that has its number now.

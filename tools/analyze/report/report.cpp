@@ -1,6 +1,5 @@
 #include "tools/analyze/report/report.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/report/page.h"
+#include "tools/analyze/report/run_facts.h"
 #include "tools/analyze/report/shown_responses.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/statistics.h"
@@ -23,8 +23,9 @@ namespace lie::analyze {
 
 namespace {
 
-constexpr std::size_t kMostSteps = 600;     // of a curve; more cannot be seen
-constexpr std::int64_t kLeastExposed = 20;  // tokens of a bin that has a hazard
+constexpr std::size_t kMostSteps = 600;      // of a curve; more cannot be seen
+constexpr std::size_t kMostResponses = 400;  // of all subjects, which bounds the size of the page
+constexpr std::int64_t kLeastExposed = 20;   // tokens of a bin that has a hazard
 
 using Points = std::vector<CurvePoint>;
 
@@ -142,26 +143,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string day(double seconds) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
-
-/// Returns what distinguishes a run: start time, model, data, coverage settings and program
-/// version.
+/// Returns what distinguishes a run: model, data and coverage settings.
 Json details_of(const Run& run) {
   Json details = Json::array();
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) details.push_back(name + value);
   };
-  if (run.begun > 0) add("begun ", day(run.begun));
   add("model ", setting_of(run, "model.path"));
   add("data ", setting_of(run, "data.train_file", "sft.data"));
   add("prompts ", setting_of(run, "data.evaluation_file", "eval.file"));
   const std::string n = setting_of(run, "reward.coverage.ngram");
   if (!n.empty()) add("C_context of n = ", n + " " + setting_of(run, "reward.coverage.unit"));
-  if (run.trajectories && !run.trajectories->segments().empty()) {
-    add("lie_cluster ", run.trajectories->segments().front().info().build_id);
-  }
   return details;
 }
 
@@ -177,6 +169,8 @@ Json runs_of(const Subject& subject) {
   for (const Run& run : subject.runs) {
     runs.push_back({{"directory", run.directory.string()},
                     {"state", run.state},
+                    {"is_live", run.is_live},
+                    {"starts", starts_of(run)},
                     {"details", details_of(run)},
                     {"changes", changes_of(run)},
                     {"notes", run.notes}});
@@ -251,7 +245,8 @@ Json named_metrics(std::span<const Subject> subjects) {
 
 }  // namespace
 
-Json report_data(std::span<const Subject> subjects, std::size_t responses) {
+Json report_data(std::span<const Subject> subjects, const ReportOptions& options) {
+  const std::size_t responses = options.responses;
   const ShownCurves curves = shown_curves(subjects);
   const std::vector<Decoder> decoders = decoders_of(subjects);
   Json data = named_metrics(subjects);
@@ -261,24 +256,27 @@ Json report_data(std::span<const Subject> subjects, std::size_t responses) {
     data["subjects"].push_back({{"name", subject.name},
                                 {"last_step", first.last_step},
                                 {"runs", runs_of(subject)},
+                                {"progress", progress_of(subject, curves.grid)},
                                 {"settings", settings_of(subject)},
                                 {"curves", curves.by_subject.at(i)},
                                 {"ends", ends_of(subject)},
                                 {"trap", trap_of(subject)},
                                 {"evaluation", evaluation_of(first.directory)},
-                                {"responses", shown_responses(first, decoders[i], responses)}});
+                                {"responses", shown_responses(first, decoders[i], responses,
+                                                              kMostResponses / subjects.size())}});
   }
   data["grid"] = curves.grid.empty() ? Json() : Json(curves.grid);
   data["shares"] = curves.shares;
   data["train"] = shown_pairs(subjects, decoders, Purpose::kTrain, responses);
   data["evaluate"] = shown_pairs(subjects, decoders, Purpose::kEvaluate, responses);
   data["made"] = day(unix_seconds());
+  data["refresh"] = options.refresh_seconds > 0 ? Json(options.refresh_seconds) : Json();
   data["build_id"] = build_id();
   return data;
 }
 
-std::string html_report(std::span<const Subject> subjects, std::size_t responses) {
-  return page(report_data(subjects, responses));
+std::string html_report(std::span<const Subject> subjects, const ReportOptions& options) {
+  return page(report_data(subjects, options));
 }
 
 }  // namespace lie::analyze

@@ -29,19 +29,27 @@ Json ends_of(const Subject& subject);
 /// Returns the lines of the hazard and of the tail, and how length and C_context are related.
 Json trap_of(const Subject& subject);
 
+struct ReportOptions {
+  std::size_t responses = 6;         // of a step
+  std::int64_t refresh_seconds = 0;  // 0: the page does not read its file again
+};
+
 /// Returns what the report shows, as JSON; assets/report/page.js lays it out. A point of a curve is
 /// [step, value], or [step, value, low, high] if it has an interval. Values have six digits.
 ///
 ///   made, build_id   texts
-///   subjects         [{name, last_step, runs, settings, curves, ends, trap, evaluation,
+///   refresh          seconds after which the page reads its file again, or null
+///   subjects         [{name, last_step, runs, progress, settings, curves, ends, trap, evaluation,
 ///   responses}]:
-///     runs           [{directory, state, details: [text], notes: [text]}]
+///     runs           [{directory, state, is_live, starts, details: [text], notes: [text]}], with
+///                    starts as starts_of() returns them
+///     progress       tokens and hours by step, as progress_of() returns them
 ///     settings       [[key, value]]
 ///     curves         {metric: [point]}
 ///     ends           {metric: [start, end, low, high]}, texts; the interval is that of the end
 ///     trap           {hazard: {start, end}, tail: {start, end}, correlation, length_and_coverage}
 ///     evaluation     the rows of table.json, which `lie_cluster eval` writes
-///     responses      [response], as response_json() returns them
+///     responses      [response] by step, as response_json() returns them
 ///   grid             the steps that all curves keep, or null if curves hold all steps
 ///   shares           the metrics that are shares; source_mean: the metric of held-out accuracy
 ///   sources, verdicts [{name, metric}]; rewards [{name, about}]; numbers [name]; ngrams [n]
@@ -49,9 +57,9 @@ Json trap_of(const Subject& subject);
 ///
 /// The size is bounded: curves of many steps keep the steps at which some subject's value is
 /// smallest or largest in its stretch. Throws Error naming a table.json that eval did not write.
-Json report_data(std::span<const Subject> subjects, std::size_t responses);
+Json report_data(std::span<const Subject> subjects, const ReportOptions& options);
 
-/// Returns the report with `responses` responses of each run.
-std::string html_report(std::span<const Subject> subjects, std::size_t responses);
+/// Returns the report.
+std::string html_report(std::span<const Subject> subjects, const ReportOptions& options);
 
 }  // namespace lie::analyze

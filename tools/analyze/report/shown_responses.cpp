@@ -123,10 +123,20 @@ Json response_json(const Run& run, const Decoder& decode, std::size_t i) {
           {"rewards", rewards_of(s, i)}};
 }
 
-Json shown_responses(const Run& run, const Decoder& decode, std::size_t count) {
+Json shown_responses(const Run& run, const Decoder& decode, std::size_t count, std::size_t most) {
   Json responses = Json::array();
-  for (const std::size_t i : chosen_responses(run, count)) {
-    responses.push_back(response_json(run, decode, i));
+  if (run.train_count.empty() || count == 0) return responses;
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, responses_logged] : run.train_count) steps.push_back(step);
+  const std::int64_t first = steps.front(), last = steps.back();
+  steps = evenly_chosen(steps, most);
+  if (steps.back() != last) steps.push_back(last);
+  const std::size_t each = std::clamp<std::size_t>(most / steps.size(), 1, count);
+  for (const std::int64_t step : steps) {
+    const std::size_t wanted = step == first || step == last ? count : each;
+    for (const std::size_t i : responses_of_step(run, step, wanted)) {
+      responses.push_back(response_json(run, decode, i));
+    }
   }
   return responses;
 }

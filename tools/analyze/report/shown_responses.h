@@ -23,8 +23,10 @@ std::vector<Decoder> decoders_of(std::span<const Subject> subjects);
 /// thousand characters.
 Json response_json(const Run& run, const Decoder& decode, std::size_t i);
 
-/// Returns `count` responses of the start and the end of a run, chosen by chosen_responses().
-Json shown_responses(const Run& run, const Decoder& decode, std::size_t count);
+/// Returns [response] of training steps, by step: `count` of the first and of the last step, and
+/// as many of each other step, but fewer, and of evenly spaced steps only, so that the list holds
+/// about `most`.
+Json shown_responses(const Run& run, const Decoder& decode, std::size_t count, std::size_t most);
 
 /// Index of the answer in run.samples, by run.
 using SharedPrompt = std::vector<std::size_t>;

@@ -99,6 +99,7 @@ void open_directory(Job& job, TrainConfig config, const InputRecord& inputs,
   }
   // The config comes before the run's files, because files without a config do not count as a run.
   write_run_config(directory, fields_of(config));
+  record_this_start(job, directory, command);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
 }

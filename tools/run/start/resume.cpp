@@ -12,6 +12,7 @@
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
+#include "common/process/start_record.h"
 #include "common/process/writer_lock.h"
 
 namespace lie {
@@ -120,6 +121,16 @@ void write_run_config(const std::filesystem::path& directory, const FieldList& c
 void check_writable(const std::filesystem::path& directory) {
   check_directories(directory);
   if (std::filesystem::exists(directory)) check_lockable(directory);
+}
+
+void record_this_start(Job& job, const std::filesystem::path& directory, std::string_view command) {
+  try {
+    record_start(directory, command, job.size());
+  } catch (const Error& error) {
+    Log("learner", job.rank()).warn("{}; the report will not show this start", error.what());
+    return;
+  }
+  job.at_end([directory](int status) { record_end(directory, status); });
 }
 
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command) {

@@ -47,6 +47,10 @@ void write_run_config(const std::filesystem::path& directory, const FieldList& c
 /// known without a change of the file system.
 void check_writable(const std::filesystem::path& directory);
 
+/// Records this start in the directory of a run, and at the end of the job its exit status
+/// (common/process/start_record.h). Warns if that is impossible, because no result needs it.
+void record_this_start(Job& job, const std::filesystem::path& directory, std::string_view command);
+
 /// Locks a directory or output file until the whole job has ended, whether it succeeds or fails;
 /// see common/process/writer_lock.h. Rank 0 calls it before writing anything there. Logs if the
 /// lock belonged to a process that died. Throws Error naming the holder if another process has it.
