@@ -23,6 +23,7 @@ enum RandomStream : std::uint32_t {
   kShuffleStream = 3,
   kInitialisationStream = 4,
   kBootstrapStream = 5,
+  kAdapterStream = 6,
 };
 
 /// Returns 64 uniform random bits for `key`: Philox 4x32-10 (Salmon et al., SC 2011).
