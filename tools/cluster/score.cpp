@@ -84,7 +84,8 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  Transformer policy = Transformer::fixed(arguments.model.path, *operators);
+  Transformer policy =
+      Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);

@@ -169,7 +169,7 @@ class Generation {
 
 std::string start_text(const EvalConfig& config, const Generation& generation,
                        const std::string& ends) {
-  const WeightsPlan model = plan_weights(config.model.path);
+  const WeightsPlan model = plan_weights(config.model.path, config.model.adapter);
   const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, model.parameters),

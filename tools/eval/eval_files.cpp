@@ -15,7 +15,7 @@
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "learner/record/step_metrics.h"
-#include "model/weights/weights.h"
+#include "tools/run/config/policy_config.h"
 
 namespace lie::evaluation {
 namespace {
@@ -41,7 +41,7 @@ TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.seed),
-          .model_sha256 = weights_sha256(load_weights(config.model.path, *make_cpu_operators(1))),
+          .model_sha256 = policy_sha256(config.model),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .rewards = reward_names({})};
 }

@@ -20,6 +20,7 @@
 #include "tools/replay/replay_task.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/prepare_run.h"
@@ -70,7 +71,7 @@ class OffPolicyWarning : public StepRecorder {
   bool warned_ = false;
 };
 
-void check_start_model(const LoggedRun& run, int threads) {
+void check_start_model(const LoggedRun& run) {
   const std::string& sha256 = run.log.info().model_sha256;
   const std::string& path = run.now.model.path;
   const auto hint = "restore it, or name where it is by --set model.path=DIRECTORY";
@@ -78,8 +79,7 @@ void check_start_model(const LoggedRun& run, int threads) {
     fail("model.path {}: not there; {} began with the model whose weights have SHA-256 {}: {}",
          path, run.directory.string(), sha256, hint);
   }
-  const auto operators = make_operators(run.now.model, threads);
-  const std::string found = weights_sha256(load_weights(path, *operators));
+  const std::string found = policy_sha256(run.now.model);
   if (found == sha256) return;
   fail("model.path {}: its weights have SHA-256 {}, but {} began with those of {}: {}", path, found,
        run.directory.string(), sha256, hint);
@@ -90,13 +90,13 @@ struct Replay {
   PreparedRun prepared;
 };
 
-Replay prepare(Job& job, ReplayTask task, int threads) {
+Replay prepare(Job& job, ReplayTask task) {
   const std::string& directory = task.config.run.directory;
   const std::string canonical = fs::weakly_canonical(directory).string();
   if (std::ranges::count(task.config.run.replay.of, canonical) > 0) {
     fail("--run-directory {} is the run itself: name another directory", directory);
   }
-  check_start_model(task.runs.front(), threads);
+  check_start_model(task.runs.front());
   PreparedRun prepared = prepare_run(job, task.config, "lie_replay train");
   return {std::move(task), std::move(prepared)};
 }
@@ -157,7 +157,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
   std::optional<Replay> replay;
-  if (job.rank() == 0) replay.emplace(prepare(job, std::move(task), threads));
+  if (job.rank() == 0) replay.emplace(prepare(job, std::move(task)));
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
   if (replay) Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
   if (is_finished(start)) return;
