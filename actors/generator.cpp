@@ -54,6 +54,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
     : policy_(policy),
       operators_(operators),
       vocabulary_(model.vocabulary),
+      begin_of_sequence_id_(model.begin_of_sequence_id),
       options_(options),
       end_ids_(end_ids(model, options)),
       barred_ids_(barred_ids(model, options)),
@@ -70,9 +71,12 @@ void Generator::add(Ticket ticket) {
   check_samples(ticket);
   std::vector<std::int32_t> ids = encode_(ticket.prompt);
   check_prompt(ticket.prompt, ids, vocabulary_);
-  const auto limit = static_cast<std::size_t>(options_.max_prompt_tokens);
-  const std::size_t dropped = ids.size() > limit ? ids.size() - limit : 0;
-  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(dropped));
+  const auto limit = options_.max_prompt_tokens;
+  const std::int64_t dropped = std::max<std::int64_t>(std::ssize(ids) - limit, 0);
+  // A token that begins the sequence stays, because the model has seen no text without it.
+  const bool keeps_first = limit > 1 && begin_of_sequence_id_ == ids.front();
+  const auto first_dropped = ids.begin() + (keeps_first ? 1 : 0);
+  ids.erase(first_dropped, first_dropped + dropped);
   const std::int32_t samples = ticket.asked().count;
   samples_to_begin_ += samples;
   Group& group = groups_.emplace_back();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <optional>
 #include <vector>
 
 #include "actors/logit_store.h"
@@ -196,6 +197,7 @@ class Generator {
   Transformer& policy_;
   Operators& operators_;
   const std::int64_t vocabulary_;
+  const std::optional<std::int64_t> begin_of_sequence_id_;
   const RolloutOptions options_;
   const std::vector<std::int32_t> end_ids_;
   const std::vector<std::int32_t> barred_ids_;  // end_ids_ and options_.barred_ids

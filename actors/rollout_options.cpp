@@ -49,8 +49,11 @@ void describe_evaluation(FieldList& fields, SamplingOptions& options) {
 void describe(FieldList& fields, RolloutOptions& options) {
   fields.add("slots", options.slots,
              {.help = "Responses an actor generates at once.", .min = 1, .max = 65536});
-  fields.add("max_prompt_tokens", options.max_prompt_tokens,
-             {.help = "Longer prompts lose their first tokens.", .unit = "tokens", .min = 1});
+  fields.add(
+      "max_prompt_tokens", options.max_prompt_tokens,
+      {.help = "Longer prompts lose their first tokens, except one that begins the sequence.",
+       .unit = "tokens",
+       .min = 1});
   fields.add(
       "prefill_tokens", options.prefill_tokens,
       {.help = "Tokens prefilled in one forward pass, in addition to the responses in flight.",

@@ -27,11 +27,12 @@ endif()
 foreach(program lie_cluster lie_analyze lie_replay)
   lie_install(${program})
 endforeach()
-if(NOT LIE_CUDA)
-  install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib)
-endif()
-
 set(share share/lie_cluster)
+if(NOT LIE_CUDA AND LIE_BUNDLED_LIBRARIES)
+  install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib)
+  file(GLOB arrow_licenses "${arrow_home}/pyarrow-*.dist-info/licenses/*.txt")  # Apache-2.0 asks for license and notice
+  install(FILES ${arrow_licenses} DESTINATION ${share}/licenses/arrow)
+endif()
 install(DIRECTORY configs assets slurm examples docs DESTINATION ${share} USE_SOURCE_PERMISSIONS)
 install(DIRECTORY python DESTINATION ${share}
   PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE)

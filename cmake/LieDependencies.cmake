@@ -19,7 +19,7 @@ endif()
 find_package(PkgConfig REQUIRED)
 find_package(MPI REQUIRED COMPONENTS CXX)             # common/comm
 set(HDF5_PREFER_PARALLEL OFF)
-find_package(HDF5 REQUIRED COMPONENTS C HL)           # common/trajectory
+find_package(HDF5 REQUIRED COMPONENTS C)              # common/trajectory
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)    # model/tokenizer
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc) # model/tokenizer
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)          # model

@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "common/base/error.h"
 
@@ -34,37 +36,47 @@ void set_nonblocking(const Descriptor& descriptor) {
   ::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK);
 }
 
-/// Puts the child into a process group of its own. Stop signals of Ctrl-C, mpirun and Slurm go to
-/// this program's whole group, but the child is still needed until the program has stopped. Resets
-/// SIGPIPE to its default for the child, even if it is ignored here.
-void set_process_group(posix_spawnattr_t& attributes) {
+/// A line for /bin/sh: waits for the end of its standard input, then kills its process group.
+constexpr const char* kGuard = "trap '' TERM INT HUP USR1 USR2; read -r _; kill -s KILL 0";
+
+/// Puts the child into process group `group`, or one of its own for 0. Stop signals of Ctrl-C,
+/// mpirun and Slurm go to this program's whole group, but the child is still needed until the
+/// program has stopped. Resets SIGPIPE to its default for the child, even if it is ignored here.
+void set_process_group(posix_spawnattr_t& attributes, pid_t group) {
   sigset_t pipe;
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setpgroup(&attributes, group);
   ::posix_spawnattr_setsigdefault(&attributes, &pipe);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
 }
 
-/// Starts the shell with the given ends as standard input, output and error.
-pid_t spawn(const std::string& command, std::array<int, 3> ends) {
+/// Starts the shell in a process group, with the given ends as its first streams.
+pid_t spawn(std::string line, std::span<const int> ends, pid_t group) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  for (int i = 0; i < 3; ++i) {
-    ::posix_spawn_file_actions_adddup2(&actions, ends[static_cast<std::size_t>(i)], i);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    ::posix_spawn_file_actions_adddup2(&actions, ends[i], static_cast<int>(i));
   }
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  set_process_group(attributes);
-  std::string shell = "/bin/sh", flag = "-c", line = "exec " + command;
+  set_process_group(attributes, group);
+  std::string shell = "/bin/sh", flag = "-c";
   char* arguments[] = {shell.data(), flag.data(), line.data(), nullptr};
   pid_t process = -1;
   const int error =
       ::posix_spawn(&process, shell.c_str(), &actions, &attributes, arguments, environ);
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) fail("cannot start `{}`: {}", command, std::strerror(error));
+  if (error != 0) fail("cannot start `{}`: {}", line, std::strerror(error));
   return process;
+}
+
+/// Waits until a child has ended. Returns its status.
+int reap(pid_t process) {
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
 }
 
 /// Blocks SIGPIPE in this thread during its lifetime: writing to a pipe without a reader is then an
@@ -120,10 +132,23 @@ std::optional<std::string> LineReader::line() {
   return line;
 }
 
+GuardedGroup::GuardedGroup() {
+  Pipe alive = make_pipe();
+  const int ends[] = {alive.read.number()};
+  guard_ = spawn(kGuard, ends, 0);
+  alive_ = std::move(alive.write);
+}
+
+GuardedGroup::~GuardedGroup() {
+  ::kill(-guard_, SIGKILL);
+  reap(guard_);
+}
+
 ChildProcess::ChildProcess(const std::string& command)
     : output_(Descriptor()), errors_(Descriptor()) {
   Pipe input = make_pipe(), output = make_pipe(), errors = make_pipe();
-  process_ = spawn(command, {input.read.number(), output.write.number(), errors.write.number()});
+  const int ends[] = {input.read.number(), output.write.number(), errors.write.number()};
+  process_ = spawn("exec " + command, ends, group_.id());
   set_nonblocking(input.write);
   set_nonblocking(output.read);
   set_nonblocking(errors.read);
@@ -173,8 +198,7 @@ std::optional<std::string> ChildProcess::ended() {
 std::string ChildProcess::kill() {
   if (!reaped_) {
     ::kill(process_, SIGKILL);  // harmless if the process is ending: its status is already set
-    while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
-    }
+    status_ = reap(process_);
     reaped_ = true;
   }
   output_.read();

@@ -33,14 +33,32 @@ class LineReader {
   std::size_t searched_ = 0;  // no newline is before this byte
 };
 
+/// A process group with a guard process as its leader. All processes of the group are killed when
+/// the object is destroyed, and also when this process dies, however it dies.
+class GuardedGroup {
+ public:
+  /// Starts the guard. Throws Error if it cannot.
+  GuardedGroup();
+  ~GuardedGroup();
+  GuardedGroup(const GuardedGroup&) = delete;
+  GuardedGroup& operator=(const GuardedGroup&) = delete;
+
+  pid_t id() const { return guard_; }
+
+ private:
+  pid_t guard_ = -1;
+  Descriptor alive_;  // only this process holds it; the guard acts when it is closed
+};
+
 /// Runs `/bin/sh -c "exec COMMAND"`: one program with its arguments. The shell expands variables,
 /// quotes and redirections, then becomes the program. The pipes never block the caller, whatever
-/// the program does. Not thread-safe.
+/// the program does. What the program starts stays in its process group and ends with this object.
+/// Not thread-safe.
 class ChildProcess {
  public:
   /// Throws Error if no process can be started. A command that does not exist ends at once.
   explicit ChildProcess(const std::string& command);
-  /// Kills the program if it still runs.
+  /// Kills the program, if it still runs, and all processes of its group.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -65,6 +83,7 @@ class ChildProcess {
  private:
   void flush();
 
+  GuardedGroup group_;
   pid_t process_ = -1;
   bool reaped_ = false;
   int status_ = 0;

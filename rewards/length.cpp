@@ -52,9 +52,22 @@ void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
   }
 }
 
+void LengthRewardOptions::fit_to_paper() {
+  if (!enabled) return;
+  if (target != LengthTarget::kReference || delta_tokens == 0) {
+    fail(
+        "reward.preset is paper, which divides the paper's penalty by reward.length.delta_tokens, "
+        "but the target does not follow from it: set reward.length.target to reference and "
+        "delta_tokens above 0, or the preset to none");
+  }
+  const LengthRewardOptions paper;
+  eta = paper.eta * (paper.delta_tokens / delta_tokens);
+}
+
 void describe(FieldList& fields, LengthRewardOptions& options) {
   fields.add("enabled", options.enabled,
-             {.help = "Penalize incorrect answers that are shorter than L_target."});
+             {.help = "Penalize answers that are shorter than L_target; incorrect ones, unless "
+                      "reward.length.answers says otherwise."});
   fields.add("target", options.target,
              {{"reference", LengthTarget::kReference}, {"absolute", LengthTarget::kAbsolute}},
              {.help = "L_target: L_ref + delta_tokens, or target_tokens for every prompt."});
@@ -63,8 +76,7 @@ void describe(FieldList& fields, LengthRewardOptions& options) {
   fields.add("target_tokens", options.target_tokens,
              {.help = "L_target if target is absolute.", .unit = "tokens", .min = 0});
   fields.add("eta", options.eta,
-             {.help = "R_len = -eta * (L_target - L) for an incorrect answer of L < L_target "
-                      "tokens.",
+             {.help = "R_len = -eta * (L_target - L) for an answer of L < L_target tokens.",
               .unit = "reward per token",
               .min = 0});
   fields.add("cap_target_at_limit", options.cap_target_at_limit,
@@ -78,14 +90,7 @@ void describe(FieldList& fields, LengthRewardOptions& options) {
       {.help = "See scale_eta. Published values: 500 for Qwen3-4B with GSPO, 1000 for Llama.",
        .unit = "tokens",
        .min = 0});
-  fields.add("min_group_accuracy", options.min_group_accuracy,
-             {.help = "R_len is 0 in groups with a smaller share of correct responses.",
-              .min = 0,
-              .max = 1});
-  fields.add("max_group_accuracy", options.max_group_accuracy,
-             {.help = "R_len is 0 in groups with a larger share of correct responses.",
-              .min = 0,
-              .max = 1});
+  describe(fields, options.gate);
 }
 
 double target_length(const LengthRewardOptions& options, double reference_length,
@@ -99,26 +104,16 @@ double target_length(const LengthRewardOptions& options, double reference_length
 float length_reward(const LengthRewardOptions& options, bool correct, std::int64_t length,
                     double target, double reference_length) {
   const double missing = target - static_cast<double>(length);
-  if (correct || missing <= 0) return 0.0F;
+  if (!applies_to(options.gate, correct) || missing <= 0) return 0.0F;
   return static_cast<float>(-effective_eta(options, reference_length) * missing);
 }
 
-bool applies_at(const LengthRewardOptions& options, double group_accuracy) {
-  return group_accuracy >= options.min_group_accuracy &&
-         group_accuracy <= options.max_group_accuracy;
-}
-
 RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens) {
-  if (options.min_group_accuracy > options.max_group_accuracy) {
-    fail(
-        "reward.length.min_group_accuracy {} is above max_group_accuracy {}: no group is between "
-        "them; correct one of the two",
-        options.min_group_accuracy, options.max_group_accuracy);
-  }
+  check_gate(options.gate, options.kName);
   const bool needs_reference = needs_reference_length(options);
   return {.reward =
               [options](const VerifiedResponse& response) {
-                if (!applies_at(options, response.group_accuracy)) return 0.0F;
+                if (!passes(options.gate, response)) return 0.0F;
                 return length_reward(options, response.correct(), response.length(),
                                      response.score.target_length,
                                      response.ticket.prompt.reference_length);

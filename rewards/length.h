@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/config/options.h"
+#include "rewards/gate.h"
 #include "rewards/term.h"
 
 namespace lie {
@@ -27,8 +28,7 @@ struct LengthRewardOptions {
   bool cap_target_at_limit = false;
   bool scale_eta = false;
   double scale_extra_tokens = 500;
-  double min_group_accuracy = 0;
-  double max_group_accuracy = 1;
+  RewardGate gate = {.answers = Answers::kIncorrect};
 
   /// Scales delta_tokens and eta from the paper's values at its limit of 8,192 tokens: delta 500,
   /// and a penalty of 0.3 for 9,000 missing tokens. Rounds both to two digits.
@@ -36,6 +36,9 @@ struct LengthRewardOptions {
   /// Sets the target `more_tokens` above the start policy's mean length, or above each prompt's
   /// L_ref if the data has one, and eta so that an incorrect answer lacking them all loses 0.75.
   void fit_to_start(double mean_tokens, double more_tokens, bool has_reference_lengths);
+  /// Sets eta so that delta_tokens missing tokens cost what they do in the paper, 500 * 0.3 / 9000.
+  /// Throws Error if the term is on and its target does not follow from delta_tokens.
+  void fit_to_paper();
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);
@@ -46,13 +49,10 @@ RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_resp
 double target_length(const LengthRewardOptions& options, double reference_length,
                      std::int64_t max_response_tokens);
 
-/// Returns R_len of a response of `length` tokens, including the end-of-sequence token: 0 if
-/// correct or length >= target, else -eta * (target - length), without a clamp.
+/// Returns R_len of a response of `length` tokens, including the end-of-sequence token: 0 if the
+/// gate excludes its verdict (by default, if it is correct) or length >= target, else -eta *
+/// (target - length), without a clamp.
 float length_reward(const LengthRewardOptions& options, bool correct, std::int64_t length,
                     double target, double reference_length);
-
-/// Returns whether R_len applies in a group of this accuracy: between min_group_accuracy and
-/// max_group_accuracy, both included.
-bool applies_at(const LengthRewardOptions& options, double group_accuracy);
 
 }  // namespace lie

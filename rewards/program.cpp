@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/process/stop_signals.h"
 #include "common/text/printable.h"
 #include "common/text/scan.h"
 
@@ -41,6 +42,14 @@ bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_allowed);
 }
 
+/// Returns a line of standard error as the log has it, so that a program that floods it does not
+/// fill the disk.
+std::string shortened(const std::string& line) {
+  constexpr std::size_t kLogged = 4096;
+  if (line.size() <= kLogged) return line;
+  return fmt::format("{}... ({} bytes)", line.substr(0, kLogged), line.size());
+}
+
 std::string clipped(const std::string& line) {
   constexpr std::size_t kShown = 300;
   return line.size() <= kShown ? line : line.substr(0, kShown) + "...";
@@ -53,6 +62,16 @@ void describe(FieldList& fields, VerifierProgramOptions& options) {
              {.help = "Program that decides instead of the built-in verifier "
                       "(docs/reference/reward-programs.md); empty: none.",
               .is_command = true});
+  add_command_time_limit(fields, options.command_time_limit_seconds);
+}
+
+void add_command_time_limit(FieldList& fields, double& seconds) {
+  fields.add("command_time_limit_seconds", seconds,
+             {.help = "Longest time without an answer of the command. After it, the run ends with "
+                      "an error that names the request; resume it when the program is mended. It "
+                      "never decides a reward or a verdict. 0: no limit.",
+              .unit = "s",
+              .min = 0});
 }
 
 RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost host)
@@ -71,20 +90,37 @@ void RewardProgram::send(const ProgramRequest& request) {
 }
 
 ProgramAnswer RewardProgram::receive() {
-  for (Stopwatch watch; true;) {
+  next_warning_seconds_ = host_.patience_seconds;
+  for (const Stopwatch watch; true;) {
     if (const auto line = process_.output().line()) return parse(*line);
     if (process_.output().bytes() > kMaxAnswerBytes) {
       fail_program(fmt::format("gave more than {} bytes without an end of line to {}",
                                kMaxAnswerBytes, name_of(pending_.front())));
     }
     if (process_.output().ended()) fail_program(how_it_ended());
-    if (watch.seconds() > host_.patience_seconds) {
-      log_.warn("`{}` has not answered {} for {:.0f} s; still waiting", command_,
-                name_of(pending_.front()), host_.patience_seconds);
-      watch = {};
-    }
+    check_patience(watch.seconds());
     wait();
   }
+}
+
+/// Reports that the oldest request has had no answer for `seconds`. Throws Error after the limit.
+void RewardProgram::check_patience(double seconds) {
+  const double limit = host_.time_limit_seconds;
+  if (limit > 0 && seconds > limit) {
+    fail_program(fmt::format("has not answered {} within {}_time_limit_seconds {}",
+                             name_of(pending_.front()), key_, limit));
+  }
+  if (noted_stop_signal() != 0 && !has_announced_stop_) {
+    has_announced_stop_ = true;
+    log_.info(
+        "stopping, but waiting for the answer of `{}` to {}; a second SIGTERM or Ctrl-C ends "
+        "the run at once",
+        command_, name_of(pending_.front()));
+  }
+  if (seconds <= next_warning_seconds_) return;
+  next_warning_seconds_ += host_.patience_seconds;
+  log_.warn("`{}` has not answered {} for {:.0f} s; still waiting", command_,
+            name_of(pending_.front()), seconds);
 }
 
 void RewardProgram::finish() {
@@ -108,7 +144,7 @@ void RewardProgram::wait() {
 
 void RewardProgram::log_standard_error() {
   while (auto line = process_.errors().line()) {
-    log_.info("{}", *line);
+    log_.info("{}", shortened(*line));
     last_lines_.push_back(*std::move(line));
     if (last_lines_.size() > kLastLines) last_lines_.pop_front();
   }

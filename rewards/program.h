@@ -22,8 +22,12 @@ namespace lie {
 /// The verifier program. Its key is in the config section of the built-in verifier.
 struct VerifierProgramOptions {
   std::string command;
+  double command_time_limit_seconds = 0;  // see ProgramHost
 };
 void describe(FieldList& fields, VerifierProgramOptions& options);
+
+/// Adds command_time_limit_seconds to the section of a command.
+void add_command_time_limit(FieldList& fields, double& seconds);
 
 struct ProgramRequest {
   const Ticket& ticket;
@@ -45,6 +49,7 @@ struct ProgramHost {
   int rank = 0;
   std::function<void()> poll_progress = {};  // called while waiting; may throw to end the wait
   double patience_seconds = 60;              // time between warnings; affects no result
+  double time_limit_seconds = 0;  // without an answer, before the run ends with an error; 0: none
 };
 
 /// A running program. Requests are sent ahead of the answers, so that the program stays busy while
@@ -60,8 +65,8 @@ class RewardProgram {
   /// Sends a request. Never blocks.
   void send(const ProgramRequest& request);
   /// Returns the answer to the oldest pending request. Blocks and polls progress meanwhile. Throws
-  /// Error, with the program's last lines on standard error, if the program ends, or if the answer
-  /// is malformed or out of order.
+  /// Error, with the program's last lines on standard error, if the program ends, if the answer is
+  /// malformed or out of order, or after the time limit. No answer is ever made up.
   ProgramAnswer receive();
   /// Closes the program's standard input. Blocks, polling progress, until the program has ended.
   void finish();
@@ -72,6 +77,7 @@ class RewardProgram {
     std::size_t sample = 0;
   };
   void wait();
+  void check_patience(double seconds);
   void log_standard_error();
   ProgramAnswer parse(const std::string& line);
   void add_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
@@ -90,6 +96,8 @@ class RewardProgram {
   std::int64_t next_id_ = 0;
   std::deque<std::string> last_lines_;  // the program's last lines on standard error
   std::set<std::string> names_;         // names of all numbers so far
+  double next_warning_seconds_ = 0;     // of the present wait
+  bool has_announced_stop_ = false;
 };
 
 }  // namespace lie

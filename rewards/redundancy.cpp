@@ -12,7 +12,10 @@ void describe(FieldList& fields, RedundancyRewardOptions& options) {
       "strict", options.strict,
       {.help = "Penalize only from threshold + 1 occurrences on (N > Theta), as in the paper's "
                "text."});
+  describe(fields, options.gate);
 }
+
+void RedundancyRewardOptions::fit_to_paper() { beta = RedundancyRewardOptions{}.beta; }
 
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat) {
   const std::int64_t first_penalized = options.threshold + (options.strict ? 1 : 0);
@@ -20,7 +23,9 @@ float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t lar
 }
 
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t) {
+  check_gate(options.gate, options.kName);
   return {.reward = [options](const VerifiedResponse& response) {
+    if (!passes(options.gate, response)) return 0.0F;
     return redundancy_reward(options, response.score.coverage.largest_repeat);
   }};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/config/options.h"
+#include "rewards/gate.h"
 #include "rewards/term.h"
 
 namespace lie {
@@ -16,6 +17,10 @@ struct RedundancyRewardOptions {
   double beta = 0.6;
   std::int64_t threshold = 10;
   bool strict = false;
+  RewardGate gate = {};
+
+  /// Sets beta to the paper's.
+  void fit_to_paper();
 };
 
 void describe(FieldList& fields, RedundancyRewardOptions& options);

@@ -17,9 +17,20 @@ void store(ProgramAnswer answer, Score& score) {
   std::ranges::move(answer.numbers, std::back_inserter(score.numbers));
 }
 
+ProgramHost limited(ProgramHost host, double time_limit_seconds) {
+  host.time_limit_seconds = time_limit_seconds;
+  return host;
+}
+
 double accuracy_of(std::span<const Score> scores) {
   const auto correct = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
   return static_cast<double>(correct) / static_cast<double>(scores.size());
+}
+
+double mean_length_of(std::span<const Response> responses) {
+  double tokens = 0;
+  for (const Response& response : responses) tokens += static_cast<double>(response.ids.size());
+  return tokens / static_cast<double>(responses.size());
 }
 
 }  // namespace
@@ -32,10 +43,15 @@ Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
     metric_coverage_.emplace_back(fmt::format("_{}", states.ngram), states);
   }
   using Kind = RewardProgram::Kind;
-  const std::string& verifier = options.verifier_program.command;
-  if (!verifier.empty()) verifier_.emplace(Kind::kVerifier, verifier, host);
-  if (!options.rewards.command.empty()) {
-    reward_.emplace(Kind::kReward, options.rewards.command, host);
+  const VerifierProgramOptions& verifier = options.verifier_program;
+  const RewardOptions& reward = options.rewards;
+  const double verifier_limit = verifier.command_time_limit_seconds;
+  const double reward_limit = reward.command_time_limit_seconds;
+  if (!verifier.command.empty()) {
+    verifier_.emplace(Kind::kVerifier, verifier.command, limited(host, verifier_limit));
+  }
+  if (!reward.command.empty()) {
+    reward_.emplace(Kind::kReward, reward.command, limited(host, reward_limit));
   }
 }
 
@@ -53,9 +69,9 @@ std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response>
   for (std::size_t i = 0; i < responses.size(); ++i) {
     program_rewards.push_back(complete(ticket, responses[i], texts[i], scores[i]));
   }
-  const double accuracy = accuracy_of(scores);
+  const double accuracy = accuracy_of(scores), mean_length = mean_length_of(responses);
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy});
+    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy, mean_length});
     if (reward_) scores[i].rewards.push_back(program_rewards[i]);
   }
   return scores;

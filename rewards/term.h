@@ -12,9 +12,10 @@ namespace lie {
 struct VerifiedResponse {
   const Ticket& ticket;
   const Response& response;
-  std::string_view text;      // the decoded response
-  const Score& score;         // its `rewards` are not yet computed
-  double group_accuracy = 0;  // share of correct responses in its group
+  std::string_view text;         // the decoded response
+  const Score& score;            // its `rewards` are not yet computed
+  double group_accuracy = 0;     // share of correct responses in its group
+  double group_mean_length = 0;  // tokens of its group's responses, on average
   bool correct() const { return score.verdict == VerdictCode::kEqual; }
   std::int64_t length() const { return static_cast<std::int64_t>(response.ids.size()); }
 };

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "common/base/error.h"
+#include "rewards/program.h"
 
 namespace lie {
 namespace {
@@ -11,11 +12,15 @@ namespace {
 constexpr std::int64_t kAnyLimit = std::numeric_limits<std::int64_t>::max();
 
 template <typename Options>
+bool is_on(const Options& options) {
+  if constexpr (requires { options.enabled; }) return options.enabled;
+  return true;
+}
+
+template <typename Options>
 RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
   RewardTerm term = reward_term(options, max_response_tokens);
-  if constexpr (requires { options.enabled; }) {
-    if (!options.enabled) term.reward = {}, term.check = {};
-  }
+  if (!is_on(options)) term.reward = {}, term.check = {};
   return term;
 }
 
@@ -24,27 +29,62 @@ void for_each_term(Options& options, const Visit& visit) {
   std::apply([&](auto&... term) { (visit(term), ...); }, options.terms);
 }
 
+/// Calls visit(options of the term) for the terms that have a column.
+template <typename Visit>
+void for_each_listed_term(const RewardOptions& options, const Visit& visit) {
+  for_each_term(options, [&](const auto& term) {
+    if constexpr (requires { term.kListedIfOn; }) {
+      if (!is_on(term)) return;
+    }
+    visit(term);
+  });
+}
+
 }  // namespace
 
 void describe(FieldList& fields, RewardOptions& options) {
+  fields.add("preset", options.preset,
+             {{"none", RewardPreset::kNone}, {"paper", RewardPreset::kPaper}},
+             {.help = "paper: the scale of arXiv:2602.11748, whatever eta and beta are set to. An "
+                      "incorrect answer that lacks reward.length.delta_tokens tokens loses 0.0167 "
+                      "(500 x 0.3 / 9000), and a redundant one 0.6."});
   fields.section("coverage", options.coverage);
   for_each_term(options, [&](auto& term) { fields.section(term.kName, term); });
   fields.add("command", options.command,
              {.help = "Program that computes the reward term \"command\" "
                       "(docs/reference/reward-programs.md); empty: none.",
               .is_command = true});
+  add_command_time_limit(fields, options.command_time_limit_seconds);
 }
 
 RewardNames reward_names(const RewardOptions& options) {
   RewardNames names;
-  for_each_term(options, [&](const auto& term) { names.push_back({term.kName, term.kAbout}); });
+  for_each_listed_term(options, [&](const auto& term) {
+    names.push_back({term.kName, term.kAbout});
+  });
   if (!options.command.empty()) names.push_back({"command", "reward.command"});
+  return names;
+}
+
+std::vector<std::string> reward_sections() {
+  std::vector<std::string> names;
+  const RewardOptions any;
+  for_each_term(any, [&](const auto& term) { names.emplace_back(term.kName); });
+  return names;
+}
+
+std::vector<std::string> terms_on(const RewardOptions& options) {
+  std::vector<std::string> names;
+  for_each_term(options, [&](const auto& term) {
+    if (is_on(term)) names.emplace_back(term.kName);
+  });
+  if (!options.command.empty()) names.emplace_back("command");
   return names;
 }
 
 std::vector<std::string> reward_cautions(const RewardOptions& options) {
   std::vector<std::string> cautions;
-  for_each_term(options, [&](const auto& term) {
+  for_each_listed_term(options, [&](const auto& term) {
     cautions.emplace_back();
     if constexpr (requires { term.kDominanceWarning; }) cautions.back() = term.kDominanceWarning;
   });
@@ -54,9 +94,16 @@ std::vector<std::string> reward_cautions(const RewardOptions& options) {
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens) {
   std::vector<RewardTerm> terms;
-  for_each_term(options,
-                [&](const auto& term) { terms.push_back(term_of(term, max_response_tokens)); });
+  for_each_listed_term(
+      options, [&](const auto& term) { terms.push_back(term_of(term, max_response_tokens)); });
   return terms;
+}
+
+void apply_preset(RewardOptions& options) {
+  if (options.preset == RewardPreset::kNone) return;
+  for_each_term(options, [&](auto& term) {
+    if constexpr (requires { term.fit_to_paper(); }) term.fit_to_paper();
+  });
 }
 
 void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens) {
@@ -72,6 +119,14 @@ void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens
   for_each_term(options, [&](auto& term) {
     if constexpr (requires { term.fit_to_start(0, 0, false); }) {
       term.fit_to_start(mean_tokens, more_tokens, has_reference_lengths);
+    }
+  });
+}
+
+void switch_off(RewardOptions& options, std::string_view term) {
+  for_each_term(options, [&](auto& each) {
+    if constexpr (requires { each.enabled; }) {
+      if (each.kName == term) each.enabled = false;
     }
   });
 }

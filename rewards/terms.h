@@ -5,14 +5,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
 #include "rewards/accuracy.h"
+#include "rewards/cosine.h"
 #include "rewards/coverage.h"
 #include "rewards/coverage_bonus.h"
+#include "rewards/gr3.h"
 #include "rewards/length.h"
 #include "rewards/overlong.h"
 #include "rewards/redundancy.h"
@@ -26,15 +29,22 @@ namespace lie {
 /// - kAbout: its label in reports
 /// - describe() and reward_term(options, max_response_tokens)
 /// - `enabled`, unless the term is always on
+/// - kListedIfOn = true, if the term has a column in the log and metrics only if it is on
+/// - fit_to_limit(), fit_to_start() or fit_to_paper(), if its options have such a scale
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
-               CoverageBonusOptions, OverlongPenaltyOptions>;
+               CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions>;
+
+/// A set of values for several terms.
+enum class RewardPreset : std::uint8_t { kNone, kPaper };
 
 struct RewardOptions {
+  RewardPreset preset = RewardPreset::kNone;
   CoverageOptions coverage = {};
   RewardTermList terms = {};
   std::string command;
+  double command_time_limit_seconds = 0;  // see ProgramHost
 
   template <typename TermOptions>
   TermOptions& of() {
@@ -48,9 +58,15 @@ struct RewardOptions {
 
 void describe(FieldList& fields, RewardOptions& options);
 
-/// Returns the names of all terms, on or off. A term that is off is logged as 0. The term of a
-/// reward program is last.
+/// Returns the names of the terms that have a column. A term that is off is logged as 0; those with
+/// kListedIfOn are then left out. The term of a reward program is last.
 RewardNames reward_names(const RewardOptions& options);
+
+/// Returns the names of all built-in terms, which are also their config sections.
+std::vector<std::string> reward_sections();
+
+/// Returns the names of the terms that are on, in the same order. The first is the accuracy.
+std::vector<std::string> terms_on(const RewardOptions& options);
 
 /// Returns the warning of each built-in term, in the order of reward_names(). It is reported when
 /// the term outweighs the first one, R_acc, while R_acc is small. Empty: no warning.
@@ -61,12 +77,18 @@ std::vector<std::string> reward_cautions(const RewardOptions& options);
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
 
+/// Sets the options that the preset chooses. Throws Error if others contradict it.
+void apply_preset(RewardOptions& options);
+
 /// Scales options that the paper chose for its limit of 8,192 tokens to another limit.
 void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens);
 
 /// Fits options to the response lengths of the start policy (LengthRewardOptions::fit_to_start).
 void fit_to_start(RewardOptions& options, double mean_tokens, double more_tokens,
                   bool has_reference_lengths);
+
+/// Switches off the term of this name.
+void switch_off(RewardOptions& options, std::string_view term);
 
 /// Switches off every term for which a training prompt lacks data. Returns their error messages.
 std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket);

@@ -30,7 +30,7 @@ reads these first, and the file's own keys win.
 
 A relative path of `base`, of data or of a model is looked up in the directory of the config that
 names it, then in the working directory. `run.directory` and paths given by `--set` are relative to
-the working directory. `~/` is the home directory; variables are not expanded.
+the working directory. `~/` is the home directory; variables are refused.
 """
 
 
@@ -53,8 +53,10 @@ def markdown(text):
 
 
 def wrapped(text):
-    return textwrap.fill(text, 100, subsequent_indent="  ", break_long_words=False,
-                         break_on_hyphens=False)
+    """Returns `text` in lines of at most 100 characters. No line begins with a minus, which would begin a list."""
+    glued = re.sub(r"(?<=\S) - ", "\0-\0", text)
+    return textwrap.fill(glued, 100, subsequent_indent="  ", break_long_words=False,
+                         break_on_hyphens=False).replace("\0", " ")
 
 
 def keys_in(text):

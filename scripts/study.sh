@@ -26,6 +26,7 @@ while [ $# -gt 1 ]; do
 done
 [[ $# = 1 && "$1" != -* && "$seeds" =~ ^[0-9]+(-[0-9]+)?$ && "$jobs" =~ ^[1-9][0-9]*$ ]] || usage
 bin="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")"
+[ "${seeds%-*}" -le "${seeds#*-}" ] || { echo "study: --seeds $seeds: the first is above the last" >&2; exit 2; }
 mkdir -p "$1"
 study="$(realpath "$1")"
 cd "$(dirname "$0")/.."

@@ -12,7 +12,8 @@
 # LIE_INTERFACE  network interface or subnet of MPI's traffic, such as ib0 or 10.1.0.0/16; others are not used [all]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
-# Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be resumed in a requeued job; else failed.
+# Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be resumed in a requeued job; 78 the start is
+# refused until config, data or model change; 69 another process that still runs writes the run directory; else failed.
 
 asked=""  # stop request, USR1: the time is nearly over; TERM: cancelled or preempted
 step=""   # srun's process id
@@ -135,6 +136,9 @@ run_job() {
     if [ "$status" = 0 ]; then say "done"; exit 0; fi
     if [ "$asked" = TERM ]; then say "cancelled or preempted (status $status): not restarted here"; exit "$status"; fi
     if [ "$asked" = USR1 ] || [ "$status" = 75 ]; then requeue "the step has stopped (status $status)"; fi
+    if [ "$status" = 78 ]; then say "the start is refused; the error above says what to change: not restarted"; exit 78; fi
+    # Slurm starts a requeued job two minutes later at the earliest.
+    if [ "$status" = 69 ]; then requeue "the output belongs to another process that still runs"; fi
     say "attempt $attempt of $attempts failed with status $status"
   done
   requeue_after_failure

@@ -1,4 +1,4 @@
-// The only exception type: thrown when the run cannot continue, caught only in main.
+// The only exception type and its kinds: thrown when the run cannot continue, caught only in main.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,6 +14,24 @@ namespace lie {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A failure that another start may not meet: of a device, the network or the file system.
+class TransientError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Another process that still runs is writing what this one wants to write.
+class HeldError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A command line that no program accepts.
+class CommandLineError : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Throws Error with a message formatted by fmt.

@@ -90,7 +90,8 @@ void check(int code, std::string_view what) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  fail("MPI, {}: {}", what, std::string_view(text.data(), static_cast<std::size_t>(length)));
+  throw TransientError(fmt::format(
+      "MPI, {}: {}", what, std::string_view(text.data(), static_cast<std::size_t>(length))));
 }
 
 Environment::Environment() : launched_(launcher::started_this_process()), host_(host_name()) {

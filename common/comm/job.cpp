@@ -57,8 +57,27 @@ int Job::run(const std::function<void()>& body) {
     std::fprintf(stderr, "%s\n", stopped.what());
     return end_early(Farewell::kInterrupted, "");
   } catch (const std::exception& error) {
-    return end_early(Farewell::kFailed, error.what());
+    return end_early(failure_of(error), error.what());
   }
+}
+
+bool Job::is_failure(Farewell farewell) {
+  return farewell == Farewell::kFailed || farewell == Farewell::kRefused ||
+         farewell == Farewell::kHeld;
+}
+
+/// Only an Error says that the input is to blame: others, such as bad_alloc, may pass.
+Job::Farewell Job::failure_of(const std::exception& error) const {
+  if (dynamic_cast<const HeldError*>(&error) != nullptr) return Farewell::kHeld;
+  const bool may_pass = dynamic_cast<const Error*>(&error) == nullptr ||
+                        dynamic_cast<const TransientError*>(&error) != nullptr;
+  return is_starting_ && !may_pass ? Farewell::kRefused : Farewell::kFailed;
+}
+
+/// Returns the lowest rank that failed by itself, or -1.
+int Job::first_failure() const {
+  const auto who = std::ranges::find_if(farewells_, is_failure);
+  return who == farewells_.end() ? -1 : static_cast<int>(who - farewells_.begin());
 }
 
 void Job::receive_farewells() {
@@ -109,7 +128,7 @@ void Job::send(int other, int value) {
 
 bool Job::all_ended_early() const {
   return std::all_of(farewells_.begin(), farewells_.end(), [](Farewell f) {
-    return f == Farewell::kFailed || f == Farewell::kFollows || f == Farewell::kInterrupted;
+    return is_failure(f) || f == Farewell::kFollows || f == Farewell::kInterrupted;
   });
 }
 
@@ -120,14 +139,16 @@ int Job::first_rank_with(Farewell farewell) const {
 
 int Job::exit_status() const {
   if (first_rank_with(Farewell::kFailed) >= 0) return 1;
+  if (first_rank_with(Farewell::kHeld) >= 0) return kHeldStatus;
+  if (first_rank_with(Farewell::kRefused) >= 0) return kRefusedStatus;
   const Farewell decided = farewells_.front();
   const bool stopped = decided == Farewell::kStopped || decided == Farewell::kInterrupted;
   return stopped ? kStoppedStatus : 0;
 }
 
 void Job::throw_if_ended_early() const {
-  for (const Farewell early : {Farewell::kFailed, Farewell::kInterrupted}) {
-    if (const int who = first_rank_with(early); who >= 0) throw JobEnding(who);
+  for (const int who : {first_failure(), first_rank_with(Farewell::kInterrupted)}) {
+    if (who >= 0) throw JobEnding(who);
   }
 }
 
@@ -164,7 +185,7 @@ int Job::end_early(Farewell mine, const std::string& message) {
   } catch (const Error&) {
     // MPI itself failed. Only the report below is still possible.
   }
-  if (mine == Farewell::kFailed && first_rank_with(mine) == rank()) {
+  if (is_failure(mine) && first_failure() == rank()) {
     write_report(state_, size(), message);
   }
   const int status = exit_status() != 0 ? exit_status() : 1;

@@ -20,6 +20,11 @@ class Liveness;
 /// Exit status (EX_TEMPFAIL) of a job that stopped before its work was complete. The same command
 /// resumes it.
 constexpr int kStoppedStatus = 75;
+/// Exit status (EX_CONFIG) of a job whose start is refused: config, data, model or run directory
+/// must change before another start can succeed.
+constexpr int kRefusedStatus = 78;
+/// Exit status (EX_UNAVAILABLE) of a job whose output belongs to a process that still runs.
+constexpr int kHeldStatus = 69;
 
 /// Thrown in a waiting rank when another rank has failed. Its text is never printed, because the
 /// failed rank prints the report.
@@ -44,8 +49,9 @@ class JobStopped : public Error {
 ///   sends kDone to its parent.
 /// - When rank 0 has received kDone from its children, all ranks are done. Rank 0 sends kDone down
 ///   the tree, or kStopped if some work remains for another start.
-/// - Three kinds of ranks end without success: one that fails (kFailed), one that is notified of a
-///   failure (kFollows), and rank 0 when it stops early (kInterrupted). Such a rank notifies all
+/// - Three kinds of ranks end without success: one that fails (kFailed, or kRefused or kHeld at the
+///   start), one that is notified of a failure (kFollows), and rank 0 when it stops early
+///   (kInterrupted). Such a rank notifies all
 ///   others directly, because ranks between them in the tree may be computing. It waits some
 ///   seconds for the same from all of them and leaves through MPI_Finalize.
 /// - The lowest rank that failed by itself prints the report.
@@ -71,6 +77,11 @@ class Job {
   void set_role(std::string role);
   void set_activity(std::string activity);
 
+  /// Enclose the checks of a start. An Error in between refuses the start, unless it is a
+  /// TransientError: the job ends with kRefusedStatus.
+  void begin_start() { is_starting_ = true; }
+  void end_start() { is_starting_ = false; }
+
   /// Must be called by every loop that waits. Throws JobEnding if another rank has failed.
   /// Otherwise it lets the registered inboxes receive what has arrived. Ranks that wait for each
   /// other in a cycle thus still accept each other's messages.
@@ -91,8 +102,9 @@ class Job {
   void set_stopped() { outcome_ = Farewell::kStopped; }
 
   /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
-  /// all ranks finished, 1 if any failed, kStoppedStatus if rank 0 stopped. One rank of a failed
-  /// job prints the report to standard error.
+  /// all ranks finished, 1 if any failed, kRefusedStatus or kHeldStatus if none failed otherwise,
+  /// kStoppedStatus if rank 0 stopped. One rank of a failed job prints the report to standard
+  /// error.
   int run(const std::function<void()>& body);
 
  private:
@@ -103,9 +115,14 @@ class Job {
     kFollows = 3,
     kStopped = 4,
     kInterrupted = 5,
+    kRefused = 6,
+    kHeld = 7,
     kSignal = 100,
   };
 
+  static bool is_failure(Farewell farewell);
+  Farewell failure_of(const std::exception& error) const;
+  int first_failure() const;
   void receive_farewells();
   void forward_signal();
   void send(int other, int value);
@@ -126,6 +143,7 @@ class Job {
   Farewell outcome_ = Farewell::kDone;
   int stop_signal_ = 0;  // received from another rank
   bool signal_forwarded_ = false;
+  bool is_starting_ = false;
   // null in a world of one rank; declared last, so destroyed first
   std::unique_ptr<Liveness> liveness_;
 };

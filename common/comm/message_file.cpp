@@ -120,6 +120,10 @@ MessageFileState read_messages(const fs::path& path,
                                const std::function<void(std::span<const std::byte>)>& visit) {
   MessageFileState state;
   if (!fs::exists(path)) return state;
+  if (!fs::is_regular_file(path)) {
+    state.refusal = fmt::format("{}: is not a regular file; move it away", path.string());
+    return state;
+  }
   RecordReader records(path);
   if (!records.read_file_header(state)) return state;
   for (Bytes message; records.next(state, message);) {

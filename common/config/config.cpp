@@ -14,6 +14,7 @@
 #include "common/config/name_hints.h"
 #include "common/config/options.h"
 #include "common/io/file.h"
+#include "common/text/scan.h"
 
 namespace lie {
 namespace {
@@ -65,7 +66,7 @@ std::string hint_for(const FieldList& fields, std::string_view key) {
   const std::string refusal = fields.refusal(key);
   if (!refusal.empty()) fail("{}: there is no key {}: {}", place, key, refusal);
   const std::string hint = hint_for(fields, key);
-  fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
+  fail("{}: unknown key {}{} --help all lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
 /// Walks a YAML tree and collects its values by full key.
@@ -96,6 +97,12 @@ class Reader {
   }
 
   void read_pair(const std::string& key, const YAML::Node& value, int line) {
+    if (last_part(key) == "<<") {
+      fail(
+          "{}: {}: merge keys (<<) are not supported; write the keys out, or name a config whose "
+          "values this file extends by base: FILE at the top",
+          place(line), key);
+    }
     const auto [first, fresh] = lines_.emplace(key, line);
     if (!fresh) {
       fail("{}: {} is already set on line {}; keep one of them", place(line), key, first->second);
@@ -122,15 +129,15 @@ class Reader {
     }
     const std::string foreign = foreign_key_hint(first, fields_->keys());
     if (!foreign.empty()) {
-      fail("{}: unknown key {}{} --help lists all keys", place(line), first, foreign);
+      fail("{}: unknown key {}{} --help all lists all keys", place(line), first, foreign);
     }
     const std::set<std::string> sections = fields_->sections(/*with_former_names=*/false);
     const std::vector<std::string> known(sections.begin(), sections.end());
     const std::string hint = did_you_mean(key, known);
     if (!hint.empty()) {
-      fail("{}: {} is not a section{} --help lists all keys", place(line), key, hint);
+      fail("{}: {} is not a section{} --help all lists all keys", place(line), key, hint);
     }
-    fail("{}: {} is not a section of this command; its sections are {}; --help lists all keys",
+    fail("{}: {} is not a section of this command; its sections are {}; --help all lists all keys",
          place(line), key, fmt::join(known, ", "));
   }
 
@@ -208,6 +215,19 @@ std::string from_home(const std::string& path) {
   return home + path.substr(1);
 }
 
+/// Throws Error if a path holds a shell variable, "$WORK/data" or "${WORK}/data". Without this, a
+/// directory of that name would be created.
+void reject_variables(const std::string& path) {
+  for (std::size_t at = path.find('$'); at != path.npos; at = path.find('$', at + 1)) {
+    const std::string_view after = std::string_view(path).substr(at + 1);
+    if (after.empty() || !(is_letter(after[0]) || after[0] == '_' || after[0] == '{')) continue;
+    fail(
+        "{}: variables are not expanded in paths; write the path out, or let the shell expand it: "
+        "--set KEY=\"{}\" in double quotes",
+        path, path);
+  }
+}
+
 /// Returns whether `path` exists. A path that cannot be examined, for example because its name is
 /// too long, counts as missing.
 bool is_there(const std::filesystem::path& path) {
@@ -219,6 +239,7 @@ bool is_there(const std::filesystem::path& path) {
 /// directory.
 std::string path_from(const std::filesystem::path& config, const std::string& path) {
   if (path.empty()) return path;
+  reject_variables(path);
   const std::filesystem::path beside = config.parent_path() / from_home(path);
   return is_there(beside) ? beside.string() : from_home(path);
 }
@@ -267,7 +288,10 @@ void assign(const FieldList& fields, Entry entry, const std::string& place, Note
   }
   try {
     if (field->info.unit == "path" || field->info.unit == kDirectory) {
-      for (std::string& value : entry.values) value = from_home(value);
+      for (std::string& value : entry.values) {
+        reject_variables(value);
+        value = from_home(value);
+      }
     }
     field->set(entry.values);
   } catch (const Error& error) {
@@ -349,9 +373,9 @@ std::vector<std::string> set_config(const FieldList& fields,
 
 namespace {
 
-/// Replaces the negative number that earlier versions wrote for an unset field by kUnset.
+/// Replaces the number that earlier versions wrote for an unset field by kUnset.
 std::vector<std::string> as_written_now(const Field& field, std::vector<std::string> values) {
-  const bool is_unset = field.is_optional && values.size() == 1 && values[0].starts_with('-');
+  const bool is_unset = field.is_optional && values.size() == 1 && values[0] == kFormerUnset;
   return is_unset ? std::vector<std::string>{kUnset} : std::move(values);
 }
 

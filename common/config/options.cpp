@@ -51,7 +51,7 @@ void FieldList::add(std::string_view name, std::optional<double>& value, FieldIn
   field.set = [&value, info](const auto& texts) {
     const std::string& text = only(texts);
     value.reset();
-    if (text != kUnset && !text.starts_with('-')) value = parse_number(text, info);
+    if (text != kUnset && text != kFormerUnset) value = parse_number(text, info);
   };
   append(std::move(field));
 }

@@ -34,6 +34,8 @@ bool is_within(std::string_view key, std::string_view name);
 
 /// The text of an unset optional field in configs and --help.
 inline constexpr const char* kUnset = "auto";
+/// The same in files of earlier versions.
+inline constexpr const char* kFormerUnset = "-1";
 
 /// The help text of a field and its legal values.
 struct FieldInfo {
@@ -80,7 +82,7 @@ class FieldList {
   void add(std::string_view name, std::int64_t& value, FieldInfo info);
   void add(std::string_view name, double& value, FieldInfo info);
   /// Adds a number that may be unset, which is written kUnset. `info` must give a range of numbers
-  /// of at least 0. A negative number reads as unset, because earlier versions wrote one for it.
+  /// of at least 0. kFormerUnset also reads as unset, because earlier versions wrote it.
   void add(std::string_view name, std::optional<double>& value, FieldInfo info);
   void add(std::string_view name, std::string& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::int64_t>& value, FieldInfo info);

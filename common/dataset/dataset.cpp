@@ -103,19 +103,33 @@ std::optional<std::string> gold_in(const JsonRow& row, const std::string& field)
       row.place(), field, golds.size());
 }
 
+constexpr const char* kNeedsNone = "a row needs none with reward.command or verifier.command";
+
+/// Returns how to name the correct answer. A row that has only its prompt has no field to offer.
+std::string gold_advice(const JsonRow& row, const RowOptions& options) {
+  const bool has_more = row.names() != std::vector<std::string>{options.prompt_field};
+  return fmt::format("{}{}; {}", fields_text(row),
+                     has_more ? advice("gold_field", guess_fields(row).gold) : "", kNeedsNone);
+}
+
+/// Returns "" for a row without an answer whose responses a program scores, unless gold_field names
+/// the answer.
 std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices,
                     RowCounts& counts) {
+  const bool is_optional = options.gold_optional && options.gold_field.empty();
   std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
   if (!options.gold_field.empty()) fields = {options.gold_field};
   for (const std::string& field : fields) {
     std::optional<std::string> gold = gold_in(row, field);
-    if (!gold) continue;
-    if (split_words(*gold).empty())
-      fail("{}: field {} is empty; give the correct answer", row.place(), field);
+    if (!gold || (is_optional && split_words(*gold).empty())) continue;
+    if (split_words(*gold).empty()) {
+      fail("{}: field {} is empty; give the correct answer; {}", row.place(), field, kNeedsNone);
+    }
     return choices > 0 ? letter_of(row, *gold, choices, counts) : *std::move(gold);
   }
-  fail("{}: no correct answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
-       fields_text(row), advice("gold_field", guess_fields(row).gold));
+  if (is_optional) return ++counts.without_gold, "";
+  fail("{}: no correct answer: expected field {}; {}", row.place(), fmt::join(fields, " or "),
+       gold_advice(row, options));
 }
 
 double checked_length(const JsonRow& row, const std::string& field, double length) {
@@ -181,7 +195,8 @@ void describe(FieldList& fields, RowOptions& options) {
              {"Field of a multiple-choice question's choices, a list of texts (added below the "
               "question as \"A. ...\"); empty: no such questions, or the prompt has the choices."});
   fields.add("gold_field", options.gold_field,
-             {"Field of the correct answer; empty: gold, answer or reward_model.ground_truth."});
+             {"Field of the correct answer; empty: gold, answer or reward_model.ground_truth. With "
+              "reward.command or verifier.command a row may then have none."});
   fields.add("data_source_field", options.data_source_field,
              {"Field of the name of the benchmark or corpus; optional."});
   fields.add("reference_length_field", options.reference_length_field,
@@ -243,6 +258,16 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();
   return prompt;
+}
+
+std::vector<std::string> unrendered_remarks(const RowCounts& counts, std::int64_t rows) {
+  std::vector<std::string> remarks;
+  for (const auto& [name, count] : counts.unrendered) {
+    remarks.push_back(fmt::format(
+        "{} of {} rows have the field {}, which is not rendered: the model does not read it", count,
+        rows, name));
+  }
+  return remarks;
 }
 
 bool name_fields(const JsonRow& row, RowOptions& options) {

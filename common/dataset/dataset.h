@@ -33,8 +33,9 @@ struct RowOptions : PromptOptions {
   std::string reference_length_field;
   double num_tokens_excess = 1000;
   // Not config keys:
-  bool keep_rows = false;    // fills Prompt::row; set if a program needs the rows
-  bool find_fields = false;  // name_fields() by the first row with a prompt and an answer
+  bool keep_rows = false;      // fills Prompt::row; set if a program needs the rows
+  bool gold_optional = false;  // set if a program scores the responses
+  bool find_fields = false;    // name_fields() by the first row with a prompt and an answer
 };
 void describe(FieldList& fields, RowOptions& options);
 
@@ -55,9 +56,13 @@ struct RowCounts {
   std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0
   std::int64_t digit_keys = 0;    // choice questions whose correct answer is another number
   std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
+  std::int64_t without_gold = 0;  // rows without a correct answer
   std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
   std::map<std::string, std::int64_t> unrendered = {};  // rows by unrendered_fields()
 };
+
+/// Returns a sentence for each field of RowCounts::unrendered, of `rows` rows in all.
+std::vector<std::string> unrendered_remarks(const RowCounts& counts, std::int64_t rows);
 
 /// The prompts of a file.
 struct Dataset {
@@ -82,7 +87,7 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
 ///   correct answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC,
 ///   which is converted to the letter.
 /// - gold, a text, a number or a list of one: gold_field, or else the first of gold, answer,
-///   reward_model.ground_truth.
+///   reward_model.ground_truth. With gold_optional and without gold_field it may be absent.
 /// - data source: optional, "" if absent.
 /// - with keep_rows, the whole row as one line of JSON. Parquet lists and structs become JSON lists
 ///   and objects.

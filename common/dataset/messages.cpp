@@ -21,7 +21,7 @@ constexpr std::array kUnrenderedInMessages = {
     "tool_calls", "function_call", "tool_call_id", "tools",           "functions",
     "image",      "images",        "video",        "videos",          "audio",
     "audios",     "refusal",       "documents",    "thinking_blocks", "reasoning_details",
-    "thoughts",   "train_detail"};
+    "thoughts",   "train_detail",  "name"};
 
 /// Fields of a row that other trainers render in the prompt, or as the prompt.
 constexpr std::array kUnrenderedInRows = {

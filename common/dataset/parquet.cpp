@@ -70,6 +70,19 @@ Json structure(const arrow::Array& array, std::int64_t i) {
   return object;
 }
 
+/// Returns a row. Bytes that are no text are null there; as a column of their own they become
+/// {"bytes": null}, as in a column of images, so that they do not look absent.
+Json row_of(const arrow::StructArray& rows, std::int64_t i) {
+  Json row = structure(rows, i);
+  for (int field = 0; field < rows.num_fields(); ++field) {
+    const arrow::Type::type type = rows.field(field)->type_id();
+    const bool is_bytes = type == arrow::Type::BINARY || type == arrow::Type::LARGE_BINARY;
+    Json& value = row[rows.type()->field(field)->name()];
+    if (is_bytes && value.is_null() && !rows.field(field)->IsNull(i)) value = {{"bytes", nullptr}};
+  }
+  return row;
+}
+
 Json dictionary(const arrow::Array& array, std::int64_t i) {
   const auto& values = static_cast<const arrow::DictionaryArray&>(array);
   return to_json(*values.dictionary(), values.GetValueIndex(i));
@@ -174,7 +187,7 @@ void for_each_parquet_row(const fs::path& path, const std::function<void(const J
     const auto rows = checked(batch->ToStructArray(), path);
     for (std::int64_t i = 0; i < rows->length(); ++i, ++row) {
       visit(JsonRow(fmt::format("{}:row {}", path.string(), row),
-                    std::make_shared<const Json>(structure(*rows, i))));
+                    std::make_shared<const Json>(row_of(*rows, i))));
     }
   }
 }

@@ -1,7 +1,9 @@
 #include "common/io/file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,13 +112,40 @@ fs::path set_aside(const fs::path& path, std::string_view suffix) {
   return aside;
 }
 
+namespace {
+
+[[noreturn]] void fail_to_create(const fs::path& directory, int error) {
+  errno = error;
+  fail_on(directory, "create the directory", "check that no file is in the way and permissions");
+}
+
+/// Returns why no directory can be created in `directory`, as errno; 0: nothing is known against
+/// it.
+int refusal_in(const fs::path& directory) {
+  struct statfs system = {};
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return errno;
+  if (::statfs(directory.c_str(), &system) != 0) return errno;
+  const auto type = static_cast<unsigned long>(system.f_type);
+  return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC ? ENOENT : 0;  // as mkdir() has it
+}
+
+}  // namespace
+
 void make_directories(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);
-  if (code || !fs::is_directory(path)) {
-    fail("{}: cannot create the directory: {}; check that no file is in the way and permissions",
-         path.string(), code ? code.message() : "a file has this name");
-  }
+  if (!code && fs::is_directory(path)) return;
+  fail_to_create(path, code ? code.value() : EEXIST);
+}
+
+void check_directories(const fs::path& path) {
+  std::error_code code;
+  fs::path at = fs::absolute(path);
+  while (fs::symlink_status(at, code).type() == fs::file_type::not_found) at = at.parent_path();
+  const bool exists = at == fs::absolute(path);
+  if (!fs::is_directory(at, code)) fail_to_create(path, exists ? EEXIST : ENOTDIR);
+  const int refusal = exists ? 0 : refusal_in(at);
+  if (refusal != 0) fail_to_create(path, refusal);
 }
 
 std::vector<std::string> list_directory(const fs::path& path) {

@@ -46,6 +46,9 @@ fs::path set_aside(const fs::path& path, std::string_view suffix);
 /// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the
 /// way.
 void make_directories(const fs::path& path);
+/// Throws the Error with which make_directories() would fail, as far as can be known without a
+/// change of the file system.
+void check_directories(const fs::path& path);
 
 /// Returns the names in a directory, sorted by bytes. Throws Error if it is missing or not a
 /// directory.

@@ -66,6 +66,12 @@ MetricsFile read_valid_metrics(const fs::path& path) {
 MetricsFile metrics_to_continue(const fs::path& path) {
   MetricsFile file = read_valid_metrics(path);
   if (file.damage.empty()) return file;
+  if (fs::is_symlink(path)) {
+    fail(
+        "{}: is a link to {}, which would be replaced although it holds more than metrics ({}); "
+        "remove the link",
+        path.string(), fs::weakly_canonical(path).string(), file.damage.front());
+  }
   const fs::path kept = free_name(path, ".damaged");
   write_file_atomically(kept, read_file(path));
   for (std::string& damage : file.damage) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -59,6 +60,11 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) report(error.what());
     code = error.code().value();  // error code of fmt::print
+  } catch (const CommandLineError& error) {
+    report(error.what());
+    status = kRefusedCommandLine;
+  } catch (const std::bad_alloc&) {
+    report("out of memory: an allocation failed; free memory, or raise the limit (ulimit -v)");
   } catch (const std::exception& error) {
     report(error.what());
     if (!std::cout) return status;  // this failure was the reported error

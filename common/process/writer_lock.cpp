@@ -76,18 +76,19 @@ LockHolder ended_holder(int descriptor, KernelLock lock, const fs::path& guarded
   if (length < 0) fail_on(file, "read the lock", kRemedy);
   LockHolder holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
   if (lock == KernelLock::kHeldByOther) {
-    fail("{} is being written by {}: wait until it has ended, or choose another path",
-         guarded.string(), holder.name());
+    throw HeldError(
+        fmt::format("{} is being written by {}: wait until it has ended, or choose another path",
+                    guarded.string(), holder.name()));
   }
   if (!has_ended(holder, lock, fs::absolute(file).parent_path())) {
-    fail(
+    throw TransientError(fmt::format(
         "{} is held by {}, and this host cannot find out whether that process still runs, because "
         "the file system {}: if it has ended, remove {}",
         guarded.string(), holder.name(),
         lock == KernelLock::kUnsupported || !holder.has_kernel_lock
             ? "has no locks"
             : "may not show locks of other hosts",
-        file.string());
+        file.string()));
   }
   return holder;
 }
@@ -102,6 +103,13 @@ bool is_at(const fs::path& file, int descriptor) {
   struct stat named = {}, open = {};
   return ::stat(file.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
          named.st_ino == open.st_ino && named.st_dev == open.st_dev;
+}
+
+/// Throws Error unless the open file is a regular file, as every lock is.
+void require_file(const fs::path& file, int descriptor) {
+  struct stat open = {};
+  if (::fstat(descriptor, &open) == 0 && S_ISREG(open.st_mode)) return;
+  fail("{}: not a regular file, so it is no lock of a writer: remove it", file.string());
 }
 
 /// Replaces the text of the open lock file. On failure the file is removed and Error is thrown.
@@ -170,10 +178,17 @@ bool locks_reach_all_hosts(std::istream& mounts, std::string_view directory) {
 
 void check_unlocked(const fs::path& guarded) {
   const fs::path file = lock_of(guarded);
-  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!lock.is_open() && errno == ENOENT) return;
   if (!lock.is_open()) fail_on(file, "read the lock", kRemedy);
+  require_file(file, lock.number());
   ended_holder(lock.number(), kernel_lock(lock.number(), F_OFD_GETLK), guarded, file);
+}
+
+void check_lockable(const fs::path& guarded) {
+  check_unlocked(guarded);
+  const fs::path file = lock_of(guarded);
+  if (::access(file.parent_path().c_str(), W_OK | X_OK) != 0) fail_on(file, "create it", kRemedy);
 }
 
 WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
@@ -187,9 +202,10 @@ bool WriterLock::acquire(const fs::path& guarded, LockHolder self) {
   const bool is_new = descriptor_.is_open();
   if (!is_new) {
     if (errno != EEXIST) fail_on(file_, "create it", kRemedy);
-    descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!descriptor_.is_open() && errno == ENOENT) return false;
     if (!descriptor_.is_open()) fail_on(file_, "open it", kRemedy);
+    require_file(file_, descriptor_.number());
   }
   const KernelLock lock = kernel_lock(descriptor_.number(), F_OFD_SETLK);
   if (lock == KernelLock::kFree && !is_at(file_, descriptor_.number())) return false;

@@ -71,6 +71,9 @@ class WriterLock {
 /// result may be outdated when the call returns.
 void check_unlocked(const std::filesystem::path& guarded);
 
+/// Like check_unlocked(), and throws Error if the lock of `guarded` cannot be created.
+void check_lockable(const std::filesystem::path& guarded);
+
 /// Returns whether all hosts that mount the file system of `directory` see its locks, or only one
 /// host can mount it. `mounts` is a proc_pid_mountinfo(5), `directory` an absolute path. Used by
 /// WriterLock; separate for its tests.

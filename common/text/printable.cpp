@@ -51,8 +51,20 @@ bool looks_secret(std::string_view word) {
   return word.starts_with("sk-") || word.starts_with("hf_") || word.starts_with("ghp_");
 }
 
+/// Returns a URL with its password masked: "http://user:***@host/". Other words stay.
+std::string masked_url(std::string_view word) {
+  const std::size_t scheme = word.find("://");
+  if (scheme == std::string_view::npos) return std::string(word);
+  const std::size_t begin = scheme + 3, end = word.find('/', begin);
+  const std::size_t at = word.substr(0, end).rfind('@');
+  const std::size_t colon = word.find(':', begin);
+  if (at == std::string_view::npos || at < begin || colon >= at) return std::string(word);
+  return fmt::format("{}{}{}", word.substr(0, colon + 1), kMask, word.substr(at));
+}
+
 std::string masked_word(std::string_view word, bool is_value_of_secret) {
   if (is_value_of_secret || looks_secret(word)) return std::string(kMask);
+  if (const std::string url = masked_url(word); url != word) return url;
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return std::string(word);
   const bool is_secret =

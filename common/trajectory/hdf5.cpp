@@ -37,7 +37,8 @@ Handle text_type(std::size_t size) {
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& file, std::string_view what,
                                 std::string_view reason) {
-  fail("{}: cannot write {}: {}; check the disk and its quota", file.string(), what, reason);
+  throw TransientError(fmt::format("{}: cannot write {}: {}; check the disk and its quota",
+                                   file.string(), what, reason));
 }
 
 std::string file_of(hid_t object) {

@@ -13,11 +13,21 @@ void for_each_estimator(Options& options, const Visit& visit) {
 }
 
 /// Calls visit(options of the estimator) for the chosen one.
-template <typename Visit>
-void visit_chosen(const AdvantageOptions& options, const Visit& visit) {
-  for_each_estimator(options, [&](const auto& estimator) {
+template <typename Options, typename Visit>
+void visit_chosen(Options& options, const Visit& visit) {
+  for_each_estimator(options, [&](auto& estimator) {
     if (options.estimator == estimator.kName) visit(estimator);
   });
+}
+
+template <typename Options>
+std::int64_t least_group_of(const Options& options) {
+  if constexpr (requires { least_group(options); }) {
+    return least_group(options);
+  } else if constexpr (requires { options.kLeastGroup; }) {
+    return options.kLeastGroup;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -48,14 +58,35 @@ void check_options(const AdvantageOptions& options) {
 
 void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_prompt) {
   visit_chosen(options, [&](const auto& chosen) {
-    if constexpr (requires { chosen.kLeastGroup; }) {
-      if (samples_per_prompt >= chosen.kLeastGroup) return;
-      fail(
-          "rollout.samples_per_prompt is {}, but advantage.estimator {} compares at least {} "
-          "responses to a prompt; set samples_per_prompt to {} or more, or another estimator",
-          samples_per_prompt, chosen.kName, chosen.kLeastGroup, chosen.kLeastGroup);
+    const std::int64_t least = least_group_of(chosen);
+    if (samples_per_prompt >= least) return;
+    fail(
+        "rollout.samples_per_prompt is {}, but advantage.estimator {} compares at least {} "
+        "responses to a prompt; set samples_per_prompt to {} or more, or another estimator",
+        samples_per_prompt, chosen.kName, least, least);
+  });
+}
+
+void set_reward_terms(AdvantageOptions& options, const RewardNames& terms) {
+  visit_chosen(options, [&](auto& chosen) {
+    if constexpr (requires { set_reward_terms(chosen, terms); }) set_reward_terms(chosen, terms);
+  });
+}
+
+void check_reward_terms(const AdvantageOptions& options, std::span<const std::string> terms_on) {
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { check_reward_terms(chosen, terms_on); }) {
+      check_reward_terms(chosen, terms_on);
     }
   });
+}
+
+std::string wanted_aggregation(const AdvantageOptions& options) {
+  std::string wanted;
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { chosen.kAggregation; }) wanted = chosen.kAggregation;
+  });
+  return wanted;
 }
 
 std::vector<GroupAdvantages> step_advantages(std::span<const ScoredGroup> groups,

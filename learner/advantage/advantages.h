@@ -11,8 +11,13 @@
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
 #include "learner/advantage/advantage.h"
+#include "learner/advantage/batch_normalized.h"
+#include "learner/advantage/gdpo.h"
 #include "learner/advantage/group_relative.h"
+#include "learner/advantage/length_weighted.h"
 #include "learner/advantage/maxrl.h"
+#include "learner/advantage/pass_at_k.h"
+#include "learner/advantage/vl_norm.h"
 
 namespace lie {
 
@@ -24,8 +29,13 @@ namespace lie {
 ///   depend on each other
 /// - kHasSection = false, if its keys are in advantage itself
 /// - check_options(options), if options can contradict each other
-/// - kLeastGroup, if it is not defined for smaller groups
-using AdvantageEstimatorList = std::tuple<GroupRelativeOptions, MaxRlOptions>;
+/// - kLeastGroup or least_group(options), if it is not defined for smaller groups
+/// - kAggregation, the policy_loss.aggregation that it is meant for
+/// - set_reward_terms(options, names), if options name reward terms
+/// - check_reward_terms(options, names), if it is not defined for all terms
+using AdvantageEstimatorList =
+    std::tuple<GroupRelativeOptions, GdpoOptions, MaxRlOptions, PassAtKOptions,
+               BatchNormalizedOptions, LengthWeightedOptions, VlNormOptions>;
 
 struct AdvantageOptions {
   std::string estimator = GroupRelativeOptions::kName;
@@ -44,6 +54,17 @@ void check_options(const AdvantageOptions& options);
 
 /// Throws Error if the chosen estimator is not defined for groups of this size.
 void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_prompt);
+
+/// Tells the chosen estimator the reward terms of the run, in the order of Score::rewards. It must
+/// precede step_advantages(). Throws Error if options name another term.
+void set_reward_terms(AdvantageOptions& options, const RewardNames& terms);
+
+/// Throws Error if the chosen estimator would ignore one of the terms that are on. The first of
+/// them is the accuracy.
+void check_reward_terms(const AdvantageOptions& options, std::span<const std::string> terms_on);
+
+/// Returns the value of policy_loss.aggregation that the chosen estimator is meant for; empty: any.
+std::string wanted_aggregation(const AdvantageOptions& options);
 
 /// Returns the advantages of a step's groups by the chosen estimator, in their order.
 std::vector<GroupAdvantages> step_advantages(std::span<const ScoredGroup> groups,

@@ -1,30 +1,21 @@
 #include "learner/advantage/group_relative.h"
 
-#include <cmath>
-
 #include "learner/advantage/group_rewards.h"
 
 namespace lie {
 namespace {
 
-constexpr double kStdEpsilon = 1e-6;
-
-double std_of(std::span<const double> values, double mean) {  // ddof 1
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
 /// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
 /// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
 double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
-  const double spread =
-      options.normalize_by_std ? std_of(rewards, mean_reward(rewards)) + kStdEpsilon : 1.0;
+  const double spread = options.normalize_by_std
+                            ? standard_deviation(rewards, mean_reward(rewards)) + kStdEpsilon
+                            : 1.0;
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }
 
-/// GDPO: A_i is the sum of the terms' normalized values.
+/// Returns advantages A_i that are sums of the terms' normalized values.
 GroupAdvantages per_term_advantages(std::span<const Score> scores,
                                     const GroupRelativeOptions& options) {
   GroupAdvantages result;
@@ -44,8 +35,11 @@ void describe(FieldList& fields, GroupRelativeOptions& options) {
   fields.add("normalize_by_std", options.normalize_by_std,
              {"Divide by the group's standard deviation (false: Dr. GRPO, arXiv:2503.20783)."});
   fields.rename("normalise_by_std", "normalize_by_std");
-  fields.add("per_term", options.per_term,
-             {"Normalize each reward term over the group, then add the terms (GDPO)."});
+  fields.add(
+      "per_term", options.per_term,
+      {"Normalize each reward term over the group, then add the terms. This is not yet GDPO, "
+       "which also weights the terms and divides by the step's standard deviation: "
+       "estimator gdpo."});
   fields.add("leave_one_out", options.leave_one_out,
              {"Subtract the mean of the other members instead of the mean of the group."});
 }

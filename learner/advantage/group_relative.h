@@ -17,8 +17,8 @@ struct GroupRelativeOptions {
   static constexpr const char* kAbout = "reward, normalized by the rewards of its group";
   static constexpr bool kHasSection = false;  // the keys are advantage.normalize_by_std, ...
   bool normalize_by_std = true;               // false: Dr. GRPO (arXiv:2503.20783)
-  bool per_term = false;       // true: GDPO, each reward term is normalized on its own
-  bool leave_one_out = false;  // true: the baseline is the mean of the other members
+  bool per_term = false;                      // true: each reward term is normalized on its own
+  bool leave_one_out = false;                 // true: the baseline is the mean of the other members
 };
 void describe(FieldList& fields, GroupRelativeOptions& options);
 

@@ -20,11 +20,58 @@ double mean_reward(std::span<const double> rewards) {
   return sum / static_cast<double>(rewards.size());
 }
 
+double standard_deviation(std::span<const double> values, double mean) {
+  if (values.size() < 2) return 0;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
 std::vector<double> centered(std::span<const double> rewards, double divisor) {
   const double mean = mean_reward(rewards);
   std::vector<double> result;
   for (const double reward : rewards) result.push_back((reward - mean) / divisor);
   return result;
+}
+
+std::vector<double> standardized(std::span<const double> rewards) {
+  if (all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
+  return centered(rewards, standard_deviation(rewards, mean_reward(rewards)) + kStdEpsilon);
+}
+
+std::vector<double> lengths_of(const ScoredGroup& group) {
+  std::vector<double> lengths;
+  for (const Response& response : group.rollout.responses) {
+    lengths.push_back(static_cast<double>(std::max<std::size_t>(response.ids.size(), 1)));
+  }
+  if (lengths.size() != group.scores.size()) {
+    fail("advantage: a group has {} responses, but {} scores", lengths.size(), group.scores.size());
+  }
+  return lengths;
+}
+
+GroupAdvantages zero_advantages(std::span<const Score> scores) {
+  return {std::vector<double>(scores.size(), 0.0), std::vector<double>(terms_of(scores), 0.0)};
+}
+
+GroupAdvantages minus_terms(std::span<const Score> scores, std::span<const double> baselines) {
+  GroupAdvantages result = zero_advantages(scores);
+  for (std::size_t term = 0; term < baselines.size(); ++term) {
+    const std::vector<double> column = term_column(scores, term);
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      const double part = column[i] - baselines[term];
+      result.values[i] += part;
+      result.mass[term] += std::abs(part);
+    }
+  }
+  return result;
+}
+
+void divide(std::span<GroupAdvantages> groups, double divisor) {
+  for (GroupAdvantages& group : groups) {
+    for (double& value : group.values) value /= divisor;
+    for (double& mass : group.mass) mass /= divisor;
+  }
 }
 
 std::vector<double> term_masses(std::span<const Score> scores, double divisor) {

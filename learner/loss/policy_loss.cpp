@@ -77,6 +77,13 @@ void check_options(const PolicyLossOptions& options) {
         "policy_loss.tis_cap: without policy_loss.recompute_old_log_probs old and behavior "
         "log-probs are the same and nothing is corrected; set both or neither");
   }
+  if (options.tis_cap > 0 && options.tis_level == TisLevel::kToken &&
+      chosen_surrogate(options).tis_use == TisUse::kResponse) {
+    fail(
+        "policy_loss.tis_level is token, but with policy_loss.algorithm {} a response has one loss "
+        "for all its tokens; set tis_level to sequence",
+        chosen_name(options));
+  }
 }
 
 void set_divisor(PolicyLossOptions& options, std::int64_t max_response_tokens) {
@@ -98,14 +105,15 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   check_lengths(options, input, d_log_probs.size(), d_entropies.size());
   const std::vector<double> d = log_ratios(input.log_probs, input.old_log_probs);
   const std::vector<Ratio> ratios = importance_ratios(ratio_level(options), d);
-  const SurrogateInput surrogate_input{input, d, ratios};
-  std::vector<TokenLoss> losses(d.size());
-  chosen_surrogate(options).losses(surrogate_input, losses);
   const std::vector<TisWeight> corrections = tis_weights(options, input);
+  const SurrogateInput surrogate_input{input, d, ratios, response_log_weight(options, corrections)};
+  const Surrogate surrogate = chosen_surrogate(options);
+  std::vector<TokenLoss> losses(d.size());
+  surrogate.losses(surrogate_input, losses);
   const KlTerm kl = kl_term(options, input);
   PolicyLossStats own;
   for (std::size_t t = 0; t < d.size(); ++t) {
-    const double correction = corrections[t].value;
+    const double correction = surrogate.tis_use == TisUse::kWithin ? 1.0 : corrections[t].value;
     own.policy_loss += input.weight * correction * losses[t].loss;
     d_log_probs[t] =
         static_cast<float>(input.weight * (correction * losses[t].slope + kl.slopes[t]));

@@ -1,5 +1,6 @@
 #include "learner/loss/tis.h"
 
+#include <cmath>
 #include <span>
 
 #include "learner/loss/surrogate/importance_ratio.h"
@@ -47,6 +48,14 @@ std::vector<TisWeight> tis_weights(const TisOptions& options, const SequenceInpu
     weights.push_back(joint_weight(options, std::span(d).subspan(t, 1)));
   }
   return weights;
+}
+
+double response_log_weight(const TisOptions& options, std::span<const TisWeight> weights) {
+  if (options.tis_cap <= 0) return 0;
+  if (options.tis_level == TisLevel::kSequence) return std::log(weights.front().value);
+  double sum = 0;
+  for (const TisWeight& weight : weights) sum += std::log(weight.value);
+  return sum;
 }
 
 }  // namespace lie

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/config/options.h"
@@ -31,5 +32,10 @@ struct TisWeight {
 /// Returns the weights [T] from exp(old - behavior log-prob): one per token, or the response's
 /// joint weight for every token. All are 1 without a cap.
 std::vector<TisWeight> tis_weights(const TisOptions& options, const SequenceInput& input);
+
+/// Returns the logarithm of the weight of a response as a whole: the product of its tokens'
+/// weights, or their joint weight with tis_level sequence. Minus infinity if one is 0; 0 without a
+/// cap.
+double response_log_weight(const TisOptions& options, std::span<const TisWeight> weights);
 
 }  // namespace lie

@@ -94,6 +94,13 @@ void require(const JsonRow& row, const std::string& field, const char* key) {
        field, fields_text(row), key);
 }
 
+/// Returns the field of the response. TRL, and `lie_cluster.export --as sft`, call it completion.
+std::string response_field(const JsonRow& row, const SftRowOptions& options) {
+  const std::string& named = options.response_field;
+  const bool is_default = named == SftRowOptions().response_field;
+  return is_default && !row.has(named) && row.has("completion") ? "completion" : named;
+}
+
 std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   if (row.is_list(options.messages_field)) return turns_of_chat(row, options.messages_field);
   require(row, options.prompt_field, "prompt_field");
@@ -107,8 +114,9 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   } else {
     turn.prompt = {{"user", row.required_text(options.prompt_field)}};
   }
-  require(row, options.response_field, "response_field");
-  turn.response = {"assistant", row.required_text(options.response_field)};
+  const std::string field = response_field(row, options);
+  require(row, field, "response_field");
+  turn.response = {"assistant", row.required_text(field)};
   turn.response.reasoning = reasoning_of(row, turn.response.content);
   turn.is_cut = was_cut(row);
   return {std::move(turn)};
@@ -268,6 +276,12 @@ std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> ex
   return batches;
 }
 
+namespace {
+
+constexpr std::int64_t kStepsPerWarmupStep = 10;  // of runs that end within the default warm-up
+
+}  // namespace
+
 SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -275,7 +289,12 @@ SftOptions with_schedule(SftOptions options, std::span<const SftExample> example
     }
   }
   if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
-    options.optimizer.decay_until = options.steps;
+    OptimizerOptions& optimizer = options.optimizer;
+    optimizer.decay_until = options.steps;
+    const bool is_default = optimizer.warmup == SftOptions().optimizer.warmup;
+    if (is_default && optimizer.warmup >= options.steps) {
+      optimizer.warmup = options.steps / kStepsPerWarmupStep;
+    }
   }
   check_options(options.optimizer);
   return options;

@@ -71,7 +71,8 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
 std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
                                                   const SftOptions& options, std::int64_t epoch);
 
-/// Sets the options that depend on the data: the number of steps and the end of the cosine. Throws
+/// Sets the options that depend on the data: the number of steps and the end of the cosine. If that
+/// cosine would end within the default warm-up, the warm-up becomes a tenth of the steps. Throws
 /// Error if the learning-rate schedule contradicts itself.
 SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples);
 

@@ -13,7 +13,8 @@ void describe_data(FieldList& fields, SftOptions& options) {
       "messages_field", options.messages_field,
       {"Field of a conversation, a list of messages with role and content. Every assistant turn is "
        "learned. Rows without it have a prompt and a response."});
-  fields.add("response_field", options.response_field, {"Field of the response, a text."});
+  fields.add("response_field", options.response_field,
+             {"Field of the response, a text. Rows without a field response may have completion."});
 }
 
 void describe_run(FieldList& fields, SftOptions& options) {

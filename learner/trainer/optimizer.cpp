@@ -35,9 +35,11 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
              {"Learning rate after the warm-up: constant, or half a cosine down to min_ratio."});
   fields.add("schedule_per_step", options.schedule_per_step,
              {"The schedule counts training steps (true) or updates of the weights (false)."});
-  fields.add("warmup", options.warmup,
-             {"Length of the linear warm-up: update k has (k - 1) / warmup of the rate. 0: none.",
-              "updates or steps", 0});
+  fields.add(
+      "warmup", options.warmup,
+      {"Length of the linear warm-up: update k has (k - 1) / warmup of the rate. 0: none. In "
+       "sft, a cosine that would end within the default has a tenth of the run instead.",
+       "updates or steps", 0});
   fields.add(
       "decay_until", options.decay_until,
       {"With schedule cosine: the update or step at which min_ratio is reached. 0, in sft only: "

@@ -33,6 +33,13 @@ constexpr Unsupported kUnsupported[] = {
     {"layer_replication", "repeated layers are not implemented"},
     {"fan_in_fan_out", "transposed weights are not implemented"},
     {"lora_bias", "biases of pairs are not implemented"},
+    {"use_qalora", "QA-LoRA is not implemented"},
+    {"use_bdlora", "BD-LoRA is not implemented"},
+    {"alora_invocation_tokens", "activated LoRA is not implemented"},
+    {"arrow_config", "Arrow routing is not implemented"},
+    {"kasa_config", "KaSA is not implemented"},
+    {"monteclora_config", "MonteCLoRA is not implemented"},
+    {"velora_config", "VeLoRA is not implemented"},
 };
 
 bool is_unset(const Json& value) {
@@ -52,7 +59,7 @@ void reject_unsupported(const JsonNode& root) {
     bias.reject("\"none\": trained biases are not implemented");
   }
   const JsonNode init = root.at("init_lora_weights");
-  for (const char* changes_base : {"pissa", "olora", "loftq", "corda", "eva"}) {
+  for (const char* changes_base : {"pissa", "olora", "loftq", "corda", "lora_ga"}) {
     if (init.json().is_string() && init.text().starts_with(changes_base)) {
       init.reject(
           "true: this initialization changes the base weights; convert the adapter with PEFT");
@@ -64,6 +71,12 @@ std::vector<std::string> read_targets(const JsonNode& node) {
   std::vector<std::string> names;
   if (node.json().is_string()) {
     names = {node.text()};
+    const bool is_name = names.front() == kAllLinear ||
+                         std::ranges::find(kLoraModules, names.front()) != kLoraModules.end();
+    if (!is_name) {
+      node.reject(fmt::format("{} or a list of names: regular expressions are not implemented",
+                              kAllLinear));
+    }
   } else {
     for (const JsonNode& name : node.items()) names.push_back(name.text());
   }

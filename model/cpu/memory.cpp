@@ -38,8 +38,7 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
   const auto rounded = static_cast<std::size_t>((bytes + alignment - 1) / alignment * alignment);
   if (rounded == 0) return;
   void* p = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
-  if (p == nullptr)
-    fail("out of memory: {} bytes needed for model buffers; use a smaller batch", bytes);
+  if (p == nullptr) fail("out of memory: {} bytes needed for model buffers", bytes);
   if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // optional: fewer TLB misses
   data_.reset(static_cast<float*>(p));
 }

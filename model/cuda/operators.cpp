@@ -149,7 +149,9 @@ void require_attention_decode(const AttentionShape& shape, const KvPages& pages)
        shape.head_width);
 }
 
-void fail_to(const char* what, const char* reason) { fail("CUDA cannot {}: {}", what, reason); }
+void fail_to(const char* what, const char* reason) {
+  throw TransientError(fmt::format("CUDA cannot {}: {}", what, reason));
+}
 
 }  // namespace cuda
 

@@ -152,12 +152,26 @@ std::string base_sha256_of_adapter(const fs::path& directory) {
   return SafetensorsFile(directory / kAdapterFile).metadata(kBaseSha256);
 }
 
-std::string policy_sha256(const PolicyFiles& policy) {
-  const StoredWeights stored(policy);
-  const std::string base = stored.sha256();
-  if (policy.adapter.empty()) return base;
+void check_base(const PolicyFiles& policy, const std::string& base_sha256) {
+  if (policy.adapter.empty()) return;
+  const std::string expected = base_sha256_of_adapter(policy.adapter);
+  if (expected.empty() || expected == base_sha256) return;
+  fail(
+      "{}: the adapter was trained on a base whose weights have SHA-256 {}, those of {} have {}; "
+      "give the base that it was trained on",
+      policy.adapter.string(), expected, policy.base.string(), base_sha256);
+}
+
+void check_base(const PolicyFiles& policy) {
+  if (policy.adapter.empty() || base_sha256_of_adapter(policy.adapter).empty()) return;
+  check_base(policy, stored_weights_sha256(policy.base));
+}
+
+std::string adapter_sha256(const PolicyFiles& policy) {
   const auto operators = make_cpu_operators(1);
-  return sha256_hex(base + weights_sha256(stored.adapter(*operators)));
+  const StoredWeights stored(policy);
+  return sha256_hex(text_of(stored.config().lora.value()) + ": " +
+                    weights_sha256(stored.adapter(*operators)));
 }
 
 namespace {

@@ -39,9 +39,14 @@ void read_adapter(const std::filesystem::path& directory, Weights& weights);
 /// adapter does not say, as those of PEFT.
 std::string base_sha256_of_adapter(const std::filesystem::path& directory);
 
-/// Returns the SHA-256 of a policy's weights: weights_sha256() of a model without an adapter, or
-/// the SHA-256 of the hexadecimal hashes of base and adapter.
-std::string policy_sha256(const PolicyFiles& policy);
+/// Throws Error if the policy's adapter was saved with base weights of another SHA-256.
+void check_base(const PolicyFiles& policy, const std::string& base_sha256);
+/// As above, with the SHA-256 of the base's files. Reads them only if the adapter names one.
+void check_base(const PolicyFiles& policy);
+
+/// Returns the SHA-256 of the policy's adapter: of its rank, alpha, targets and weights. The policy
+/// must have an adapter.
+std::string adapter_sha256(const PolicyFiles& policy);
 
 /// Writes config and weights of `merged`, an existing directory: W + scale B A for each matrix that
 /// has a pair, in fp32, and these end-of-sequence ids. The policy must have an adapter.

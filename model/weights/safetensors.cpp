@@ -31,10 +31,13 @@ constexpr std::pair<std::string_view, std::size_t> kDtypeBytes[] = {
     {"U16", 2}, {"U8", 1},   {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
 
 MappedMemory map_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat status = {};
-  const bool is_known = ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
+  const bool is_known = ::fstat(file.number(), &status) == 0;
+  if (is_known && !S_ISREG(status.st_mode)) {
+    fail("{}: is not a regular file; copy the weights there", path.string());
+  }
   const auto bytes = is_known ? static_cast<std::size_t>(status.st_size) : 0;
   if (bytes < kLengthBytes) {
     fail("{}: {} bytes are too few for a safetensors file; copy the file again", path.string(),

@@ -100,9 +100,6 @@ class StoredWeights {
   const ModelConfig& config() const { return config_; }
   /// Returns the weights of the adapter that config().lora describes.
   Weights adapter(Operators& operators) const;
-  /// Returns the SHA-256 of the weights without an adapter, which is weights_sha256() of loaded
-  /// ones, but without their memory.
-  std::string sha256() const;
   /// Sets `to` from the parameter's elements beginning with `first`. The rows of `to` must be
   /// contiguous.
   void read(const Parameter& parameter, std::int64_t first, Operators& operators, Tensor to) const;
@@ -172,5 +169,9 @@ std::string weights_sha256(Operators& operators, Tensor flat);
 inline std::string weights_sha256(const Weights& weights) {
   return weights_sha256(weights.operators(), weights.flat());
 }
+/// Returns weights_sha256() of the weights in a model directory, which it reads block by block from
+/// mapped files. The result does not depend on how the directory divides or rounds equal values.
+/// Throws Error as load_weights does.
+std::string stored_weights_sha256(const std::filesystem::path& directory);
 
 }  // namespace lie

@@ -260,6 +260,35 @@ WeightsPlan plan_weights(const std::filesystem::path& directory,
   return plan;
 }
 
+std::string stored_weights_sha256(const std::filesystem::path& directory) {
+  const CheckedFiles files(directory);
+  files.check_tied_head();
+  Sha256 sha;
+  std::vector<float> values;
+  std::int64_t hashed = 0;  // elements of the flat order
+  const auto add = [&](std::int64_t count) {
+    sha.update(std::as_bytes(std::span(values).first(static_cast<std::size_t>(count))));
+    hashed += count;
+  };
+  const auto add_gap_up_to = [&](std::int64_t offset) {
+    values.assign(static_cast<std::size_t>(offset - hashed), 0.0F);
+    add(offset - hashed);
+  };
+  for (const Parameter& parameter : files.layout()) {
+    add_gap_up_to(parameter.offset);
+    const SafetensorsEntry& entry = files.of(parameter);
+    const std::int64_t elements = parameter.rows * parameter.cols;
+    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
+      values.resize(static_cast<std::size_t>(std::min(kHostBlockElements, elements - first)));
+      read_floats(elements_of(entry, first, std::ssize(values)), values);
+      add(std::ssize(values));
+    }
+    release_pages(entry.data);
+  }
+  add_gap_up_to(flat_elements(files.layout()));
+  return sha.hex_digest();
+}
+
 namespace {
 
 void read_all(const StoredWeights& stored, Weights& weights) {
@@ -290,30 +319,6 @@ Weights StoredWeights::adapter(Operators& operators) const {
   Weights weights(config_, operators);
   read_adapter(adapter_, weights);
   return weights;
-}
-
-std::string StoredWeights::sha256() const {
-  Sha256 sha;
-  std::int64_t hashed = 0;
-  std::vector<float> values;
-  const auto add_gap = [&](std::int64_t end) {
-    values.assign(static_cast<std::size_t>(end - hashed), 0.0f);
-    sha.update(std::as_bytes(std::span(values)));
-  };
-  for (const Parameter& parameter : files_->layout()) {
-    add_gap(parameter.offset);
-    const SafetensorsEntry& entry = files_->of(parameter);
-    const std::int64_t elements = parameter.rows * parameter.cols;
-    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
-      values.resize(static_cast<std::size_t>(std::min(kHostBlockElements, elements - first)));
-      read_floats(elements_of(entry, first, std::ssize(values)), values);
-      sha.update(std::as_bytes(std::span(values)));
-    }
-    release_pages(entry.data);
-    hashed = parameter.offset + elements;
-  }
-  add_gap(flat_elements(files_->layout()));
-  return sha.hex_digest();
 }
 
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,

@@ -139,7 +139,8 @@ class Run:
         return as_frame(found, frame)
 
     def last_evaluation(self):
-        """Returns the rows of samples() that belong to the last evaluation, ascending. Raises Error if there is none."""
+        """Returns the indices of the rows of samples() that belong to the last evaluation, ascending:
+        samples()["reward"][last_evaluation()]. Raises Error if there is none."""
         columns = self._log.columns(["purpose", "step"])
         evaluated = columns["purpose"] == 1
         if not evaluated.any():

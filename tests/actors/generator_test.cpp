@@ -231,6 +231,21 @@ TEST(Generator, LongPromptsLoseTheirFirstTokens) {
   EXPECT_EQ(groups[1].prompt_tokens_dropped, 0);
 }
 
+TEST(Generator, LongPromptsKeepTheTokenThatBeginsTheSequence) {
+  LetterPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.max_prompt_tokens = 4;
+  ModelConfig config = policy.weights.config();
+  config.begin_of_sequence_id = test::encode_letters(ticket_for(0, "b", 1).prompt).front();
+  Generator generator(policy.transformer, *policy.operators, config, options, 11,
+                      test::encode_letters);
+  const auto groups =
+      generate_all(generator, {ticket_for(0, "bacdefg", 1).prompt, ticket_for(1, "befg", 1).prompt},
+                   1, Purpose::kTrain);
+  EXPECT_EQ(groups[0].prompt_tokens_dropped, 3);
+  EXPECT_EQ(groups[0].prompt_ids, groups[1].prompt_ids);
+}
+
 TEST(Generator, ReleasesAllPagesOfTheCache) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -126,13 +127,33 @@ void failed_during_a_stop(Job& job) {
   if (job.rank() == 1) fail_as_actor(job);
 }
 
-/// The second Ctrl-C ends the process immediately.
-void signaled_twice(Job&) {
+/// The second stop signal ends the process immediately.
+void signaled_twice(int first, int second) {
   note_stop_signals();
-  std::raise(SIGINT);
+  std::raise(first);
   std::printf("noted %s\n", signal_name(noted_stop_signal()).c_str());
   std::fflush(stdout);
-  std::raise(SIGINT);
+  std::raise(second);
+}
+
+struct OutOfMemory : std::bad_alloc {
+  explicit OutOfMemory(const char*) {}
+};
+
+/// The last rank ends a start with an error of the kind `Failure`.
+template <typename Failure>
+void start_fails_by(Job& job) {
+  job.begin_start();
+  if (job.rank() == job.size() - 1) throw Failure("the data is bad");
+  wait_for_a_message(job);
+}
+
+/// The last rank fails after the start.
+void fails_after_the_start(Job& job) {
+  job.begin_start();
+  job.end_start();
+  if (job.rank() == job.size() - 1) fail("the data is bad");
+  wait_for_a_message(job);
 }
 
 void print_pid(Job& job) {
@@ -266,7 +287,15 @@ int run(const std::string& ending) {
       {"stopped", stopped},
       {"interrupted", interrupted},
       {"failed_during_a_stop", failed_during_a_stop},
-      {"signaled_twice", signaled_twice},
+      {"interrupted_twice", [](Job&) { signaled_twice(SIGINT, SIGINT); }},
+      {"terminated_twice", [](Job&) { signaled_twice(SIGTERM, SIGTERM); }},
+      {"terminated_and_interrupted", [](Job&) { signaled_twice(SIGTERM, SIGINT); }},
+      {"warned_and_terminated", [](Job&) { signaled_twice(SIGUSR1, SIGTERM); }},
+      {"start_is_refused", start_fails_by<Error>},
+      {"start_meets_a_lock", start_fails_by<HeldError>},
+      {"start_meets_a_transient_error", start_fails_by<TransientError>},
+      {"start_runs_out_of_memory", start_fails_by<OutOfMemory>},
+      {"fails_after_the_start", fails_after_the_start},
       {"killed", [](Job& job) { killed(job, 1); }},
       {"first_killed", [](Job& job) { killed(job, 0); }},
       {"killed_during_computations", killed_during_computations},

@@ -81,10 +81,37 @@ TEST(Job, FailureTakesPrecedenceOverAStop) {
   expect_failed_as_one(run_job("failed_during_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
-TEST(Job, SecondInterruptEndsTheProcessImmediately) {
-  const Outcome outcome = run_command(LIE_FAILING_JOB " signaled_twice; echo status $?");
-  EXPECT_EQ(count(outcome.output, "noted SIGINT\n"), 1) << outcome.output;
-  EXPECT_EQ(count(outcome.output, "status 130"), 1) << outcome.output;
+/// Checks that a process notes the first signal and ends by the second one as shells report it.
+void expect_ended_by_second(const std::string& ending, const std::string& noted, int status) {
+  const Outcome outcome = run_command("(" LIE_FAILING_JOB " " + ending + "; echo status $?)");
+  EXPECT_EQ(count(outcome.output, "noted " + noted + "\n"), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "ending at once after the same signal again"), 1);
+  EXPECT_EQ(count(outcome.output, "status " + std::to_string(status)), 1) << outcome.output;
+}
+
+TEST(Job, SecondStopSignalEndsTheProcessImmediately) {
+  expect_ended_by_second("interrupted_twice", "SIGINT", 130);
+  expect_ended_by_second("terminated_twice", "SIGTERM", 143);
+}
+
+TEST(Job, DifferentStopSignalsCountOnce) {
+  for (const std::string ending : {"warned_and_terminated", "terminated_and_interrupted"}) {
+    const Outcome outcome = run_command("(" LIE_FAILING_JOB " " + ending + "; echo status $?)");
+    EXPECT_EQ(count(outcome.output, "status 0"), 1) << outcome.output;
+  }
+}
+
+TEST(Job, RefusedStartsHaveAStatusOfTheirOwnOnAllRanks) {
+  for (const auto& [ending, status] :
+       {std::pair("start_is_refused", 78), std::pair("start_meets_a_lock", 69),
+        std::pair("start_meets_a_transient_error", 1), std::pair("start_runs_out_of_memory", 1),
+        std::pair("fails_after_the_start", 1)}) {
+    const Outcome outcome = run_job(ending);
+    EXPECT_EQ(outcome.status, status) << ending << ": " << outcome.output;
+    EXPECT_EQ(count(outcome.output, "error on rank"), 1) << outcome.output;
+    EXPECT_EQ(count(outcome.output, "error on rank 3"), 1) << outcome.output;
+    EXPECT_EQ(count(outcome.output, "of 4 ends with " + std::to_string(status)), 4);
+  }
 }
 
 TEST(Job, SingleRankReportsItsFailure) {

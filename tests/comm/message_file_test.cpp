@@ -2,6 +2,7 @@
 #include "common/comm/message_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "common/comm/wire.h"
 #include "common/io/file.h"
@@ -82,6 +83,13 @@ TEST(MessageFile, DetectsAnyFlippedByteAndKeepsEarlierGroups) {
       EXPECT_EQ(found.groups.size(), 2u) << at;
     }
   }
+}
+
+TEST(MessageFile, RefusesAPipeWithoutWaitingForItsWriter) {
+  const TemporaryDirectory scratch;
+  const fs::path path = scratch.path() / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(read(path).state.refusal, path.string() + ": is not a regular file; move it away");
 }
 
 TEST(MessageFile, RefusesForeignFilesAndOtherVersions) {

@@ -157,6 +157,27 @@ TEST_F(Config, PathsAreResolvedFromTheConfigsDirectoryFirst) {
   EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "not named by a config";
 }
 
+TEST_F(Config, VariablesInPathsAreRefused) {
+  for (const char* path : {"$WORK/a", "${WORK}/a", "data/$USER.jsonl", "$_x"}) {
+    const std::string text = path;
+    EXPECT_THAT(load("files: [\"" + text + "\"]\n"),
+                testing::HasSubstr(text + ": variables are not expanded in paths"));
+    EXPECT_THAT(load("seed: 1\n", {"files=" + text}),
+                testing::HasSubstr("--set files=" + text + ": files: "));
+    EXPECT_THAT(load("base: \"" + text + "\"\n"), testing::HasSubstr("variables are not"));
+  }
+  EXPECT_EQ(load("files: [a$, \"$1\"]\nname: $WORK\n"), "no error") << "no variables, no path";
+}
+
+TEST_F(Config, MergeKeysAreRefusedWithTheRemedy) {
+  EXPECT_THAT(load("a: &common {rate: 1}\npolicy_loss:\n  <<: *common\n"),
+              testing::HasSubstr("not a section"));
+  EXPECT_THAT(load("policy_loss:\n  <<: {rate: 1}\n"),
+              testing::AllOf(testing::HasSubstr("c.yaml:2: policy_loss.<<: merge keys (<<)"),
+                             testing::HasSubstr("base: FILE")));
+  EXPECT_THAT(load("<<: {seed: 1}\n"), testing::HasSubstr("c.yaml:1: <<: merge keys"));
+}
+
 TEST_F(Config, TildesInPathsExpandToTheHomeDirectory) {
   const char* home = std::getenv("HOME");
   const std::string before = home == nullptr ? "" : home;
@@ -188,21 +209,21 @@ TEST_F(Config, InvalidBasesAreNamed) {
 TEST_F(Config, UnknownKeyErrorsNamePlaceAndNearestKey) {
   EXPECT_EQ(load("seed: 1\npolicy_loss:\n  clip_lo: 0.1\n"),
             "c.yaml:3: unknown key policy_loss.clip_lo; did you mean policy_loss.clip_low? --help "
-            "lists all keys");
+            "all lists all keys");
   EXPECT_EQ(load("clip_low: 0.1\n"),
-            "c.yaml:1: unknown key clip_low; did you mean policy_loss.clip_low? --help lists all "
-            "keys");
+            "c.yaml:1: unknown key clip_low; did you mean policy_loss.clip_low? --help all lists "
+            "all keys");
   EXPECT_EQ(load("seed: 1\npolicy_loss:\n  inner: {ames: [x]}\n  low: 0.1\n"),
             "c.yaml:3: unknown key policy_loss.inner.ames; did you mean policy_loss.inner.names? "
-            "--help lists all keys");
+            "--help all lists all keys");
   EXPECT_EQ(load("policy_loss:\n  low: 0.1\n"),
             "c.yaml:2: unknown key policy_loss.low; did you mean policy_loss.clip_low? --help "
-            "lists all keys");
+            "all lists all keys");
   EXPECT_EQ(
       load("policy_los:\n  clip_low: 0.1\n"),
-      "c.yaml:1: policy_los is not a section; did you mean policy_loss? --help lists all keys");
+      "c.yaml:1: policy_los is not a section; did you mean policy_loss? --help all lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"sed=2"}),
-            "--set sed=2: unknown key sed; did you mean seed? --help lists all keys");
+            "--set sed=2: unknown key sed; did you mean seed? --help all lists all keys");
 }
 
 TEST_F(Config, InvalidValueErrorsNamePlaceKeyExpectationAndRemedy) {
@@ -243,7 +264,7 @@ TEST_F(Config, InvalidShapesAreNamed) {
   EXPECT_EQ(load("[a, b]: 1\n"), "c.yaml:1: a key must be a plain name; write \"name: value\"");
   EXPECT_EQ(load("seed: {a: 1}\n"),
             "c.yaml:1: seed is not a section of this command; its sections are policy_loss, "
-            "policy_loss.inner; --help lists all keys");
+            "policy_loss.inner; --help all lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
   EXPECT_EQ(load("seed: 1\n", {"=3"}), "--set =3: expected key=value");
 }
@@ -335,10 +356,11 @@ TEST_F(Config, ExplainsKeysWhoseNamesContainAText) {
   EXPECT_EQ(text.find("seed"), std::string::npos) << text;
   EXPECT_NE(text.find("policy_loss.clip_low"), std::string::npos) << text;
   EXPECT_EQ(explain_config(fields, "my.yaml"), explain_config(fields, "")) << "a config, not a key";
-  EXPECT_EQ(explain_config(fields, "clipp"), "No key contains \"clipp\"; --help lists all keys\n");
+  EXPECT_EQ(explain_config(fields, "clipp"),
+            "No key contains \"clipp\"; --help all lists all keys\n");
   EXPECT_EQ(explain_config(fields, "policy_loss.clip_lwo"),
             "No key contains \"policy_loss.clip_lwo\"; did you mean policy_loss.clip_low? "
-            "--help lists all keys\n");
+            "--help all lists all keys\n");
 }
 
 TEST_F(Config, ExplainsTheBasicKeysAndNamesTheOthersBySection) {
@@ -362,7 +384,7 @@ TEST_F(Config, KeysThatACommandSetsAreStoredButNeitherExplainedNorSetByOverrides
   EXPECT_EQ(explain_config(fields, "all").find("origin"), std::string::npos);
   EXPECT_EQ(explain_config(fields, "").find("origin"), std::string::npos);
   EXPECT_EQ(explain_config(fields, "origin"),
-            "No key contains \"origin\"; --help lists all keys\n");
+            "No key contains \"origin\"; --help all lists all keys\n");
   EXPECT_EQ(load("seed: 2\n", {"origin=here"}),
             "--set origin=here: origin is set by lie_replay only; drop it");
   EXPECT_EQ(load("seed: 2\norigin: elsewhere\n"), "no error");
@@ -389,10 +411,11 @@ TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
     const std::string head = "--set " + key + "=1: unknown key " + key + "; ";
     return text.starts_with(head) ? text.substr(head.size()) : text;
   };
-  const std::string rest = "; --help lists all keys";
+  const std::string rest = "; --help all lists all keys";
   EXPECT_EQ(answer("policy_loss.beta"), "TRL's beta is policy_loss.kl_coefficient here" + rest);
   EXPECT_EQ(answer("beta"), "TRL's beta is policy_loss.kl_coefficient here" + rest);
-  EXPECT_EQ(answer("reward.beta"), "did you mean reward.redundancy.beta? --help lists all keys");
+  EXPECT_EQ(answer("reward.beta"),
+            "did you mean reward.redundancy.beta? --help all lists all keys");
   EXPECT_EQ(answer("actor_rollout_ref.rollout.n"),
             "verl's rollout.n is rollout.samples_per_prompt here" + rest);
   EXPECT_EQ(answer("num_generations"),
@@ -403,12 +426,13 @@ TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
   EXPECT_EQ(answer("generate_max_len"),
             "OpenRLHF's generate_max_len is rollout.max_response_tokens here" + rest);
   EXPECT_EQ(answer("ckpt.interval"), "prime-rl's ckpt.interval is checkpoint.every here" + rest);
-  EXPECT_EQ(answer("num_train_epochs"), "--help lists all keys") << "run.steps is not a key here";
+  EXPECT_EQ(answer("num_train_epochs"), "--help all lists all keys")
+      << "run.steps is not a key here";
   const auto nested = scratch.write("verl.yaml", "trainer:\n  save_freq: 10\n");
   EXPECT_EQ(error_of([&] { load_config(known, nested, {}); }),
             nested.string() +
                 ":1: unknown key trainer.save_freq; verl's trainer.save_freq is "
-                "checkpoint.every here; --help lists all keys");
+                "checkpoint.every here; --help all lists all keys");
 }
 
 TEST_F(Config, DifferencesShowBothValues) {
@@ -469,6 +493,10 @@ TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   EXPECT_EQ(set("auto"), std::nullopt);
   EXPECT_THROW(set("2"), Error);
   EXPECT_THROW(set("none"), Error);
+  EXPECT_EQ(set("-1"), std::nullopt) << "as earlier versions wrote it";
+  for (const char* typo : {"-0.2", "-abc", "-", "-1.0", "-2"}) {
+    EXPECT_THAT(error_of([&] { set(typo); }), testing::HasSubstr("expected")) << typo;
+  }
 }
 
 TEST_F(Config, ATextWithChoicesTakesNoOther) {

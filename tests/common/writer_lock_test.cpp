@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -302,6 +303,14 @@ TEST_F(WriterLockTest, FullDisksAreReportedAndLeaveNoFiles) {
   EXPECT_EQ(verdict.get(), 'y');
   ::waitpid(pid, nullptr, 0);
   EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(WriterLockTest, APipeIsNoLock) {
+  const fs::path pipe = directory_ / kWriterLockName;
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string words = pipe.string() + ": not a regular file, so it is no lock of a writer";
+  EXPECT_TRUE(error_of([&] { check_unlocked(directory_); }).starts_with(words));
+  EXPECT_TRUE(error_of([&] { WriterLock(directory_, "a"); }).starts_with(words));
 }
 
 TEST_F(WriterLockTest, UnwritableDirectoriesAreNamed) {

@@ -73,17 +73,21 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
       "meta.id; set data.prompt_field=Question");
   EXPECT_EQ(error(good + "{\"prompt\": \"\", \"gold\": \"y\"}"),
             "d.jsonl:2: field prompt is empty; give a prompt or remove the row");
-  EXPECT_EQ(error(good + "{\"prompt\": \"x\"}"),
-            "d.jsonl:2: no correct answer: expected field gold or answer or "
-            "reward_model.ground_truth; the row has prompt; set data.gold_field to one of them");
+  EXPECT_EQ(
+      error(good + "{\"prompt\": \"x\"}"),
+      "d.jsonl:2: no correct answer: expected field gold or answer or "
+      "reward_model.ground_truth; the row has prompt; a row needs none with reward.command or "
+      "verifier.command")
+      << "the prompt is not offered as the correct answer";
   EXPECT_EQ(error("{\"prompt\": \"x\", \"extra\": {\"solution\": 4}, \"solution\": \"5\"}"),
             "d.jsonl:1: no correct answer: expected field gold or answer or "
             "reward_model.ground_truth; the row has prompt, solution, extra.solution; set "
-            "data.gold_field=solution");
+            "data.gold_field=solution; a row needs none with reward.command or verifier.command");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
-            "d.jsonl:2: field gold is empty; give the correct answer");
-  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\\u00a0\"}"),
-            "d.jsonl:2: field gold is empty; give the correct answer");
+            "d.jsonl:2: field gold is empty; give the correct answer; a row needs none with "
+            "reward.command or verifier.command");
+  EXPECT_TRUE(error(good + "{\"prompt\": \"x\", \"gold\": \"\\u00a0\"}")
+                  .starts_with("d.jsonl:2: field gold is empty; give the correct answer"));
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": {\"a\": 1}}"),
             "d.jsonl:2: field gold: expected a text or a number, found object; correct the row");
   EXPECT_EQ(
@@ -101,6 +105,23 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
   options.reference_length_field = std::string("len");
   EXPECT_EQ(error(good),
             "d.jsonl:1: field len is missing; correct data.reference_length_field or the row");
+}
+
+TEST_F(DatasetFile, AProgramNeedsNoCorrectAnswers) {
+  options.gold_optional = true;
+  const auto path = scratch.write("d.jsonl",
+                                  "{\"prompt\": \"x\"}\n{\"prompt\": \"x\", \"gold\": \"\"}\n"
+                                  "{\"prompt\": \"x\", \"answer\": 4}\n");
+  const Dataset dataset = read_dataset(path, options);
+  EXPECT_EQ(dataset.counts.without_gold, 2);
+  EXPECT_EQ(dataset.prompts.at(0).gold, "");
+  EXPECT_EQ(dataset.prompts.at(2).gold, "4");
+  options.gold_field = "solution";
+  EXPECT_EQ(
+      error("{\"prompt\": \"x\"}"),
+      "d.jsonl:1: no correct answer: expected field solution; the row has prompt; a row needs "
+      "none with reward.command or verifier.command")
+      << "a field that is named must be there";
 }
 
 TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {

@@ -4,6 +4,7 @@
 docs/reference/trajectory-log.md must name the columns of common/trajectory/schema.h and no others;
 docs/reference/metrics.md must name every metric that learner/record adds under a fixed name.
 docs/design/step.md must name only functions and types that the file of the same row holds.
+No two pages may start runs in one directory: a reader who follows both would be refused.
 Commands must work with more ranks than cores. They must name the path of a program, unless the line gives it otherwise.
 """
 
@@ -51,6 +52,16 @@ def faults_of_commands(root):
     return faults
 
 
+def faults_of_directories(root):
+    """Returns the run directories in which more than one page starts a run."""
+    pages = {}
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for block in re.findall(r"^```(?:console|yaml)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+            for directory in re.findall(r"(?:run\.directory=|run: \{directory: )([\w/-]+)", block):
+                pages.setdefault(directory, set()).add(page.name)
+    return [f"{directory}: runs of {' and '.join(sorted(names))}" for directory, names in pages.items() if len(names) > 1]
+
+
 def main():
     root = Path(sys.argv[1])
     log = (root / "docs/reference/trajectory-log.md").read_text(encoding="utf-8")
@@ -60,7 +71,7 @@ def main():
     faults = [f"trajectory-log.md lacks the column {c}" for c in sorted(columns - documented)]
     faults += [f"trajectory-log.md: no column {c}" for c in sorted(documented - columns)]
     faults += [f"metrics.md lacks the metric {m}" for m in sorted(names - quoted)]
-    faults += faults_of_step(root) + faults_of_commands(root)
+    faults += faults_of_step(root) + faults_of_commands(root) + faults_of_directories(root)
     print("\n".join([*faults, f"{len(columns)} columns, {len(names)} metrics, {len(faults)} faults"]))
     return 1 if faults or len(columns) < 50 or len(names) < 50 else 0
 

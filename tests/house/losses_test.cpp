@@ -40,9 +40,17 @@ INSTANTIATE_TEST_SUITE_P(
             {"tools/cluster/init.cpp"}},
         Entry{"learner/loss/surrogate/cispo", kSurrogates, R"~(CispoOptions|cispo_loss|"cispo")~"},
         Entry{"learner/loss/surrogate/sapo", kSurrogates, R"~(SapoOptions|sapo_loss|"sapo")~"},
+        Entry{"learner/loss/surrogate/gmpo", kSurrogates, R"~(GmpoOptions|gmpo_loss|"gmpo")~"},
+        Entry{"learner/loss/surrogate/vespo", kSurrogates, R"~(VespoOptions|vespo_w|"vespo")~"},
+        Entry{"learner/loss/surrogate/dppo", kSurrogates, R"~(DppoOptions|dppo_loss|"dppo")~"},
         Entry{"learner/advantage/group_relative", kEstimators,
-              R"(GroupRelative|group_advantages|\bnormalize_by_std\b|\bleave_one_out\b)"},
-        Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"}),
+              R"(GroupRelative|group_advantages|\bleave_one_out\b)"},
+        Entry{"learner/advantage/maxrl", kEstimators, R"~(MaxRl|"maxrl")~"},
+        Entry{"learner/advantage/gdpo", kEstimators, R"~(Gdpo|"gdpo")~"},
+        Entry{"learner/advantage/pass_at_k", kEstimators, R"~(PassAtKOptions|"pass_at_k")~"},
+        Entry{"learner/advantage/batch_normalized", kEstimators, "BatchNormalized"},
+        Entry{"learner/advantage/length_weighted", kEstimators, "LengthWeighted|length_weighted"},
+        Entry{"learner/advantage/vl_norm", kEstimators, "VlNorm|vl_norm"}),
     [](const auto& entry) { return entry.param.file.substr(entry.param.file.rfind('/') + 1); });
 
 }  // namespace

@@ -29,6 +29,7 @@ INSTANTIATE_TEST_SUITE_P(
     House, RewardTerms,
     ::testing::Values(
         Term{"coverage_bonus", "coverage_bonus|CoverageBonus|coverage bonus"},
+        Term{"gr3", "[Gg]r3"}, Term{"cosine", "CosineReward|cosine_reward|cut_penalty"},
         Term{"redundancy", "redundancy|Redundancy|R_red"}, Term{"overlong", "[Oo]verlong"},
         Term{"accuracy", "accuracy_reward|AccuracyReward|reward_accuracy|advantage_mass_accuracy"},
         Term{"length", "length_reward|LengthReward|reward_length|advantage_mass_length|R_len"}),

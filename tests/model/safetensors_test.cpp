@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
@@ -168,6 +169,13 @@ TEST(Safetensors, RejectsInconsistentOffsets) {
               HasSubstr("not right after"));
   EXPECT_THAT(error_of_header(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})"),
               HasSubstr("no tensor"));
+}
+
+TEST(Safetensors, RefusesAPipeWithoutWaitingForItsWriter) {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "a.safetensors";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { SafetensorsFile file(path); }), HasSubstr("is not a regular file"));
 }
 
 TEST(Safetensors, ErrorsNameAMissingFile) {

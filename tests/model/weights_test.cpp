@@ -67,6 +67,21 @@ void expect_golden(const std::string& name) {
   }
 }
 
+TEST(StoredWeightsHash, EqualsTheHashOfTheLoadedWeightsWithTheirGaps) {
+  const TemporaryDirectory directory;
+  const Weights weights = initial_weights(small_config(), 5, cpu());
+  ASSERT_LT(parameter_count(weights.parameters()), flat_elements(weights.parameters()));
+  save_weights(weights, directory.path());
+  EXPECT_EQ(stored_weights_sha256(directory.path()), weights_sha256(weights));
+  save_weights(initial_weights(small_config(), 6, cpu()), directory.path());
+  EXPECT_NE(stored_weights_sha256(directory.path()), weights_sha256(weights));
+  for (const char* golden : {"qwen3", "llama3"}) {
+    if (!std::filesystem::exists(kGolden / golden)) continue;
+    EXPECT_EQ(stored_weights_sha256(kGolden / golden),
+              weights_sha256(load_weights(kGolden / golden, cpu())));
+  }
+}
+
 TEST(Weights, LayoutFollowsTheForwardPass) {
   const std::vector<Parameter> layout = parameter_layout(small_config());
   ASSERT_EQ(layout.size(), 2u + 2 * 11);

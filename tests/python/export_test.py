@@ -74,6 +74,10 @@ class Turns(InWork):
             path.write_text("nonsense\n" + row)
             list(read_rows(path))
 
+    def test_rows_without_a_correct_answer_are_found(self):
+        for row in ({"prompt": "1+1"}, {"prompt": "1+1", "gold": ""}):
+            self.assertEqual(self.turns([row], "1+1", ""), [{"role": "user", "content": "1+1"}])
+
     def test_messages_of_sharegpt_and_content_parts_are_read(self):
         parts = [{"type": "text", "text": "1"}, {"type": "text", "text": "+1"}]
         rows = [{"prompt": [{"from": "system", "value": "S"}, {"from": "human", "value": "2+2"}], "gold": "4"},

@@ -1,8 +1,13 @@
 #include "rewards/child_process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <string>
+
+#include "common/base/error.h"
 
 namespace lie {
 namespace {
@@ -78,6 +83,48 @@ TEST(ChildProcess, ReportsHowItEnded) {
 TEST(ChildProcess, TheShellExpandsTheCommand) {
   ChildProcess process("echo $((1 + 1)) 'two words'");
   EXPECT_EQ(next_line(process, process.output()), "2 two words");
+}
+
+/// Blocks until no process has the write end of a pipe with this read end.
+void expect_all_writers_end(Descriptor& reader) {
+  char byte = 0;
+  EXPECT_EQ(::read(reader.number(), &byte, 1), 0);
+}
+
+/// A pipe whose write end programs inherit, as descriptor `write`.
+struct InheritedPipe {
+  Descriptor read, write;
+  InheritedPipe() {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0) fail("no pipe");
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+};
+
+TEST(ChildProcess, WhatTheProgramHasStartedEndsWithIt) {
+  InheritedPipe pipe;
+  {
+    ChildProcess process("sh -c 'tail -f /dev/null & echo started; wait'");
+    EXPECT_EQ(next_line(process, process.output()), "started");
+    pipe.write.close();
+  }
+  expect_all_writers_end(pipe.read);
+}
+
+TEST(ChildProcess, ProgramsEndWithAKilledRun) {
+  InheritedPipe pipe;
+  const pid_t run = ::fork();
+  if (run == 0) {
+    ChildProcess process("sh -c 'trap \"\" TERM; tail -f /dev/null & echo started; wait'");
+    next_line(process, process.output());
+    ::raise(SIGKILL);
+  }
+  pipe.write.close();
+  int status = 0;
+  ::waitpid(run, &status, 0);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  expect_all_writers_end(pipe.read);
 }
 
 TEST(ChildProcess, ProgramsDoNotInheritEachOthersPipes) {

@@ -2,10 +2,14 @@
 #include "rewards/program.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "common/base/error.h"
+#include "common/process/stop_signals.h"
 #include "rewards/score.h"
 #include "tests/temporary_directory.h"
 
@@ -202,6 +206,34 @@ TEST(RewardProgram, WaitsPollProgressAndWarn) {
   const std::string output = ::testing::internal::GetCapturedStderr();
   EXPECT_HOLDS(output, "[reward.command 5] warning: ");
   EXPECT_HOLDS(output, "request 0 (step 3, problem 41, sample 0)");
+}
+
+TEST(RewardProgram, TheTimeLimitIsAnErrorThatNamesTheRequest) {
+  ScoringOptions options;
+  options.rewards.command = "tail -f /dev/null";
+  options.rewards.command_time_limit_seconds = 0.01;
+  const Example example;
+  Scorer scorer(options);
+  const std::string error = error_of([&] {
+    scorer.score(example.ticket, {&example.response, 1}, {&example.text, 1});
+  });
+  EXPECT_HOLDS(error, "reward.command `tail -f /dev/null` has not answered request 0 (step 3");
+  EXPECT_HOLDS(error, "within reward.command_time_limit_seconds 0.01");
+}
+
+TEST(RewardProgram, AStopSaysForWhichProgramItWaits) {
+  const Example example;
+  const auto wait_after_a_signal = [&] {
+    note_stop_signals();
+    RewardProgram program(Kind::kReward, "tail -f /dev/null", {.time_limit_seconds = 0.01});
+    program.send(example.request());
+    ::raise(SIGTERM);
+    const std::string error = error_of([&] { program.receive(); });
+    std::fprintf(stderr, "%s\n", error.c_str());
+    std::_Exit(error.empty() ? 1 : 0);
+  };
+  EXPECT_EXIT(wait_after_a_signal(), ::testing::ExitedWithCode(0),
+              "waiting for the answer of `tail -f /dev/null` to request 0 .*; a second SIGTERM");
 }
 
 /// Scores one response as a reward worker does.

@@ -134,8 +134,8 @@ TEST(Score, LengthAppliesOnlyInTheBandOfGroupAccuracy) {
   const float penalty = static_cast<float>(-200 * 0.3 / 9000);
   ScoringOptions options;
   EXPECT_EQ(length_rewards(options, {incorrect, incorrect}), (std::vector{penalty, penalty}));
-  options.rewards.of<LengthRewardOptions>().min_group_accuracy = 0.25;
-  options.rewards.of<LengthRewardOptions>().max_group_accuracy = 0.5;
+  options.rewards.of<LengthRewardOptions>().gate.min_group_accuracy = 0.25;
+  options.rewards.of<LengthRewardOptions>().gate.max_group_accuracy = 0.5;
   EXPECT_EQ(length_rewards(options, {incorrect, incorrect}), (std::vector{0.0F, 0.0F}));
   EXPECT_EQ(length_rewards(options, {incorrect, correct}), (std::vector{penalty, 0.0F}));
   EXPECT_EQ(length_rewards(options, {incorrect, incorrect, correct, incorrect}),

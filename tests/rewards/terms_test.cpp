@@ -9,6 +9,7 @@
 #include "rewards/length.h"
 #include "rewards/overlong.h"
 #include "rewards/redundancy.h"
+#include "rewards/terms.h"
 
 namespace lie {
 namespace {
@@ -55,14 +56,108 @@ TEST(LengthReward, AbsoluteTargetIsTheSameForEveryPrompt) {
 
 TEST(LengthReward, AppliesOnlyInItsBandOfGroupAccuracy) {
   for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(applies_at({}, accuracy));
-  const LengthRewardOptions options{.min_group_accuracy = 0.125, .max_group_accuracy = 0.5};
-  EXPECT_FALSE(applies_at(options, 0.0));
-  EXPECT_TRUE(applies_at(options, 0.125));
-  EXPECT_TRUE(applies_at(options, 0.5));
-  EXPECT_FALSE(applies_at(options, 0.625));
-  EXPECT_THROW(
-      reward_term(LengthRewardOptions{.min_group_accuracy = 0.5, .max_group_accuracy = 0.4}, 8192),
-      Error);
+  const RewardGate gate{.min_group_accuracy = 0.125, .max_group_accuracy = 0.5};
+  EXPECT_FALSE(applies_at(gate, 0.0));
+  EXPECT_TRUE(applies_at(gate, 0.125));
+  EXPECT_TRUE(applies_at(gate, 0.5));
+  EXPECT_FALSE(applies_at(gate, 0.625));
+  const RewardGate closed{.min_group_accuracy = 0.5, .max_group_accuracy = 0.4};
+  EXPECT_THROW(reward_term(LengthRewardOptions{.gate = closed}, 8192), Error);
+  EXPECT_THROW(reward_term(RedundancyRewardOptions{.gate = closed}, 8192), Error);
+}
+
+TEST(LengthReward, AppliesToTheVerdictsThatAreChosen) {
+  const auto reward = [](Answers answers, bool correct) {
+    return length_reward({.eta = 0.5, .gate = {.answers = answers}}, correct, 10, 12, 0);
+  };
+  EXPECT_EQ(reward(Answers::kIncorrect, true), 0);
+  EXPECT_EQ(reward(Answers::kIncorrect, false), -1);
+  EXPECT_EQ(reward(Answers::kAny, true), -1);
+  EXPECT_EQ(reward(Answers::kCorrect, true), -1);
+  EXPECT_EQ(reward(Answers::kCorrect, false), 0);
+}
+
+TEST(RedundancyReward, AppliesOnlyWithinItsGate) {
+  const auto reward = [](const RewardGate& gate, bool correct, double accuracy) {
+    Score score;
+    score.coverage.largest_repeat = 10;
+    if (correct) score.verdict = VerdictCode::kEqual;
+    const RewardTerm term = reward_term(RedundancyRewardOptions{.beta = 0.5, .gate = gate}, 8192);
+    return term.reward({Ticket(), Response(), "", score, accuracy});
+  };
+  EXPECT_EQ(reward({}, true, 0), -0.5F);
+  EXPECT_EQ(reward({.answers = Answers::kIncorrect}, true, 0.5), 0);
+  EXPECT_EQ(reward({.answers = Answers::kIncorrect}, false, 0.5), -0.5F);
+  EXPECT_EQ(reward({.min_group_accuracy = 0.25}, false, 0), 0);
+  EXPECT_EQ(reward({.min_group_accuracy = 0.25}, false, 0.25), -0.5F);
+}
+
+TEST(Gr3Reward, GroupsHaveThePublishedAdvantages) {
+  const std::vector<std::int64_t> lengths = {100, 200, 300, 150};
+  std::vector<double> totals;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const bool correct = i < 3;
+    totals.push_back((correct ? 1 : 0) +
+                     static_cast<double>(gr3_reward({}, correct, lengths[i], 187.5)));
+  }
+  const double mean = (totals[0] + totals[1] + totals[2] + totals[3]) / 4;
+  const std::vector<double> expected = {0.2892, 0.1785, 0.0933, -0.5611};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(totals[i] - mean, expected[i], 5e-5) << i;
+  EXPECT_EQ(gr3_reward({}, true, 0, 0), 0);
+  EXPECT_EQ(gr3_reward({.alpha = 0}, true, 7, 3), 0);
+  EXPECT_EQ(gr3_reward({.alpha = 1}, true, 5, 5), -0.5F) << "a group of one";
+}
+
+TEST(CosineReward, RunsFromTheValueAtLengthZeroToThatAtTheLimit) {
+  const auto total = [](bool correct, std::int64_t length, const CosineRewardOptions& options = {},
+                        bool cut = false) {
+    return (correct ? 1.0F : 0.0F) + cosine_reward(options, correct, cut, length, 100);
+  };
+  EXPECT_FLOAT_EQ(total(true, 0), 1);
+  EXPECT_FLOAT_EQ(total(true, 50), 0.75);
+  EXPECT_FLOAT_EQ(total(true, 100), 0.5);
+  EXPECT_FLOAT_EQ(total(true, 130), 0.5) << "as at the limit";
+  EXPECT_FLOAT_EQ(total(false, 0), -1);
+  EXPECT_FLOAT_EQ(total(false, 50), -0.75);
+  EXPECT_FLOAT_EQ(total(false, 100), -0.5);
+  EXPECT_FLOAT_EQ(total(true, 25), 0.92677670F);
+  EXPECT_FLOAT_EQ(total(false, 100, {.cut_penalty = 10}, true), -10);
+  EXPECT_FLOAT_EQ(total(true, 100, {.cut_penalty = 10}, true), -10);
+  EXPECT_FLOAT_EQ(total(false, 100, {.cut_penalty = 10}), -0.5);
+}
+
+TEST(Terms, ThoseOfOtherMethodsHaveAColumnOnlyIfTheyAreOn) {
+  RewardOptions options;
+  EXPECT_EQ(reward_names(options).size(), 5U);
+  EXPECT_EQ(terms_on(options), (std::vector<std::string>{"accuracy", "length", "redundancy"}));
+  options.of<CosineRewardOptions>().enabled = true;
+  EXPECT_EQ(reward_names(options).back().name, "cosine");
+  EXPECT_EQ(reward_terms(options, 100).size(), 6U);
+  EXPECT_EQ(reward_cautions(options).size(), 6U);
+  EXPECT_EQ(terms_on(options).back(), "cosine");
+}
+
+TEST(Terms, ThePresetOfThePaperKeepsItsRatioOfPenaltiesToAccuracy) {
+  RewardOptions options;
+  auto& length = options.of<LengthRewardOptions>();
+  length.delta_tokens = 75, length.eta = 0.01;
+  options.of<RedundancyRewardOptions>().beta = 0.5;
+  apply_preset(options);
+  EXPECT_EQ(length.eta, 0.01) << "no preset";
+  options.preset = RewardPreset::kPaper;
+  apply_preset(options);
+  EXPECT_NEAR(75 * length.eta, 500 * 0.3 / 9000, 1e-15);
+  EXPECT_EQ(options.of<RedundancyRewardOptions>().beta, 0.6);
+  const double eta = length.eta;
+  apply_preset(options);
+  EXPECT_EQ(length.eta, eta) << "a stored config is read again";
+  length.delta_tokens = 500;
+  apply_preset(options);
+  EXPECT_EQ(length.eta, LengthRewardOptions{}.eta) << "bit for bit";
+  length.target = LengthTarget::kAbsolute;
+  EXPECT_THROW(apply_preset(options), Error);
+  length.enabled = false;
+  apply_preset(options);
 }
 
 TEST(LengthReward, IncorrectAnswersArePenalizedPerMissingToken) {

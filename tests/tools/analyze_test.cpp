@@ -159,7 +159,8 @@ TEST(LieAnalyze, ReportsErrorsInOneLine) {
        {std::string("/nonexistent"), empty.string(), std::string("--digest /nonexistent"),
         std::string("--group nonsense"), std::string()}) {
     const Outcome outcome = lie_analyze(arguments);
-    EXPECT_EQ(outcome.status, 1) << arguments;
+    const bool is_refused = arguments.empty() || arguments == "--group nonsense";
+    EXPECT_EQ(outcome.status, is_refused ? 106 : 1) << arguments;
     EXPECT_TRUE(outcome.output.starts_with("lie_analyze: ")) << outcome.output;
     EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
   }
@@ -262,6 +263,19 @@ TEST(LieAnalyze, SharesBelowOnePercentArePercentages) {
   EXPECT_EQ(value_text("accuracy", 0.25), "0.250");
   EXPECT_EQ(value_text("accuracy", 0), "0");
   EXPECT_EQ(value_text("learning_rate", 0.000001), "1.00e-06") << "not a share";
+}
+
+TEST(LieAnalyze, ALineOfTheTableHasOneUnit) {
+  const fs::path run = example("units");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  for (const auto& [step, share] : {std::pair(1, "0.048"), std::pair(12, "0.00044")}) {
+    const std::string begin = fmt::format("{{\"step\":{},", step);
+    metrics.replace(metrics.find(begin), begin.size(),
+                    begin + fmt::format("\"verdict_copied_share\":{},", share));
+  }
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(holds(table, " 4.8 %  0.044 %")) << table;
 }
 
 TEST(LieAnalyze, ReportsTheProgressOfAnUnfinishedRun) {

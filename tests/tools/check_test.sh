@@ -166,6 +166,21 @@ for step in (2, 3):
     assert not differing and len(made) > 40 and "accuracy" in made, (step, differing, len(made))
 PYTHON
 
+# Damage before the last checkpoint is not mended by a resume, so --check does not advise one. Later damage is.
+cp -r "$WORK/whole" "$WORK/early" && truncate -s -1 "$WORK/early/trajectories/learner-000-segment-000000.h5"
+! "$BIN/lie_analyze" --check "$WORK/early" >"$WORK/check.log" || fail "a file that was cut short is called intact"
+grep -qx '  remedy  restore a copy of the file' "$WORK/check.log" || { cat "$WORK/check.log"; fail "a resume is advised that cannot help"; }
+rm -r "$WORK/early/checkpoints"
+! "$BIN/lie_analyze" --check "$WORK/early" >"$WORK/check.log" || fail "a file that was cut short is called intact"
+grep -q 'or resume the run: steps after its last checkpoint' "$WORK/check.log" || { cat "$WORK/check.log"; fail "no resume is advised"; }
+
+# A link in place of metrics.jsonl may lead to any file, which no start replaces.
+cp -r "$WORK/four" "$WORK/linked" && rm "$WORK/linked/metrics.jsonl"
+echo "a user's text" >"$WORK/victim" && ln -s "$WORK/victim" "$WORK/linked/metrics.jsonl"
+! train 1 "$WORK/linked" >"$WORK/linked.log" 2>&1 || fail "a linked file is replaced"
+grep -q "linked/metrics.jsonl: is a link to $WORK/victim, which would be replaced" "$WORK/linked.log" || { cat "$WORK/linked.log"; fail "the link is not named"; }
+[ "$(cat "$WORK/victim")" = "a user's text" ] || fail "the target of a link was replaced"
+
 # config.yaml with another permitted key is intact; an edited one is not.
 train 1 "$WORK/healed" --set checkpoint.keep_last=7 >"$WORK/kept.log" 2>&1 || { cat "$WORK/kept.log"; fail "a permitted key is refused"; }
 "$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "a run whose permitted keys changed is called damaged"; }

@@ -20,10 +20,10 @@ struct ConfigWarnings : testing::Test {
     prompts[0].text = "1 2 3";
     prompts[1].text = "1 2 3 4 5 6 7 8 9 10 11 12";
   }
-  std::vector<std::string> warnings() { return config_warnings(config, prompts); }
+  std::vector<std::string> warnings() { return config_warnings(config, prompts, evaluation); }
 
   TrainConfig config;
-  std::vector<Prompt> prompts;
+  std::vector<Prompt> prompts, evaluation;
 };
 
 TEST_F(ConfigWarnings, AGoodConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty()); }
@@ -31,7 +31,7 @@ TEST_F(ConfigWarnings, AGoodConfigHasNone) { EXPECT_THAT(warnings(), IsEmpty());
 TEST_F(ConfigWarnings, AGroupOfOneHasNoBaseline) {
   config.tickets.samples_per_prompt = 1;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.samples_per_prompt is 1"),
-                                            HasSubstr("its reward itself"))));
+                                            HasSubstr("has no baseline, or is 0"))));
 }
 
 TEST_F(ConfigWarnings, TruncatedSamplingIsOffPolicy) {
@@ -46,10 +46,50 @@ TEST_F(ConfigWarnings, DataThatAreSmallOrEvaluatedOn) {
   config.tickets.prompts_per_step = 3;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 2 prompts, fewer than")));
   config.tickets.prompts_per_step = 2;
-  config.data.train_file = "a.jsonl";
-  config.data.evaluation_file = {"b.jsonl", "a.jsonl"};
-  config.evaluation.every = 5;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("data.evaluation_file is the training file")));
+  evaluation.resize(3);
+  evaluation[0].text = "another";
+  evaluation[2].text = prompts[1].text;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 3 evaluation prompts are training prompts")));
+}
+
+TEST_F(ConfigWarnings, ClipRangesOfTheOtherLevel) {
+  ClipOptions& clip = config.policy_loss.of<ClipOptions>();
+  clip.clip_high = 0.28;
+  EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("the clip range 0.28 is one for token"),
+                                            HasSubstr("nothing will be clipped"))));
+  config.policy_loss.algorithm = "sapo";
+  EXPECT_THAT(warnings(), IsEmpty()) << "it has no such range";
+  config.policy_loss.algorithm = "grpo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  clip.clip_high = 4e-4;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("nearly every token will be clipped")));
+}
+
+TEST_F(ConfigWarnings, AWarmUpThatTheRunDoesNotOutlast) {
+  config.run.steps = 3;
+  config.tickets.prompts_per_step = 2;
+  config.update.mini_batch_prompts = 1;
+  config.optimizer.warmup = 5;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.optimizer.schedule_per_step = true;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("but the run has 3 steps")));
+  config.optimizer.schedule_per_step = false;
+  config.optimizer.warmup = 6;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("but the run has 6 updates")));
+}
+
+TEST_F(ConfigWarnings, RepeatedPromptsAreCounted) {
+  prompts.resize(5, prompts[0]);
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 5 prompts, of which only 2 differ")));
+}
+
+TEST_F(ConfigWarnings, LearningRatesAtWhichNoRunLearns) {
+  config.optimizer.learning_rate = 0;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("no update changes a weight")));
+  config.optimizer.learning_rate = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("replaces the weights")));
+  config.optimizer.learning_rate = 1e-3;
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
@@ -89,7 +129,7 @@ TEST_F(ConfigWarnings, StaleResponsesWithANarrowClipRange) {
   config.policy_loss.recompute_old_log_probs = true;
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.recompute_old_log_probs = false;
-  config.policy_loss.of<ClipOptions>().clip_high = 0.2;
+  config.policy_loss.of<ClipOptions>().clip_high = 0.1;
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
@@ -108,6 +148,31 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<ClipOptions>().clip_low = 3e-4;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("clip_high are 0.0003 and 0.0025, but those of")));
+  config.policy_loss.algorithm = "gmpo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<GmpoOptions>().high = 0.2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.gmpo.low and high are 0.4 and 0.2")));
+  config.policy_loss.algorithm = "vespo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<VespoOptions>().k_negative = 2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("are 2, 3, 2 and 2, but VESPO")));
+  config.policy_loss.algorithm = "dppo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<DppoOptions>().low = 0.2;
+  config.policy_loss.recompute_old_log_probs = true;
+  EXPECT_THAT(warnings(),
+              ElementsAre(HasSubstr("policy_loss.dppo.low and high are 0.2 and 0.15"),
+                          HasSubstr("recompute_old_log_probs is true, but the bounds")));
+}
+
+TEST_F(ConfigWarnings, AnAggregationOtherThanThatOfTheAdvantage) {
+  config.policy_loss.algorithm = "grpo";
+  config.advantage.estimator = "length_weighted";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr(
+                              "policy_loss.aggregation is sequence-mean-token-mean, but "
+                              "advantage.estimator length_weighted is meant for token-mean")));
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, KeysWithoutEffect) {

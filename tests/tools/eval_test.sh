@@ -99,6 +99,10 @@ else
   grep -q 'does not read Parquet' "$WORK/data.txt" || { cat "$WORK/data.txt"; fail "the data command does not report missing Parquet support"; }
 fi
 
+# Several greedy responses to a prompt are equal.
+"$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "run.directory=$WORK/greedy" --set evaluation.temperature=0 --dry-run >/dev/null 2>"$WORK/greedy.log" ||
+  { cat "$WORK/greedy.log"; fail "the dry run at temperature 0 failed"; }
+grep -q 'evaluation.temperature is 0: all 4 responses to a prompt are equal' "$WORK/greedy.log" || { cat "$WORK/greedy.log"; fail "greedy samples: no warning"; }
 # forecast: one process and three ranks print and write the same.
 for ranks in 1 3; do
   mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" forecast "$small" --prompts 40 --samples 4 --lengths 30 \

@@ -56,6 +56,31 @@ TEST_F(EvaluationPrompts, SourcesAreChosenBeforeTheLimitOfAFile) {
             (Prompts{"aime 1", "b 3"}));
 }
 
+TEST_F(EvaluationPrompts, EverySourceMustExist) {
+  sources_ = {"aime", "gsm8k"};
+  const std::string error = error_of([&] {
+    read({file("a.jsonl", {"amc", "aime"}), file("b.jsonl", {"math"})});
+  });
+  EXPECT_NE(error.find("has the data source gsm8k; they have aime, amc, math"), error.npos)
+      << error;
+  sources_ = {"aime", "b"};
+  EXPECT_EQ(error_of([&] {
+              read({file("a.jsonl", {"amc", "aime"}), file("b.jsonl", {""})});
+            }),
+            "no error");
+}
+
+TEST_F(EvaluationPrompts, WarnsOfANamedSourceFieldThatNoRowHas) {
+  const auto warnings = [&](const std::string& field) {
+    options_.data_source_field = field;
+    testing::internal::CaptureStderr();
+    read({file("a.jsonl", {"amc", ""})});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(warnings("benchmark").find("no row has the field benchmark"), std::string::npos);
+  EXPECT_EQ(warnings("data_source"), "");
+}
+
 TEST_F(EvaluationPrompts, NumbersCountUnusedRows) {
   options_.skip_bad_rows = true;
   const std::string first = directory_.write("a.jsonl",

@@ -133,6 +133,20 @@ TEST_F(Init, SaysWhenRlCannotBegin) {
   config_of("{\"prompt\": \"11 8 13 2 1 17 target 13:\\n\", \"gold\": \"x^2\"}\n");
   EXPECT_THAT(text,
               HasSubstr("RL CANNOT START FROM HERE: no response is correct: fine-tune first"));
+  EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
+  EXPECT_THAT(text, HasSubstr("# below 5 % correct it would reward length alone"));
+}
+
+TEST_F(Init, RefusesATokenizerThatDoesNotFitTheModelWithoutSampling) {
+  const fs::path model = chat_model();
+  std::string tokenizer = read_file(model / "tokenizer.json");
+  const std::string key = "\"added_tokens\": [";
+  ASSERT_NE(tokenizer.find(key), std::string::npos);
+  tokenizer.insert(tokenizer.find(key) + key.size(),
+                   R"({"id": 49152, "content": "<new>", "special": true},)");
+  scratch.write("model/tokenizer.json", tokenizer);
+  const auto data = scratch.write("rows.jsonl", R"({"prompt": "1", "gold": "1"})");
+  EXPECT_THAT(error_of([&] { initial_config({model, data, 0, {}}); }), HasSubstr("vocab"));
 }
 
 /// With random weights no response ends before the longest that the model supports.
@@ -173,9 +187,14 @@ TEST_F(Init, ReportsMissingFields) {
 
 TEST_F(Init, OverridesDetermineHowRowsAreRead) {
   const auto data = scratch.write("rows.jsonl", "{\"a\": \"1 2\", \"gold\": 2}\n");
-  text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
+  text = initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_suffix=?"}});
   EXPECT_EQ(loaded().data.prompt_field, "a");
-  EXPECT_EQ(loaded().data.prompt_template, "qwen3");
+  EXPECT_EQ(loaded().data.prompt_suffix, "?");
+  EXPECT_THAT(
+      error_of([&] {
+        initial_config({kModel, data, 0, {"data.prompt_field=a", "data.prompt_template=qwen3"}});
+      }),
+      HasSubstr("which is not a token of"));
 }
 
 TEST_F(Init, BadRowsAreSkippedAndCounted) {

@@ -34,6 +34,12 @@ strike 1 "segment-000000.h5.new: .*$reason" truncate:2:5 trajectories/learner-00
 strike 1 "segment-000000.h5.new: .*$reason" rename:1:5 trajectories/learner-000-segment-000000.h5.new
 strike 1 "segment-000000.h5: .*$full" write:40:28 trajectories/learner-000-segment-000000.h5
 strike 1 "/checkpoints/.step-000002.partial/optimizer.safetensors: .*$full" write:1:28 checkpoints/.step-000002.partial/optimizer.safetensors
+# A checkpoint's files are synchronized by the rank that writes them, and again with their folders before the rename.
+for file in optimizer.safetensors model.safetensors; do
+  for call in 1 2; do
+    strike 1 "/checkpoints/.step-000002.partial/$file: .*$reason" "fsync:$call:5" "checkpoints/.step-000002.partial/$file"
+  done
+done
 strike 1 "/checkpoints/.step-000002.partial.*: .*$reason" rename:1:5:lasting checkpoints/.step-000002.partial
 strike 0 "journal/step-000000.groups: cannot remove it: $reason" unlink:1:5:lasting journal/step-000000.groups
 strike 0 "" short:1:0:lasting ""

@@ -20,7 +20,7 @@ model=assets/count_pairs/model
 # E1, E3, E4: one result for any layout.
 run 1 n1
 expected="$(digest "$WORK/n1")"
-for layout in 4x1 5x2; do
+for layout in 4x1 5x2 6x4; do
   run "${layout%x*}" "$layout" --set "roles.learners=${layout#*x}"
   [ "$(digest "$WORK/$layout")" = "$expected" ] || fail "$layout: not bit-identical: $(digest "$WORK/$layout")"
   diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/$layout") || fail "metrics differ in $layout"
@@ -41,7 +41,7 @@ grep -q 'LoRA of rank 4, alpha 6, on all-linear: [0-9]* trained parameters' "$WO
 grep -q 'reference policy: the base without the adapter, in the same memory' "$WORK/n1.line" || fail "the reference policy has memory of its own"
 
 # E2: killed, also within a checkpoint, and resumed with other numbers of learners.
-for fault in 4:2:metrics:2 5:2:part:3 1:1:journal:20; do
+for fault in 4:2:metrics:2 5:2:part:3 1:1:metrics:1; do
   IFS=: read -r ranks learners point <<<"$fault"
   ! LIE_FAULT="$point" train "$ranks" "$WORK/killed" "${lora[@]}" --set "roles.learners=$learners" >"$WORK/killed.log" 2>&1 || fail "$fault: the run does not die"
 done
@@ -102,12 +102,35 @@ refuses 'rounding it would save little' "${start[@]}" --set model.lora.rank=4 --
 refuses 'outside of the blocks' "${start[@]}" --set model.lora.rank=4 --set 'model.lora.targets=[lm_head]'
 refuses 'merge it first' "${start[@]}" --set "model.adapter=$saved"
 refuses 'has rank 4' "${start[@]}" --set model.lora.rank=8 --set "model.adapter=$saved"
-refuses 'model.lora.rank' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1"
+refuses 'model.lora.rank: there 4, here 0' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1"
+refuses 'model.lora.rank: there 4, here 8' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1" "${lora[@]}" --set model.lora.rank=8
+refuses 'so its rank is at most 64; lower the rank' "${start[@]}" --set model.lora.rank=65
+refuses 'model.lora.rank' "${start[@]}" --set model.lora.rank=-1
+refuses 'expected all-linear or' "${start[@]}" --set model.lora.rank=4 --set 'model.lora.targets=[qkv_proj]'
 cp -r "$model" "$WORK/base"
 run 1 moved --set "model.path=$WORK/base" --set run.steps=2
 cp "$WORK/merged/model.safetensors" "$WORK/base/"
-refuses 'was trained on a base whose weights have SHA-256' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/moved" \
+refuses "model.path $WORK/base: its weights have SHA-256" "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/moved" \
   "${lora[@]}" --set "model.path=$WORK/base" --set run.steps=4
+for command in "score $WORK/base $WORK/row.jsonl" "merge $WORK/base $WORK/merged2" "generate $WORK/base $WORK/row.jsonl"; do
+  refuses 'was trained on a base whose weights have SHA-256' "$BIN/lie_cluster" $command --adapter "$saved"
+done
+refuses 'was trained on a base whose weights have SHA-256' "${start[@]}" "${lora[@]}" --set "model.path=$WORK/base" --set "model.adapter=$saved"
+
+# An adapter that is cut short, lacks a file, or belongs to another model is named.
+damaged() { rm -rf "$WORK/adapter" && mkdir "$WORK/adapter" && cp "$saved"/adapter_* "$WORK/adapter"; }
+named() { refuses "$1" "${start[@]}" "${lora[@]}" --set "model.adapter=$WORK/adapter"; }
+for length in 4000 40 0; do
+  damaged && head -c "$length" "$saved/adapter_model.safetensors" >"$WORK/adapter/adapter_model.safetensors"
+  named "$WORK/adapter/adapter_model.safetensors"
+done
+damaged && rm "$WORK/adapter/adapter_config.json" && named 'holds no adapter_config.json'
+damaged && rm "$WORK/adapter/adapter_model.safetensors" && named adapter_model.safetensors
+damaged && head -c 90 "$saved/adapter_config.json" >"$WORK/adapter/adapter_config.json" && named "$WORK/adapter/adapter_config.json"
+damaged && sed -i 's/"use_rslora": false/"use_rslora": true/' "$WORK/adapter/adapter_config.json" && named use_rslora
+refuses 'holds no adapter_config.json' "${start[@]}" "${lora[@]}" --set "model.adapter=$WORK/nowhere"
+refuses 'adapter_model.safetensors: tensor "' "$BIN/lie_cluster" merge tests/model/golden/hf_tiny/qwen3 "$WORK/merged2" --adapter "$saved"
+[ ! -e "$WORK/refused" ] && [ ! -e "$WORK/merged2" ] || fail "a refused start wrote a directory"
 
 # sft trains an adapter, too.
 cat >"$WORK/sft.yaml" <<YAML

@@ -38,6 +38,7 @@ sft: {data: share_gpt.jsonl, messages_field: conversations, steps: 3, seed: 5, o
 EOF
 echo '{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "1 2 target 3:"}]}' >chat.jsonl
 echo '{"question": "1 2 target 3:", "answer": 3}' >question.jsonl
+echo '{"prompt": "1 2 target 3:", "tools": [{"name": "search"}]}' >tools.jsonl
 printf '%s\n' '{"question": "1 2 target 3:", "answer": "1 + 2 = <<1+2=3>>3\n#### 3"}' '{"answer": 3}' >gsm8k.jsonl
 mkdir alone && head -n 64 "$data/train.jsonl" >alone/rows.jsonl
 cp -r "$model" chat_model
@@ -74,6 +75,7 @@ lie_cluster generate $model chat.jsonl --max-response-tokens 2|"finish"
 lie_cluster generate chat_model chat.jsonl --max-tokens 2 --set data.prompt_template=model|"finish"
 lie_cluster generate $model question.jsonl --max-response-tokens 2 --set data.prompt_field=question|"finish"
 lie_cluster generate $model question.jsonl|has neither "prompt_ids" nor "prompt", but answer, question
+lie_cluster generate $model tools.jsonl --max-tokens 2|1 of 1 rows have the field tools, which is not rendered
 lie_cluster generate $model chat.jsonl --set data.prompt_tmplate=x|did you mean data.prompt_template?
 lie_cluster data question.jsonl|1 row, 1 prompt, 0 bad rows
 lie_cluster data question.jsonl|fields found, which a config must name: data.prompt_field=question
@@ -98,15 +100,25 @@ lie_cluster train eval.yaml --set policy_loss.beta=1|TRL's beta is policy_loss.k
 lie_cluster train --help|The keys that most runs set:
 lie_cluster train --help|rollout: max_staleness
 lie_cluster train --help all|rollout.max_staleness  
-lie_cluster train --help nope|No key contains "nope"; --help lists all keys
+lie_cluster train --help nope|No key contains "nope"; --help all lists all keys
 lie_cluster train --help rollout.max_stalness|did you mean rollout.max_staleness?
 lie_cluster train --help num_generations|rollout.samples_per_prompt here
 lie_cluster reference-lengths --help temperature|rollout.temperature
 lie_cluster plan --help temperature|rollout.temperature
 lie_cluster trian|did you mean train?
 lie_replay scroe|did you mean score?
+lie_cluster init $model a.jsonl --set run.steps=5|unknown key run.steps
+lie_cluster init $model a.jsonl --samples 0 --set prompt_field=nope|data.prompt_field
 lie_cluster train --bogus|There is no option --bogus
 TABLE
+
+# A refused command line has a status above 100 in every program.
+for line in 'lie_cluster' 'lie_cluster trian' 'lie_cluster train' 'lie_cluster train --bogus' 'lie_analyze' 'lie_analyze --bogus' \
+  'lie_analyze --digest' 'lie_analyze judge' 'lie_analyze --group x' 'lie_replay' 'lie_replay scroe' 'lie_verify' 'lie_verify --bogus'; do
+  status=0
+  $line >refused.log 2>&1 || status=$?
+  [ "$status" -gt 100 ] || { cat refused.log; echo "$line: status $status"; failures=$((failures + 1)); }
+done
 
 # lines N COMMAND...: the command prints at most N lines.
 lines() {

@@ -140,6 +140,14 @@ TEST_F(PlanCommand, WithoutARunPrintsMemoryAndLayoutsAndSaysHowToGetTimes) {
   EXPECT_FALSE(parse_json(text(), "plan")["ranks"][0].contains("step_seconds"));
 }
 
+TEST_F(PlanCommand, WarnsOfRanksThatShareTheCoresOfOneHost) {
+  const char* warning = "warning";
+  arguments_.ranks = {4, 4096};
+  EXPECT_THAT(text(), HasSubstr(warning));
+  arguments_.ranks_per_host = 8;
+  EXPECT_THAT(text(), testing::Not(HasSubstr(warning)));
+}
+
 TEST_F(PlanCommand, RejectsConfigsThatItCannotPlan) {
   const auto error_with = [&](const char* override) {
     PlanArguments changed = arguments_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/config/config.h"
+#include "common/io/file.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/config/train_config.h"
@@ -42,9 +43,10 @@ TEST_F(ResumePolicy, KeysThatChangeNoResultMayChange) {
   EXPECT_EQ(started_with({}), "resumes");
   for (const char* key :
        {"run.steps=99", "run.directory=elsewhere", "run.resume=must", "roles.actors=3",
-        "roles.keep_binding=true", "model.threads=2", "rollout.slots=3", "rollout.prefill_tokens=7",
-        "rollout.cache_mebibytes=9", "update.max_micro_batch_tokens=17", "checkpoint.every=5",
-        "checkpoint.keep_last=2", "trajectories.keep_last_steps=9"}) {
+        "roles.keep_binding=true", "reward.command_time_limit_seconds=60", "model.threads=2",
+        "rollout.slots=3", "rollout.prefill_tokens=7", "rollout.cache_mebibytes=9",
+        "update.max_micro_batch_tokens=17", "checkpoint.every=5", "checkpoint.keep_last=2",
+        "trajectories.keep_last_steps=9"}) {
     EXPECT_EQ(started_with({key}), "resumes") << key;
   }
 }
@@ -67,6 +69,25 @@ TEST_F(ResumePolicy, ARunOfAnotherCommandNamesAFewKeysAndCountsTheRest) {
   const std::string error = started_with({});
   EXPECT_THAT(error, HasSubstr("more, perhaps of another command or build"));
   EXPECT_LT(error.size(), 600U + run_.string().size()) << error;
+}
+
+TEST_F(ResumePolicy, ADamagedConfigIsNamedInsteadOfItsDifferences) {
+  std::string text = read_file(run_ / "config.yaml");
+  text.replace(text.find("temperature"), 11, "temperaturE");
+  write_file_atomically(run_ / "config.yaml", text);
+  EXPECT_THAT(started_with({}), HasSubstr("config.yaml: does not fit its checksum: it is damaged"));
+}
+
+TEST_F(ResumePolicy, DirectoriesThatCannotBeWrittenAreRefusedAndNothingIsLeft) {
+  const auto below = directory_.path() / "a" / "b";
+  check_writable(below);
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "a"));
+  check_writable(run_);
+  EXPECT_TRUE(std::filesystem::exists(run_ / "config.yaml"));
+  const auto file = directory_.write("file", "text");
+  EXPECT_THAT(error_of([&] { check_writable(file); }), HasSubstr("cannot create the directory"));
+  EXPECT_THAT(error_of([&] { check_writable(file / "run"); }), HasSubstr("Not a directory"));
+  EXPECT_THAT(error_of([&] { check_writable("/proc/run"); }), HasSubstr("create the directory"));
 }
 
 TEST_F(ResumePolicy, ACommandMayAllowMoreKeysToChange) {

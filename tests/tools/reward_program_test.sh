@@ -110,4 +110,50 @@ fails stopped 'exited with status 3 and owes' 'sys.exit(3)'
 fails nonsense 'with "oh dear"' 'print("oh dear", flush=True)'
 fails left_out 'is the next' 'if q["sample"] == 1: continue'
 
+# A program hangs in its first request. `asked` blocks until it does, and `gone` until it and what it has started are gone,
+# which hold the FIFO open.
+mkfifo "$WORK/fifo"
+cat >"$WORK/hang.py" <<PY
+import signal, subprocess, sys
+sys.stdin.readline()
+fifo = open("$WORK/fifo", "w")
+subprocess.Popen(["tail", "-f", "/dev/null"], pass_fds=[fifo.fileno()])
+fifo.write("asked\\n")
+fifo.flush()
+while True: signal.pause()
+PY
+begin_hanging() {  # overrides...
+  "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/hanging" --set "reward.command=python3 $WORK/hang.py" "$@" >"$WORK/hanging.log" 2>&1 &
+  run=$!
+}
+asked() { exec 7<"$WORK/fifo" && read -r line <&7 && [ "$line" = asked ] || fail "the program was not asked"; }
+gone() { [ -z "$(cat <&7)" ] || fail "the program goes on"; }
+ends_with() {  # status
+  local status=0
+  wait "$run" || status=$?
+  [ "$status" = "$1" ] || { cat "$WORK/hanging.log"; fail "a run with a hanging program ends with $status, not $1"; }
+  gone
+}
+until_log_has() { until grep -q "$1" "$WORK/hanging.log"; do kill -0 "$run" || { cat "$WORK/hanging.log"; fail "the log lacks: $1"; }; done; }
+
+begin_hanging && asked && kill -TERM "$run"
+until_log_has 'stopping, but waiting for the answer of .*hang.py. to request 0 (step 0, problem .*); a second SIGTERM or Ctrl-C ends'
+kill -TERM "$run" && ends_with 143
+grep -q 'ending at once after the same signal again' "$WORK/hanging.log" || fail "the second signal is not reported"
+begin_hanging && asked && kill -KILL "$run" && ends_with 137
+begin_hanging --dry-run --set run.directory="$WORK/dry" && asked && kill -TERM "$run" && ends_with 143
+begin_hanging --set reward.command_time_limit_seconds=0.5 && asked && ends_with 1
+grep -q 'error on rank .*hang.py. has not answered request 0 (step 0, .*within reward.command_time_limit_seconds 0.5' "$WORK/hanging.log" ||
+  { cat "$WORK/hanging.log"; fail "the request without an answer is not named"; }
+
+# Rows without a correct answer are enough for a program, and refused without one.
+head -n 8 assets/count_pairs/train.jsonl | sed -E 's/"gold": *"[^"]*", *//' >"$WORK/prompts.jsonl"
+without=(--set "data.train_file=$WORK/prompts.jsonl" --set evaluation.every=0 --set run.steps=1)
+echo 'import sys
+for line in sys.stdin: print("{\"reward\": 1}", flush=True)' >"$WORK/one.py"
+run 1 without_gold "${without[@]}" --set "reward.command=python3 $WORK/one.py"
+grep -q '8 of 8 rows have no correct answer' "$WORK/without_gold.log" || { cat "$WORK/without_gold.log"; fail "no remark on missing golds"; }
+! train 1 "$WORK/no_program" "${without[@]}" >"$WORK/no_program.log" 2>&1 || fail "rows without a gold are accepted without a program"
+grep -q 'a row needs none with reward.command or verifier.command' "$WORK/no_program.log" || { cat "$WORK/no_program.log"; fail "the remedy is not named"; }
+
 echo "a program is bit-identical to the built-in term on 1, 2 and 4 ranks, resumes exactly and fails with one report"

@@ -48,14 +48,14 @@ names 'q\x1b]0;title\x07' data --show
 head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
 dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }
 names "has 3 prompts, fewer than rollout.prompts_per_step" dry
-names 'data.evaluation_file is the training file' dry --set "data.evaluation_file=$WORK/three.jsonl"
-names 'its advantage is its reward itself' dry --set rollout.samples_per_prompt=1
+names 'evaluation prompts are training prompts' dry --set "data.evaluation_file=$WORK/three.jsonl"
+names 'its advantage has no baseline, or is 0' dry --set rollout.samples_per_prompt=1
 
 # Model directories.
 cp -r "$model" "$WORK/model"
 echo '{"peft_type": "LORA"}' >"$WORK/model/adapter_config.json"
-names 'the adapter is not applied' score "$WORK/model"
-names 'the adapter is not applied' dry --set "model.path=$WORK/model"
+names 'adapter_config.json: r: ' score "$WORK/model"
+names 'adapter_config.json: r: ' dry --set "model.path=$WORK/model"
 rm "$WORK/model/adapter_config.json"
 echo '{"weight_map": {}}' >"$WORK/model/model.safetensors.index.json"
 names 'holds both model.safetensors and model.safetensors.index.json' score "$WORK/model"

@@ -17,6 +17,7 @@
 #include "common/io/tensorboard.h"
 #include "common/process/writer_lock.h"
 #include "common/text/counted.h"
+#include "common/text/scan.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint/saved_checkpoints.h"
@@ -29,9 +30,9 @@ constexpr const char* kLostMetrics = "metrics of these steps";
 constexpr const char* kMetricsRemedy =
     "restore a copy of the file, or resume the run: it makes lost lines again from the "
     "trajectories, without the metrics of the update";
-constexpr const char* kSegmentRemedy =
-    "restore a copy of the file, or resume the run: steps after its last checkpoint are generated "
-    "again, bit-identical";
+constexpr const char* kCopyRemedy = "restore a copy of the file";
+constexpr const char* kResumeRemedy =
+    ", or resume the run: steps after its last checkpoint are generated again, bit-identical";
 
 std::vector<fs::path> files_in(const fs::path& directory, std::string_view beginning) {
   std::vector<fs::path> files;
@@ -55,8 +56,9 @@ std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) 
 /// Checks the trajectory files and their index.
 class TrajectoryCheck {
  public:
-  TrajectoryCheck(const fs::path& directory, Validity& found)
-      : directory_(directory), found_(found) {}
+  /// `last_checkpoint`: the step of the run's last checkpoint.
+  TrajectoryCheck(const fs::path& directory, std::int64_t last_checkpoint, Validity& found)
+      : directory_(directory), last_checkpoint_(last_checkpoint), found_(found) {}
 
   void run() {
     read_lines();
@@ -91,7 +93,7 @@ class TrajectoryCheck {
       if (segment.learner_rank == 0) steps_.insert(file.steps().begin(), file.steps().end());
       if (!damage.fault.empty()) add(segment, damage);
     } catch (const Error& error) {
-      if (fs::exists(segment.path)) add(segment, error.what(), all_steps(segment));
+      if (fs::exists(segment.path)) add_unreadable(segment, error.what());
     }
   }
 
@@ -102,30 +104,42 @@ class TrajectoryCheck {
     found_.faults.push_back(
         {fmt::format("{} {}", path.string(),
                      fs::exists(path) ? "has another size than index.jsonl says" : "is missing"),
-         steps_of(line.learner, line.first_step, line.last_step), kSegmentRemedy});
+         steps_of(line.learner, line.first_step, line.last_step), remedy(line.last_step)});
   }
 
   void add(const Segment& segment, const SegmentDamage& damage) {
     const std::size_t columns = damage.columns.size();
     const std::string more =
         columns > 1 ? fmt::format(" (and {} more columns)", columns - 1) : std::string();
-    add(segment, damage.fault + more, steps_of(segment.learner_rank, damage.steps));
-  }
-  void add(const Segment& segment, const std::string& what, const std::string& lost) {
     damaged_.push_back(segment.path);
-    found_.faults.push_back({what, lost, kSegmentRemedy});
+    found_.faults.push_back({damage.fault + more, steps_of(segment.learner_rank, damage.steps),
+                             remedy(*damage.steps.rbegin())});
   }
 
-  /// Returns the steps of a file that cannot be opened.
-  std::string all_steps(const Segment& segment) const {
+  /// Adds a file that cannot be opened.
+  void add_unreadable(const Segment& segment, const std::string& what) {
+    damaged_.push_back(segment.path);
     const std::string name = segment.path.filename().string();
     const auto line = std::ranges::find(index_, name, &IndexedSegment::file);
-    if (line != index_.end()) return steps_of(line->learner, line->first_step, line->last_step);
-    return fmt::format("the steps after {} of learner {}, up to the next file's",
-                       segment.starts_after_step, segment.learner_rank);
+    if (line != index_.end()) {
+      found_.faults.push_back({what, steps_of(line->learner, line->first_step, line->last_step),
+                               remedy(line->last_step)});
+      return;
+    }
+    found_.faults.push_back({what,
+                             fmt::format("the steps after {} of learner {}, up to the next file's",
+                                         segment.starts_after_step, segment.learner_rank),
+                             fmt::format("{}{}", kCopyRemedy, kResumeRemedy)});
+  }
+
+  /// Returns the remedy for damage up to `last_step`. A resume makes only later steps than the last
+  /// checkpoint's again.
+  std::string remedy(std::int64_t last_step) const {
+    return fmt::format("{}{}", kCopyRemedy, last_step > last_checkpoint_ ? kResumeRemedy : "");
   }
 
   const fs::path directory_;
+  const std::int64_t last_checkpoint_;
   Validity& found_;
   SegmentIndex index_;
   std::int64_t files_ = 0, responses_ = 0;
@@ -133,6 +147,16 @@ class TrajectoryCheck {
   std::optional<std::string> settings_;
   std::set<std::int64_t> steps_;
 };
+
+/// What is lost with a damaged file, and the remedy.
+struct Loss {
+  const char *lost, *remedy;
+};
+constexpr Loss kLostSettings = {"the settings",
+                                "the attribute config of each trajectory file holds the settings"};
+constexpr Loss kLostInputs = {
+    "the inputs that a resume compares",
+    "remove it: the next start records the inputs that it finds, without a comparison"};
 
 /// Returns what is wrong with the settings; empty if nothing is. Older versions wrote no checksum:
 /// their settings are compared with those of the trajectory files, which have one.
@@ -147,8 +171,8 @@ std::string settings_fault(const fs::path& path, const std::optional<std::string
   return path.string() + ": differs from the last trajectory file's settings";
 }
 
-void check_settings(const fs::path& path, const std::optional<std::string>& logged,
-                    Validity& found) {
+void check_settings(const fs::path& path, const std::optional<std::string>& logged, Validity& found,
+                    Loss loss = kLostSettings) {
   std::string fault;
   try {
     fault = settings_fault(path, logged);
@@ -156,8 +180,7 @@ void check_settings(const fs::path& path, const std::optional<std::string>& logg
     fault = error.what();
   }
   if (fault.empty()) return;
-  found.faults.push_back(
-      {fault, "the settings", "the attribute config of each trajectory file holds the settings"});
+  found.faults.push_back({fault, loss.lost, loss.remedy});
 }
 
 void check_lock(const fs::path& directory, Validity& found) {
@@ -239,17 +262,30 @@ void check_messages(const fs::path& path, Validity& found) {
   found.read.push_back(fmt::format("{}: {} bytes", path.filename().string(), state.valid_bytes));
 }
 
+/// Returns the step of the last checkpoint, or 0.
+std::int64_t last_checkpoint(const fs::path& directory) {
+  std::int64_t last = 0;
+  for (const fs::path& checkpoint : files_in(directory, "step-")) {
+    last = std::max(last, number_in_name(checkpoint.filename().string(), "step-").value_or(0));
+  }
+  return last;
+}
+
 }  // namespace
 
 Validity check_run(const fs::path& directory) {
   require_a_run(directory);
   Validity found;
-  TrajectoryCheck trajectories(directory / "trajectories", found);
+  TrajectoryCheck trajectories(directory / "trajectories",
+                               last_checkpoint(directory / "checkpoints"), found);
   trajectories.run();
   check_lock(directory, found);
   check_settings(directory / "config.yaml", trajectories.settings(), found);
   for (const FormerConfig& former : former_configs(directory)) {
     check_settings(former.path, std::nullopt, found);
+  }
+  if (const fs::path inputs = directory / "inputs.yaml"; fs::exists(inputs)) {
+    check_settings(inputs, std::nullopt, found, kLostInputs);
   }
   check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
   check_events(directory, "tensorboard", found);

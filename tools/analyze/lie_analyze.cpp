@@ -108,13 +108,15 @@ void print_tail(const Request& request) {
 Subject load_group(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    lie::fail("--group {}: expected name=dir1,dir2,...", text);
+    throw lie::CommandLineError(fmt::format("--group {}: expected name=dir1,dir2,...", text));
   }
   Subject subject{text.substr(0, equals), {}};
   for (const std::string& directory : CLI::detail::split(text.substr(equals + 1), ',')) {
     if (!directory.empty()) subject.runs.push_back(lie::analyze::load_run(directory));
   }
-  if (subject.runs.empty()) lie::fail("--group {}: names no directory", text);
+  if (subject.runs.empty()) {
+    throw lie::CommandLineError(fmt::format("--group {}: names no directory", text));
+  }
   return subject;
 }
 
@@ -138,7 +140,9 @@ std::vector<Subject> load_subjects(const Request& request) {
     subjects.back().name = subjects.back().runs.front().name;
   }
   for (const std::string& group : request.groups) subjects.push_back(load_group(group));
-  if (subjects.empty()) lie::fail("no run directory given; see lie_analyze --help");
+  if (subjects.empty()) {
+    throw lie::CommandLineError("no run directory given; see lie_analyze --help");
+  }
   make_names_differ(subjects);
   return subjects;
 }
@@ -212,7 +216,7 @@ void analyze(const Request& request) {
   const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
   for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
   if (!fault.empty()) lie::fail("{}", fault);
-  if (!path.empty()) fmt::print("report: {}\n", path.string());
+  if (!path.empty()) fmt::print("report: {}\n", lie::printable(path.string()));
 }
 
 /// Returns the exit status.
@@ -225,7 +229,9 @@ int run(const Request& request) {
     analyze(request);
     return 0;
   }
-  if (request.directories.empty()) lie::fail("no run directory given");
+  if (request.directories.empty()) {
+    throw lie::CommandLineError("no run directory given; see lie_analyze --help");
+  }
   if (request.check) return check_all(request.directories) ? 0 : 1;
   if (request.close) {
     for (const std::string& directory : request.directories) close_trajectories(directory);

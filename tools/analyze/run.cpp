@@ -78,6 +78,7 @@ AdvantageOptions advantage_options(const Run& run) {
     const Field* field = fields.find(key);
     if (field != nullptr && !value.empty()) field->set({value});
   }
+  set_reward_terms(options, run.trajectories->rewards());
   return options;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/io/file.h"
+#include "common/text/printable.h"
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/run.h"
@@ -24,6 +26,13 @@ constexpr std::string_view kHeldOut = "eval_accuracy";  // followed by its value
 constexpr std::string_view kReward = "reward_mean";     // followed by its terms
 constexpr std::string_view kCut = "truncation_rate";    // followed by the shares of verdicts
 constexpr std::string_view kCoverage = "c_global_run";  // followed by further n
+
+/// Returns whether a share is too small to be read as a number.
+bool reads_as_percentage(std::string_view metric, double value) {
+  return value != 0 && std::abs(value) < 0.01 && is_share(metric);
+}
+
+std::string percentage_text(double value) { return fmt::format("{:.2g} %", 100 * value); }
 
 constexpr Line kLines[] = {
     {"accuracy", "accuracy"},
@@ -47,11 +56,19 @@ constexpr Line kLines[] = {
     {"tokens_per_second", "tokens a second"},
 };
 
-std::string estimate(std::string_view metric, const Estimate& value) {
-  const std::string low = value_text(metric, value.low), high = value_text(metric, value.high);
-  // An interval that rounds to its middle is not shown.
-  if (low == high) return value_text(metric, value.value);
-  return fmt::format("{} [{}, {}]", value_text(metric, value.value), low, high);
+/// Formats the values of a line in one unit, and their intervals unless they round to the middle.
+std::pair<std::string, std::string> estimates(std::string_view metric, const StartAndEnd& ends) {
+  const bool as_percentage =
+      reads_as_percentage(metric, ends.start.value) || reads_as_percentage(metric, ends.end.value);
+  const auto text = [&](double value) {
+    return as_percentage ? percentage_text(value) : short_number(value);
+  };
+  const auto estimate = [&](const Estimate& value) {
+    const std::string low = text(value.low), high = text(value.high);
+    if (low == high) return text(value.value);
+    return fmt::format("{} [{}, {}]", text(value.value), low, high);
+  };
+  return {estimate(ends.start), estimate(ends.end)};
 }
 
 bool always_zero(const Subject& subject, const std::string& metric) {
@@ -74,7 +91,8 @@ void add_line(std::string& out, const Subject& subject, const std::string& metri
               const std::string& words) {
   const StartAndEnd ends = start_and_end(subject, metric);
   if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) return;
-  out += fmt::format(kRow, words, estimate(metric, ends.start), estimate(metric, ends.end));
+  const auto [start, end] = estimates(metric, ends);
+  out += fmt::format(kRow, words, start, end);
 }
 
 void add_source_lines(std::string& out, const Subject& subject) {
@@ -155,15 +173,14 @@ std::string short_number(double value) {
 }
 
 std::string value_text(std::string_view metric, double value) {
-  const bool is_small = value != 0 && std::abs(value) < 0.01;
-  return is_small && is_share(metric) ? fmt::format("{:.2g} %", 100 * value) : short_number(value);
+  return reads_as_percentage(metric, value) ? percentage_text(value) : short_number(value);
 }
 
 std::string text_table(const Subject& subject) {
-  std::string out = subject.name + "\n";
+  std::string out = printable(subject.name) + "\n";
   for (const Run& run : subject.runs) {
-    out += fmt::format("  {}: {}\n", run.directory.string(), run.state);
-    for (const std::string& note : run.notes) out += fmt::format("    note: {}\n", note);
+    out += fmt::format("  {}: {}\n", printable(run.directory.string()), run.state);
+    for (const std::string& note : run.notes) out += fmt::format("    note: {}\n", printable(note));
   }
   const bool is_fine_tuning = !start_and_end(subject, "accuracy").known;
   StartAndEnd steps = start_and_end(subject, is_fine_tuning ? "loss" : "accuracy");

@@ -47,8 +47,12 @@ void add_config_command(CLI::App& program, JobCommand& chosen, const char* name,
       "--dry-run", arguments->dry_run,
       "Make all checks of a start and log what it would do; print the resolved config "
       "to standard output; start and write nothing");
-  command->callback(
-      [&chosen, arguments, run] { chosen = [=](Job& job) { run(job, *arguments); }; });
+  command->callback([&chosen, arguments, run] {
+    chosen = [=](Job& job) {
+      job.begin_start();
+      run(job, *arguments);
+    };
+  });
 }
 
 }  // namespace lie

@@ -16,7 +16,8 @@ using JobCommand = std::function<void(Job&)>;
 /// A command that runs in one process, without a job.
 using ProcessCommand = std::function<void()>;
 
-/// Throws Error for a misspelled command. CLI11 would only say that a subcommand is required.
+/// Throws CommandLineError for a misspelled command. CLI11 would only say that a subcommand is
+/// required.
 void require_command(const CLI::App& program, int argc, char** argv);
 
 /// Runs a command in a job of its own, from MPI initialization to its end. Returns the exit status.

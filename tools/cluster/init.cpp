@@ -168,6 +168,7 @@ Findings findings(const InitArguments& arguments) {
   Findings found;
   found.model = plan_weights(arguments.model);
   read_rows(arguments, found);
+  end_tokens(arguments.model, found.rows.prompt_template);  // throws if the tokenizer does not fit
   found.held_out = evaluation_file(arguments.data);
   return found;
 }
@@ -215,6 +216,15 @@ void fit_to_lengths(const StartResponses& start, bool has_reference_lengths, Tra
                has_reference_lengths);
 }
 
+/// Returns whether the model is correct too rarely for the length reward, which pays for incorrect
+/// responses: below this share they would decide every gradient.
+bool is_rarely_correct(const Findings& found) {
+  constexpr double kRarely = 0.05;
+  if (!found.start || found.start->responses == 0) return false;
+  return static_cast<double>(found.start->correct) <
+         kRarely * static_cast<double>(found.start->responses);
+}
+
 void name_evaluation(const fs::path& file, TrainConfig& config) {
   if (file.empty()) return;
   config.data.evaluation_file = {file.string()};
@@ -244,6 +254,7 @@ TrainConfig config_of(const InitArguments& arguments, const Findings& found,
   if (found.start && found.start->words_per_token < 0.5) {
     config.reward.coverage = {.unit = CoverageUnit::kTokens, .ngram = 6};
   }
+  if (is_rarely_correct(found)) switch_off(config.reward, "length");
   name_evaluation(found.held_out, config);
   return config;
 }
@@ -287,6 +298,10 @@ ConfigComments comments(const Findings& found) {
     comments["policy_loss.kl_coefficient"] = "to the start policy: keeps what it can do";
   }
   if (found.start) add_comments(*found.start, found.has_reference_lengths(), comments);
+  if (is_rarely_correct(found)) {
+    comments["reward.length.enabled"] =
+        "below 5 % correct it would reward length alone; switch it on later";
+  }
   if (!found.rows.prompt_suffix.empty()) {
     comments["data.prompt_suffix"] = "the verifier looks for the answer in a box";
   }
@@ -329,7 +344,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
                  const std::vector<std::string>& switched_off) {
   std::string text = fmt::format(
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
-      "#   mpirun --oversubscribe -n 4 {}\n"
+      "#   mpirun --oversubscribe --mca odls_base_sigkill_timeout 60 -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
       "# docs/how-to/choose-reward-settings.md\n",
       next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value);

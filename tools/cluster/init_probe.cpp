@@ -52,14 +52,17 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
     generator.add(
         {.group = group++, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
   }
-  GroupProgress progress(stderr, std::ssize(prompts), /*before=*/0);
+  GroupProgress progress(
+      stderr, std::ssize(prompts), /*before=*/0,
+      {.responses = samples * std::ssize(prompts), .limit = rollout.longest_response()});
   std::vector<RolloutGroup> groups;
   while (!generator.idle()) {
-    for (RolloutGroup& group : generator.step()) {
+    std::vector<RolloutGroup> finished = generator.step();
+    progress.sampled(generator.tokens_generated());
+    for (RolloutGroup& group : finished) {
       progress.add(group);
       groups.push_back(std::move(group));
     }
-    progress.sampled(generator.tokens_generated());
   }
   progress.finish();
   return tally_of(groups, tokenizer);

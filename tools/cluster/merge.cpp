@@ -32,6 +32,7 @@ void merge(const MergeArguments& arguments) {
   }
   const ModelConfig config = load_policy_config(arguments.model, arguments.adapter);
   plan_weights(arguments.model, arguments.adapter);  // checks everything before a file is written
+  check_base(policy);
   make_directories(arguments.output);
   const bool has_tokenizer = fs::exists(arguments.model / "tokenizer.json");
   const fs::path& beside = has_tokenizer ? arguments.model : policy.base;

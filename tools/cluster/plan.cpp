@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -114,14 +115,25 @@ std::string hosts_text(const Hosts& hosts) {
 }
 
 /// Describes what is planned, and where the numbers come from.
-std::vector<SummaryEntry> entries_of(const Inputs& in, const RanksPlan& first) {
+std::vector<SummaryEntry> entries_of(const Inputs& in, const std::vector<RanksPlan>& plans) {
   const TicketOptions& step = in.config.tickets;
-  return {{"step", fmt::format("{} prompts with {} responses, {} prompts an update, staleness {}",
-                               step.prompts_per_step, step.samples_per_prompt,
-                               in.config.update.mini_batch_prompts, step.max_staleness)},
-          {"times", times_text(in)},
-          {"hosts", hosts_text(in.hosts)},
-          memory_entry(first.memory)};
+  std::vector<SummaryEntry> entries = {
+      {"step", fmt::format("{} prompts with {} responses, {} prompts an update, staleness {}",
+                           step.prompts_per_step, step.samples_per_prompt,
+                           in.config.update.mini_batch_prompts, step.max_staleness)},
+      {"times", times_text(in)},
+      {"hosts", hosts_text(in.hosts)},
+      memory_entry(plans.front().memory)};
+  const auto shares_cores = [&](const RanksPlan& plan) {
+    return std::ssize(plan.layout.places) > in.hosts.cores;
+  };
+  if (in.hosts.ranks == 0 && in.hosts.cores > 0 && std::ranges::any_of(plans, shares_cores)) {
+    entries.push_back(
+        {"warning", fmt::format("all ranks share the {} of one host, so more ranks are not "
+                                "faster; plan several hosts by --ranks-per-host",
+                                counted(in.hosts.cores, "core"))});
+  }
+  return entries;
 }
 
 /// Returns "-" if learner 0 also scores.
@@ -201,7 +213,7 @@ void plan(const PlanArguments& arguments, std::ostream& out) {
   const Inputs in = inputs_of(arguments);
   std::vector<RanksPlan> plans;
   for (const std::int64_t ranks : arguments.ranks) plans.push_back(plan_of(in, ranks));
-  const std::vector<SummaryEntry> entries = entries_of(in, plans.front());
+  const std::vector<SummaryEntry> entries = entries_of(in, plans);
   if (arguments.json) {
     out << json_of(arguments.config, entries, plans).dump(2) << '\n';
   } else {

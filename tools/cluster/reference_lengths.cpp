@@ -28,6 +28,7 @@
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
 #include "tools/run/roles/scoring_source.h"
+#include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/run_summary.h"
 
@@ -55,24 +56,17 @@ void check_output(const fs::path& input, const fs::path& output) {
   if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
-/// Returns a hash of everything that the lengths depend on, which excludes slots, ranks and
-/// threads.
+/// Returns a hash of everything that the lengths depend on: the content of model and data, and the
+/// settings of the sampler. It excludes slots, ranks and threads.
 std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
-  Sha256 sha;
-  const auto add = [&](const std::string& part) {
-    sha.update(std::as_bytes(std::span(part)));
-    sha.update(std::as_bytes(std::span("\0", 1)));
-  };
-  add(fmt::format("{} {} {} {} {} {} {} {} {}", config.model.path, config.model.device,
-                  config.run.seed, samples, sampling.temperature, sampling.top_p, sampling.top_k,
-                  sampling.max_response_tokens, config.rollout.max_prompt_tokens));
-  add("responses " + ends.text);
-  for (const Prompt& prompt : dataset.prompts) {
-    add(fmt::format("{} {}", prompt.problem, prompt.text));
-  }
-  return sha.hex_digest();
+  InputRecord inputs = model_record(config.model, config.data, ends);
+  inputs.training = prompt_rows(dataset.prompts);
+  return sha256_hex(fmt::format("{} {} {} {} {} {} {} {} {}", record_sha256(inputs),
+                                config.model.device, config.run.seed, samples, sampling.temperature,
+                                sampling.top_p, sampling.top_k, sampling.max_response_tokens,
+                                config.rollout.max_prompt_tokens));
 }
 
 /// The measured lengths, kept next to the output so that a killed measurement resumes. The file's
@@ -203,6 +197,7 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
+  job.begin_start();
   const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions generation{.model = config.model,

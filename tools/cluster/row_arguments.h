@@ -27,12 +27,14 @@ inline FieldList row_fields(RowOptions& options) {
   return fields;
 }
 
-/// Returns the options that --set gives. The prefix "data." is optional.
+/// Returns the options that --set gives. The prefix "data." is optional for a key without a
+/// section.
 inline RowOptions row_options(std::span<const std::string> overrides) {
   RowOptions options;
   const FieldList fields = row_fields(options);
   for (const std::string& text : overrides) {
-    const std::string override = text.starts_with("data.") ? text : "data." + text;
+    const bool has_section = text.find('.') < text.find('=');
+    const std::string override = has_section ? text : "data." + text;
     set_config(fields, std::span(&override, 1));
   }
   return options;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -14,6 +15,7 @@
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
+#include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "common/process/progress.h"
 #include "common/process/stop_signals.h"
@@ -30,11 +32,14 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
+#include "tools/run/start/input_difference.h"
+#include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/run_summary.h"
 
@@ -90,15 +95,6 @@ Weights start_weights(const SftConfig& config, const Collective& learners, Opera
   const ModelConfig model = load_model_config(config.model.path);
   const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
   return initial_weights(model, seed, operators, held);
-}
-
-/// Gives an adapter the identity of its base, after a check that the last checkpoint, or else the
-/// adapter that the run begins with, has the same one.
-void identify_base(const SftConfig& config, Weights& weights) {
-  if (!trains_adapter(config.model.lora)) return;
-  const PolicyFiles policy = policy_files(config.model);
-  const auto saved = latest_checkpoint(fs::path(config.run.directory) / "checkpoints");
-  weights.set_base_sha256(checked_base_sha256(policy, saved.value_or(policy.adapter)));
 }
 
 /// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
@@ -255,6 +251,72 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   return inputs;
 }
 
+/// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false
+/// or they are made from a seed.
+InputRecord record_of(const SftConfig& config, const SftInputs& inputs, bool has_weights = true) {
+  const auto rows = [](const std::vector<SftExample>& examples) {
+    std::vector<std::uint64_t> digests;
+    for (const SftExample& example : examples) {
+      const std::string parts[] = {fmt::format("{}", fmt::join(example.prompt, " ")),
+                                   fmt::format("{}", fmt::join(example.response, " "))};
+      digests.push_back(row_digest(parts));
+    }
+    return rows_record(std::move(digests));
+  };
+  InputRecord record =
+      model_record(config.model, config.sft, inputs.ends, has_weights && !config.initialise);
+  record.train_file = config.sft.train_file;
+  record.evaluation_file = fmt::format("{}", fmt::join(config.sft.evaluation_file, ", "));
+  record.training = rows(inputs.train);
+  record.evaluation = rows(inputs.held_out);
+  return record;
+}
+
+/// Returns whether a start resumes something.
+bool has_checkpoints(const SftConfig& config) {
+  const fs::path checkpoints = fs::path(config.run.directory) / "checkpoints";
+  return fs::exists(checkpoints) && !fs::is_empty(checkpoints);
+}
+
+/// Throws Error if the directory has a checkpoint of a run with other inputs (invariant E12).
+void check_inputs_of_run(const SftConfig& config, const InputRecord& inputs) {
+  if (has_checkpoints(config)) check_same_inputs(config.run.directory, inputs);
+}
+
+/// Warns of evaluation examples whose prompts are those of training examples.
+void warn_of_common_rows(const SftConfig& config, const SftInputs& inputs) {
+  const auto digest = [](const SftExample& example) {
+    return sha256_hex(fmt::format("{}", fmt::join(example.prompt, " ")));
+  };
+  std::unordered_set<std::string> prompts;
+  if (!inputs.held_out.empty()) {
+    for (const SftExample& example : inputs.train) prompts.insert(digest(example));
+  }
+  const auto common = std::ranges::count_if(inputs.held_out, [&](const SftExample& example) {
+    return prompts.contains(digest(example));
+  });
+  if (common == 0) return;
+  Log("sft", 0).warn(
+      "data.evaluation_file: {} of {} evaluation examples are training examples by their prompt, "
+      "so the validation loss also measures what was memorized; remove them from {}",
+      common, inputs.held_out.size(), config.sft.train_file);
+}
+
+/// Warns of a warm-up that takes the whole run, or was shortened because it would.
+void warn_of_warmup(const SftConfig& config, const SftOptions& scheduled) {
+  const std::int64_t chosen = config.sft.optimizer.warmup, used = scheduled.optimizer.warmup;
+  const Log log("sft", 0);
+  if (used != chosen) {
+    log.warn(
+        "the run of {} would end within the default warm-up of {}: the warm-up is {} long; set "
+        "optimizer.warmup to choose another",
+        counted(scheduled.steps, "update"), chosen, counted(used, "update"));
+    return;
+  }
+  const std::string warning = warmup_warning(used, scheduled.steps, "update");
+  if (!warning.empty()) log.warn("{}", warning);
+}
+
 LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs, DType packed) {
   const auto& lora = inputs.model.lora;
   const DType frozen = lora ? fixed_dtype(config.model, plan_weights(lora->base), packed) : packed;
@@ -310,17 +372,23 @@ std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
 }
 
 /// Creates the run directory, or opens it to resume its run. Returns the steps done. Rank 0 only.
-std::int64_t begin_run(Job& job, SftConfig config) {
+std::int64_t begin_run(Job& job, SftConfig config, const InputRecord& inputs) {
+  check_inputs_of_run(config, inputs);
   make_directories(config.run.directory);
   become_writer(job, config.run.directory, "lie_cluster sft");
   check_directory(config);  // again: another process may have started a run there
+  check_inputs_of_run(config, inputs);
+  if (record_inputs(config.run.directory, inputs)) {
+    Log("sft", 0).warn("{}", unrecorded_text(config.run.directory));
+  }
   write_run_config(config.run.directory, fields_of(config));
   return saved_steps(config, valid_checkpoint);
 }
 
 /// Prints the summary of a dry run and writes no files. Rank 0 only.
 void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
-  check_unlocked(config.run.directory);
+  check_inputs_of_run(config, record_of(config, inputs, has_checkpoints(config)));
+  check_writable(config.run.directory);
   const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
   print_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
 }
@@ -364,23 +432,32 @@ void sft(Job& job, const ConfigArguments& arguments) {
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const SftInputs inputs = read_inputs(config, job.size(), is_first);
+  const SftOptions options = with_schedule(config.sft, inputs.train);
+  if (is_first) {
+    warn_of_common_rows(config, inputs);
+    warn_of_warmup(config, options);
+  }
   if (arguments.dry_run) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
+  InputRecord record;
+  if (is_first) record = record_of(config, inputs);
+  std::string base_sha256 = record.weights;
+  broadcast_values(*world, base_sha256);
   const auto learners = through_host_collective(*world, *operators);
-  const SftOptions options = with_schedule(config.sft, inputs.train);
   ShardedTrainer trainer(options.trainer, options.optimizer,
                          start_weights(config, *learners, *operators), *learners);
   trainer.weights().set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
-  identify_base(config, trainer.weights());
+  if (inputs.model.lora) trainer.weights().set_base_sha256(base_sha256);
   std::optional<SftRecorder> recorder;
   if (is_first) {
-    const std::int64_t steps_done = begin_run(job, config);
+    const std::int64_t steps_done = begin_run(job, config, record);
     Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
     recorder.emplace(config, steps_done);
   }
   job.set_activity("fine-tuning");
+  job.end_start();
   note_stop_signals();
   bool is_stopped = false;
   const SftParts parts{.examples = inputs.train,

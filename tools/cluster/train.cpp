@@ -10,6 +10,7 @@
 #include "common/comm/roles.h"
 #include "common/config/config.h"
 #include "common/process/log.h"
+#include "common/process/stop_signals.h"
 #include "common/text/counted.h"
 #include "learner/schedule/early_stop.h"
 #include "tools/arguments/config_command.h"
@@ -32,6 +33,7 @@ bool run_stage(Job& job, const TrainConfig& config, const RunStart& start, RunPr
   const TrainConfig settings = settings_of(config, start);
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
+  job.end_start();
   if (job.size() == 1) {
     run_in_one_process(settings, start, std::move(prompts), layout, stop);
   } else {
@@ -71,6 +73,7 @@ void train(Job& job, const ConfigArguments& arguments) {
     fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
          fmt::join(config.run.replay.of, ", "));
   }
+  if (!arguments.dry_run) note_stop_signals();  // a dry run has nothing to save: any signal ends it
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
   const auto world = world_collective(job);

@@ -32,6 +32,8 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
+#include "tools/run/start/input_difference.h"
+#include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/run_summary.h"
 
@@ -50,9 +52,12 @@ PromptsByRow prompts_of(const EvalConfig& config) {
   std::vector<Prompt> prompts =
       read_evaluation_prompts(config.files, config.evaluation.prompts, config.data,
                               config.model.path, Log("eval", 0), config.eval.sources);
-  if (prompts.empty()) {
-    fail("{}: no row has one of the data sources {}", files_text(config),
-         fmt::join(config.eval.sources, ", "));
+  const EvaluationOptions& evaluation = config.evaluation;
+  if (config.rollout.sampling.temperature == 0 && evaluation.samples_per_prompt > 1) {
+    Log("eval", 0).warn(
+        "evaluation.temperature is 0: all {} responses to a prompt are equal, so pass@k and maj@k "
+        "are pass@1; set evaluation.samples_per_prompt to 1, or a temperature above 0",
+        evaluation.samples_per_prompt);
   }
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     Log("eval", 0).warn(
@@ -84,21 +89,30 @@ void check_directory(EvalConfig config) {
   holds_this_run(config.run.directory, fields_of(config), kMayChange);
 }
 
-/// Creates the directory, or resumes the evaluation in it.
-void prepare_directory(Job& job, EvalConfig config) {
+/// Creates the directory, or resumes the evaluation in it. Its responses must be those of `inputs`
+/// (invariant E12). The rows are compared with each logged response.
+void prepare_directory(Job& job, EvalConfig config, const InputRecord& inputs) {
+  check_same_inputs(config.run.directory, inputs);
   make_directories(config.run.directory);
   become_writer(job, config.run.directory, "lie_cluster eval");
   check_directory(config);
+  check_same_inputs(config.run.directory, inputs);
+  if (record_inputs(config.run.directory, inputs)) {
+    Log("eval", 0).warn("{}", unrecorded_text(config.run.directory));
+  }
   write_run_config(config.run.directory, fields_of(config));
 }
 
 /// Throws Error if a logged group belongs to another row than the one that has its number now.
 void check_same_row(const RolloutGroup& group, const Prompt& now, const fs::path& log) {
   const Prompt& then = group.ticket.prompt;
-  if (now.problem == then.problem && now.text == then.text && now.gold == then.gold) return;
+  if (now.problem == then.problem && now.text == then.text && now.gold == then.gold &&
+      now.data_source == then.data_source) {
+    return;
+  }
   fail(
-      "{}: holds responses to row {} with another prompt or gold than the file has now; name "
-      "another run.directory",
+      "{}: holds responses to row {} with another prompt, gold or data source than "
+      "data.evaluation_file has now; restore the row, or name another run.directory",
       log.string(), then.problem);
 }
 
@@ -176,7 +190,7 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
       {"data",
        fmt::format("{} of {}, {} each", counted(generation.prompts(), "prompt"), files_text(config),
                    counted(config.evaluation.samples_per_prompt, "response"))}};
-  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, ends),
+  std::ranges::move(text_entries(config.data, config.model.path, config.rollout, ends),
                     std::back_inserter(entries));
   const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
                                          fixed_dtype(config.model, model, dtypes.packed));
@@ -214,7 +228,7 @@ std::vector<ScoredGroup> score_responses(const EvalConfig& config, const Generat
 }
 
 void report(const EvalConfig& config, const Generation& generation, Grader& grader,
-            const DecodeText& decode) {
+            const DecodeText& decode, const InputRecord& inputs) {
   const std::vector<ScoredGroup> groups = score_responses(config, generation, grader);
   const auto truncated = std::ranges::count_if(
       groups, [](const ScoredGroup& group) { return group.rollout.prompt_tokens_dropped > 0; });
@@ -224,7 +238,7 @@ void report(const EvalConfig& config, const Generation& generation, Grader& grad
   const Table table = make_table(problems, config.table, static_cast<std::uint64_t>(config.seed));
   write_table_files(table, config.run.directory);
   if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
-  write_as_run(groups, config);
+  write_as_run(groups, config, inputs);
   std::fputs(printable(table_text(table)).c_str(), stdout);
   std::fflush(stdout);
 }
@@ -242,7 +256,7 @@ ScoringOptions scoring_options(const EvalConfig& config) {
 /// Generates the responses that the directory lacks, with the help of the other ranks, and reports.
 /// Rank 0 only.
 void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options,
-                        const std::string& ends) {
+                        const EndTokens& ends) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
     return tokenizer.decode(ids, /*skip_special=*/true);
@@ -251,25 +265,29 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
                 config.eval.choice_patterns);
   PromptsByRow prompts = prompts_of(config);
-  prepare_directory(job, config);
+  const InputRecord inputs = model_record(config.model, config.data, ends);
+  prepare_directory(job, config, inputs);
   Generation generation(config, std::move(prompts));
-  Log("eval", 0).info("{}", start_text(config, generation, ends));
+  Log("eval", 0).info("{}", start_text(config, generation, ends.text));
   generate_over_ranks(
       job, options, generation.tickets(),
       [&](RolloutGroup group) { return grader.score(std::move(group)); }, generation.open_log());
   generation.finish();
   job.set_activity("verifying and writing tables");
-  report(config, generation, grader, decode);
+  report(config, generation, grader, decode, inputs);
   grader.finish();
   log_end(config);
 }
 
 /// Logs what a start would find, and writes nothing. Rank 0 only.
-void print_plan(const EvalConfig& config, const std::string& ends) {
+void print_plan(const EvalConfig& config, const EndTokens& ends) {
   check_directory(config);
-  check_unlocked(config.run.directory);
+  const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
+  check_same_inputs(config.run.directory,
+                    model_record(config.model, config.data, ends, /*has_weights=*/holds_run));
+  check_writable(config.run.directory);
   print_dry_run(dump_config_of(config), "eval",
-                start_text(config, Generation(config, prompts_of(config)), ends));
+                start_text(config, Generation(config, prompts_of(config)), ends.text));
 }
 
 /// Generates the responses that the directory lacks, over all ranks. Then verifies all responses
@@ -291,9 +309,9 @@ void evaluate(Job& job, const ConfigArguments& arguments) {
                             .keep_binding = config.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
   if (arguments.dry_run) {
-    if (job.rank() == 0) print_plan(config, ends.text);
+    if (job.rank() == 0) print_plan(config, ends);
   } else if (job.rank() == 0) {
-    evaluate_on_rank_0(job, config, options, ends.text);
+    evaluate_on_rank_0(job, config, options, ends);
   } else {
     run_generation_actor(job, options);
   }

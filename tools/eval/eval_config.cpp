@@ -72,6 +72,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   }
   metric_states(config.coverage, config.metric_coverage);  // checks them
   config.data.keep_rows = true;  // verifier.command may be set after generation
+  config.data.gold_optional = !config.verifier_program.command.empty();
   return config;
 }
 

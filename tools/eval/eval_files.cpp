@@ -10,12 +10,10 @@
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/io/metrics_log.h"
-#include "common/io/sha256.h"
 #include "common/rollout/verdict.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "learner/record/step_metrics.h"
-#include "tools/run/config/policy_config.h"
 
 namespace lie::evaluation {
 namespace {
@@ -37,12 +35,12 @@ nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
           {"response", decode(response.ids)}};
 }
 
-TrajectoryInfo info_of(const EvalConfig& config) {
+TrajectoryInfo info_of(const EvalConfig& config, const InputRecord& inputs) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.seed),
-          .model_sha256 = policy_sha256(config.model),
-          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .model_sha256 = policy_sha256(inputs),
+          .tokenizer_sha256 = inputs.tokenizer,
           .rewards = reward_names({})};
 }
 
@@ -86,13 +84,14 @@ void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode
   write_file_atomically(directory / "samples.jsonl", lines);
 }
 
-void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config) {
+void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config,
+                  const InputRecord& inputs) {
   const fs::path directory = config.run.directory;
   make_directories(directory / "trajectories");
   remove_segments(directory / "trajectories");
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
-  TrajectoryInfo info = info_of(config);
+  TrajectoryInfo info = info_of(config, inputs);
   const std::set<std::string> numbers = number_names(groups);
   info.numbers.assign(numbers.begin(), numbers.end());
   TrajectoryWriter writer(directory / "trajectories", info);

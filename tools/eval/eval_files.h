@@ -10,6 +10,7 @@
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_table.h"
 #include "tools/eval/grader.h"
+#include "tools/run/start/input_record.h"
 
 namespace lie::evaluation {
 
@@ -25,8 +26,9 @@ void write_table_files(const Table& table, const std::filesystem::path& director
 void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,
                    const std::filesystem::path& directory);
 
-/// Writes trajectories/ and metrics.jsonl like a run that has only evaluated, at step 0. Throws
-/// Error.
-void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config);
+/// Writes trajectories/ and metrics.jsonl like a run that has only evaluated, at step 0. `inputs`
+/// names the model's content. Throws Error.
+void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config,
+                  const InputRecord& inputs);
 
 }  // namespace lie::evaluation

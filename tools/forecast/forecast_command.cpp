@@ -87,9 +87,11 @@ GenerationOptions generation_of(const TrainConfig& config, const EndTokens& ends
 /// Samples on rank 0, with the help of the other ranks, and verifies.
 class Probe {
  public:
-  Probe(Job& job, const TrainConfig& config, std::int64_t samples, std::vector<Prompt> prompts)
+  /// Keeps a reference to the tokenizer.
+  Probe(Job& job, const TrainConfig& config, const Tokenizer& tokenizer, std::int64_t samples,
+        std::vector<Prompt> prompts)
       : job_(job),
-        tokenizer_(Tokenizer::load(config.model.path)),
+        tokenizer_(tokenizer),
         scorer_(scoring_options(config),
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }}),
         samples_(samples),
@@ -138,7 +140,7 @@ class Probe {
   }
 
   Job& job_;
-  Tokenizer tokenizer_;
+  const Tokenizer& tokenizer_;
   Scorer scorer_;
   std::int64_t samples_;
   std::vector<Prompt> prompts_;
@@ -201,8 +203,9 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
   job.set_activity("preparing");
   const TrainConfig config = load_train_config(arguments.config.config, arguments.config.overrides);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
-  const std::vector<std::int64_t> boxes = box_tokens(
-      Tokenizer::load(config.model.path), load_model_config(config.model.path).vocabulary);
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const std::vector<std::int64_t> boxes =
+      box_tokens(tokenizer, load_model_config(config.model.path).vocabulary);
   const auto world = world_collective(job);
   const auto options_at = [&](std::int64_t tokens) {
     return generation_of(config, ends, boxes, tokens);
@@ -215,7 +218,7 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
     return;
   }
   for (const std::string& note : config.former_keys) Log("forecast", 0).warn("{}", note);
-  Probe probe(job, config, arguments.samples, prompts_of(config, arguments.prompts));
+  Probe probe(job, config, tokenizer, arguments.samples, prompts_of(config, arguments.prompts));
   ForecastSamples samples{.natural = probe.sample(options_at(0), 0)};
   lengths = lengths_of(arguments, config, mean_tokens(samples.natural));
   broadcast_values(*world, lengths);

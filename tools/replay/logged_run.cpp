@@ -6,15 +6,14 @@
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "tools/run/roles/role_runners.h"
+#include "tools/run/start/input_record.h"
 
 namespace lie::replay {
 namespace {
 
 bool has_tokenizer(const fs::path& model, const std::string& sha256) {
-  const fs::path file = model / "tokenizer.json";
-  return fs::exists(file) && sha256_hex(read_file(file)) == sha256;
+  return fs::exists(model / "tokenizer.json") && tokenizer_sha256(model) == sha256;
 }
 
 fs::path tokenizer_directory(const LoggedRun& run) {

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/process/log.h"
+#include "common/process/stop_signals.h"
 #include "learner/learner.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/record/update_metrics.h"
@@ -20,7 +21,6 @@
 #include "tools/replay/replay_task.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/config/policy_config.h"
 #include "tools/run/roles/learners.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/prepare_run.h"
@@ -72,17 +72,12 @@ class OffPolicyWarning : public StepRecorder {
 };
 
 void check_start_model(const LoggedRun& run) {
-  const std::string& sha256 = run.log.info().model_sha256;
   const std::string& path = run.now.model.path;
-  const auto hint = "restore it, or name where it is by --set model.path=DIRECTORY";
-  if (!fs::exists(fs::path(path) / "config.json")) {
-    fail("model.path {}: not there; {} began with the model whose weights have SHA-256 {}: {}",
-         path, run.directory.string(), sha256, hint);
-  }
-  const std::string found = policy_sha256(run.now.model);
-  if (found == sha256) return;
-  fail("model.path {}: its weights have SHA-256 {}, but {} began with those of {}: {}", path, found,
-       run.directory.string(), sha256, hint);
+  if (fs::exists(fs::path(path) / "config.json")) return;
+  fail(
+      "model.path {}: not there; {} began with the model whose weights have SHA-256 {}: restore "
+      "it, or name where it is by --set model.path=DIRECTORY",
+      path, run.directory.string(), run.log.info().model_sha256);
 }
 
 struct Replay {
@@ -96,8 +91,9 @@ Replay prepare(Job& job, ReplayTask task) {
   if (std::ranges::count(task.config.run.replay.of, canonical) > 0) {
     fail("--run-directory {} is the run itself: name another directory", directory);
   }
-  check_start_model(task.runs.front());
-  PreparedRun prepared = prepare_run(job, task.config, "lie_replay train");
+  const LoggedRun& run = task.runs.front();
+  check_start_model(run);
+  PreparedRun prepared = prepare_run(job, task.config, "lie_replay train", run.directory);
   return {std::move(task), std::move(prepared)};
 }
 
@@ -153,6 +149,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the replay");
   ReplayTask task = load_task(arguments);
   const TrainConfig config = task.config;
+  note_stop_signals();
   EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);

@@ -117,7 +117,7 @@ int run(int argc, char** argv) {
   CLI11_PARSE(app, static_cast<int>(ordered.size()), ordered.data());
   if (rules) return print_rules(), 0;
   if (arguments.first.empty())
-    fail("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");
+    throw CommandLineError("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");
   VerifierOptions options;
   options.mode = arguments.mode == "lenient" ? ExtractionMode::kLenient : ExtractionMode::kReward;
   for (const std::string& setting : arguments.settings) set_rule(options, setting);

@@ -17,12 +17,14 @@ namespace lie {
 namespace {
 
 void check(cudaError_t code, std::string_view what) {
-  if (code != cudaSuccess) fail("CUDA, {}: {}", what, cudaGetErrorString(code));
+  if (code != cudaSuccess)
+    throw TransientError(fmt::format("CUDA, {}: {}", what, cudaGetErrorString(code)));
 }
 
 bool failed(ncclResult_t code) { return code != ncclSuccess && code != ncclInProgress; }
 void check(ncclResult_t code, std::string_view what) {
-  if (failed(code)) fail("NCCL, {}: {}", what, ncclGetErrorString(code));
+  if (failed(code))
+    throw TransientError(fmt::format("NCCL, {}: {}", what, ncclGetErrorString(code)));
 }
 
 /// A stream of the current device that can wait for the work of another stream.

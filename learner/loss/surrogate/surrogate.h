@@ -22,6 +22,8 @@ struct SurrogateInput {
   const SequenceInput& sequence;       // log-probs, entropies and advantage
   std::span<const double> log_ratios;  // [T] d_t = log_prob - old log_prob
   std::span<const Ratio> ratios;       // [T] importance_ratios() at the chosen level
+  /// The logarithm of the response's TIS weight (response_log_weight()); 0 without tis_cap.
+  double log_correction = 0;
 };
 
 /// The bound that took a token's gradient away. Metrics count each.
@@ -43,6 +45,13 @@ struct TokenLoss {
 /// Computes the losses [T] of a response.
 using SurrogateFunction = std::function<void(const SurrogateInput&, std::span<TokenLoss>)>;
 
+/// How the TIS weights of a response enter its loss.
+enum class TisUse : std::uint8_t {
+  kToken,     // each token's loss is multiplied by its own weight
+  kResponse,  // a response has one loss, so its tokens must have one weight (tis_level sequence)
+  kWithin     // the surrogate reads log_correction, and nothing is multiplied
+};
+
 /// One surrogate, made from its options for one level of the importance ratio.
 struct Surrogate {
   SurrogateFunction losses;
@@ -50,6 +59,10 @@ struct Surrogate {
   std::vector<Aggregation> aggregations;
   /// A token with A > 0 has no gradient if its ratio is above 1 + range_above. Infinity: no bound.
   double range_above = std::numeric_limits<double>::infinity();
+  TisUse tis_use = TisUse::kToken;
+  /// Whether its bounds are meant around the probabilities of the sampler, so that recomputed old
+  /// log-probs are a departure from its paper.
+  bool bounds_change_from_sampler = false;
 };
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.

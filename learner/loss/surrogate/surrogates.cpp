@@ -79,7 +79,8 @@ void check_choice(const SurrogateOptions& options) {
 /// Calls visit(options of the surrogate) for the chosen one.
 template <typename Visit>
 void visit_chosen(const SurrogateOptions& options, const Visit& visit) {
-  const std::string chosen = choice_of(options).surrogate;
+  const Choice choice = choice_of(options);
+  const std::string_view chosen = choice.surrogate;
   for_each_surrogate(options, [&](const auto& surrogate) {
     if (chosen == surrogate.kName) visit(surrogate);
   });

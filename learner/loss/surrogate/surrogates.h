@@ -10,9 +10,12 @@
 #include "common/config/options.h"
 #include "learner/loss/surrogate/cispo.h"
 #include "learner/loss/surrogate/clip.h"
+#include "learner/loss/surrogate/dppo.h"
+#include "learner/loss/surrogate/gmpo.h"
 #include "learner/loss/surrogate/importance_ratio.h"
 #include "learner/loss/surrogate/sapo.h"
 #include "learner/loss/surrogate/surrogate.h"
+#include "learner/loss/surrogate/vespo.h"
 
 namespace lie {
 
@@ -25,7 +28,8 @@ namespace lie {
 /// - departure(options, formulation), a warning if the settings differ from those of its paper
 /// - kOnlyLevel, if it is defined for one level of the ratio only
 /// - check_options(options), if options can contradict each other
-using SurrogateList = std::tuple<ClipOptions, CispoOptions, SapoOptions>;
+using SurrogateList =
+    std::tuple<ClipOptions, CispoOptions, SapoOptions, GmpoOptions, VespoOptions, DppoOptions>;
 
 struct SurrogateOptions {
   static constexpr const char* kCustom = "custom";

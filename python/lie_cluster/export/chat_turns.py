@@ -18,11 +18,11 @@ def _gold_of(row, data, choices):
         gold = field(row, name)
         if isinstance(gold, list) and len(gold) == 1:
             gold = gold[0]
-        if gold is not None:
-            gold = gold if isinstance(gold, str) else json.dumps(gold)
+        gold = gold if gold is None or isinstance(gold, str) else json.dumps(gold)
+        if gold is not None and gold.strip():
             is_number = choices and len(gold) == 1 and "1" <= gold <= "9"
             return chr(ord("A") + int(gold) - 1) if is_number else gold
-    return None
+    return ""  # a row whose responses a program scores
 
 
 _SENDERS = {"human": "user", "gpt": "assistant"}  # of ShareGPT's rows

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,13 @@ TEST(Advantages, TheFormerSpellingOfAKeyIsRead) {
 
 TEST(Advantages, AnUnknownEstimatorIsRefusedWithTheKnownOnes) {
   const std::string error = error_of([] { advantage_options({"estimator=gae"}); });
-  EXPECT_NE(error.find("estimator: expected one of group-relative, maxrl, found \"gae\""),
+  EXPECT_NE(error.find("estimator: expected one of group-relative, gdpo, maxrl, pass_at_k, batch, "
+                       "length_weighted, vl_norm, found \"gae\""),
             std::string::npos)
       << error;
 }
+
+const RewardNames kTerms = {{"accuracy", "R_acc"}, {"length", "R_len"}};
 
 /// Returns the groups of a golden step.
 std::vector<ScoredGroup> golden_step(const golden::AdvantageStep& step) {
@@ -60,6 +64,7 @@ std::vector<ScoredGroup> golden_step(const golden::AdvantageStep& step) {
       Score& score = group.scores.emplace_back();
       score.rewards = golden.terms[i];
       score.verdict = golden.correct[i] ? VerdictCode::kEqual : VerdictCode::kUnequal;
+      group.rollout.responses.emplace_back().ids.resize(golden.lengths[i]);
     }
   }
   return groups;
@@ -73,7 +78,9 @@ void expect_near_all(const std::vector<double>& found, const std::vector<double>
 TEST(Advantages, EstimatorsAgreeWithNumPy) {
   for (const golden::AdvantageStep& step : golden::kAdvantageSteps) {
     SCOPED_TRACE(testing::PrintToString(step.settings));
-    const auto found = step_advantages(golden_step(step), advantage_options(step.settings));
+    AdvantageOptions options = advantage_options(step.settings);
+    set_reward_terms(options, kTerms);
+    const auto found = step_advantages(golden_step(step), options);
     ASSERT_EQ(found.size(), step.groups.size());
     for (std::size_t g = 0; g < found.size(); ++g) {
       expect_near_all(found[g].values, step.groups[g].values);
@@ -88,6 +95,117 @@ TEST(Advantages, MaxRlOfEqualRewardsOrOfNoCorrectResponseIsExactlyZero) {
   const auto found = step_advantages(groups, advantage_options({"estimator=maxrl"}));
   EXPECT_EQ(found[0].values, (std::vector<double>{0, 0, 0}));
   EXPECT_EQ(found[1].values, (std::vector<double>{0, 0}));
+}
+
+/// Returns an error of set_reward_terms() for these weights of GDPO.
+std::string error_of_weights(const std::string& weights) {
+  return error_of([&] {
+    AdvantageOptions options =
+        advantage_options({"estimator=gdpo", "gdpo.weights=[" + weights + "]"});
+    set_reward_terms(options, kTerms);
+  });
+}
+
+TEST(Advantages, WeightsOfGdpoNameRewardTermsOnceEach) {
+  EXPECT_EQ(error_of_weights("length=0.5, accuracy=0"), "no error");
+  EXPECT_EQ(error_of_weights("lenght=0.5"),
+            "advantage.gdpo.weights: \"lenght\" is not a reward term of this run; expected one of "
+            "accuracy, length");
+  EXPECT_EQ(error_of_weights("length=1, length=2"),
+            "advantage.gdpo.weights names the term length twice; remove one");
+  for (const char* bad : {"length", "length=", "length=-1", "length=nan", "length=a"}) {
+    EXPECT_NE(error_of_weights(bad).find("such as length=0.5"), std::string::npos) << bad;
+  }
+}
+
+TEST(Advantages, TheScaleOfATermHasNoEffectOnGdpoButItsWeightHas) {
+  const auto scaled = [](double scale, const std::string& weight) {
+    auto groups = groups_with_rewards({{1, 0, 0}});
+    const std::vector<double> lengths = {0, -1, -3};
+    for (std::size_t i = 0; i < 3; ++i) {
+      groups[0].scores[i].rewards.push_back(static_cast<float>(scale * lengths[i]));
+    }
+    AdvantageOptions options =
+        advantage_options({"estimator=gdpo", "gdpo.weights=length=" + weight});
+    set_reward_terms(options, kTerms);
+    return step_advantages(groups, options)[0].values;
+  };
+  const std::vector<double> one = scaled(1, "1"), eighth = scaled(0.125, "1");
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(one[i], eighth[i], 1e-4);
+  EXPECT_GT(std::abs(scaled(1, "0.1")[1] - one[1]), 0.1);
+}
+
+TEST(Advantages, EqualRewardsGiveExactlyZeroWithEveryEstimator) {
+  auto groups = groups_with_rewards({{0.1F, 0.1F, 0.1F}, {0.1F, 0.1F, 0.1F}});
+  for (ScoredGroup& group : groups) {
+    for (Score& score : group.scores) {
+      score.verdict = VerdictCode::kEqual;
+      group.rollout.responses.emplace_back().ids.resize(group.rollout.responses.size());
+    }
+  }
+  for (const char* name :
+       {"group-relative", "gdpo", "maxrl", "pass_at_k", "batch", "length_weighted", "vl_norm"}) {
+    for (const char* baseline : {"group", "step"}) {
+      const auto options = advantage_options(
+          {std::string("estimator=") + name, std::string("batch.baseline=") + baseline});
+      for (const GroupAdvantages& found : step_advantages(groups, options)) {
+        EXPECT_EQ(found.values, (std::vector<double>{0, 0, 0})) << name;
+        EXPECT_EQ(found.mass, std::vector<double>{0}) << name;
+      }
+      EXPECT_TRUE(step_advantages({}, options).empty()) << name;
+    }
+  }
+}
+
+TEST(Advantages, PassAtKHasThePublishedValues) {
+  auto groups = groups_with_rewards({{1, 1, 0, 0, 0, 0, 0, 0}});
+  for (std::size_t i = 0; i < 2; ++i) groups[0].scores[i].verdict = VerdictCode::kEqual;
+  const auto found = step_advantages(groups, advantage_options({"estimator=pass_at_k"}));
+  EXPECT_NEAR(found[0].values[1], 0.5222, 5e-5);
+  EXPECT_NEAR(found[0].values[2], -0.1741, 5e-5);
+  for (std::size_t i = 2; i < 5; ++i) groups[0].scores[i].verdict = VerdictCode::kEqual;
+  const auto fewer_than_k = step_advantages(groups, advantage_options({"estimator=pass_at_k"}));
+  EXPECT_EQ(fewer_than_k[0].values, std::vector<double>(8, 0.0)) << "every subset passes";
+}
+
+TEST(Advantages, PassAtKRefusesSmallGroupsAndTermsThatItWouldIgnore) {
+  const AdvantageOptions options = advantage_options({"estimator=pass_at_k", "pass_at_k.k=8"});
+  EXPECT_EQ(error_of([&] { check_group_size(options, 8); }), "no error");
+  EXPECT_NE(error_of([&] { check_group_size(options, 7); }).find("compares at least 8 responses"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { check_reward_terms(options, std::vector<std::string>{"accuracy"}); }),
+            "no error");
+  const std::vector<std::string> terms = {"accuracy", "length", "redundancy"};
+  EXPECT_NE(error_of([&] {
+              check_reward_terms(options, terms);
+            }).find("would ignore the reward terms length, redundancy; set"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { check_reward_terms(AdvantageOptions(), terms); }), "no error");
+}
+
+TEST(Advantages, TheLengthWeightedBaselineHasThePublishedValue) {
+  auto groups = groups_with_rewards({{1, 1, 1, 0}});
+  for (const std::size_t length : {100, 200, 300, 150}) {
+    groups[0].rollout.responses.emplace_back().ids.resize(length);
+  }
+  const auto found = step_advantages(groups, advantage_options({"estimator=length_weighted"}));
+  EXPECT_NEAR(found[0].values[0], 0.2, 1e-12);
+  EXPECT_NEAR(found[0].values[3], -0.8, 1e-12);
+}
+
+TEST(Advantages, WeightsByLengthHaveThePublishedValues) {
+  const std::vector<double> lengths = {100, 200, 300, 150};
+  const std::vector<double> expected = {1.4435, 0.8583, 0.6332, 1.0650};
+  const std::vector<double> found = length_weights(lengths, 0.75);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(found[i], expected[i], 5e-5);
+  EXPECT_EQ(length_weights(std::vector<double>{3}, 0.75), std::vector<double>{1});
+  EXPECT_EQ(length_weights(lengths, 0), std::vector<double>(4, 1.0));
+}
+
+TEST(Advantages, EstimatorsByLengthNameTheAggregationThatTheyAreMeantFor) {
+  EXPECT_EQ(wanted_aggregation(advantage_options({})), "");
+  EXPECT_EQ(wanted_aggregation(advantage_options({"estimator=length_weighted"})), "token-mean");
+  EXPECT_EQ(wanted_aggregation(advantage_options({"estimator=vl_norm"})), "constant");
 }
 
 TEST(Advantages, MaxRlRefusesGroupsOfOne) {

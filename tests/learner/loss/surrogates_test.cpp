@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,80 @@ TEST(Surrogates, SapoHasThePlainGradientAtRatioOneAndFadesAwayFromIt) {
                 .find("policy_loss.sapo.tau_positive and tau_negative are 1 and 0"),
             std::string::npos);
   EXPECT_EQ(surrogate_error({"algorithm=grpo", "sapo.tau_negative=0"}), "no error");
+}
+
+TEST(Surrogates, GmpoClipsTokensAndKeepsTheGradientOfTheOthers) {
+  const std::vector<double> d = {0.9, -0.9, 0.1};
+  std::vector<TokenLoss> found(3);
+  gmpo_losses(d, 2, {}, found);  // A > 0 limits the first token only
+  const double loss = -2 * std::exp((0.4 - 0.9 + 0.1) / 3);
+  for (const TokenLoss& token : found) EXPECT_NEAR(token.loss, loss, 1e-15);
+  EXPECT_EQ(found[0].slope, 0);
+  EXPECT_EQ(found[0].bound, Bound::kHigh);
+  EXPECT_NEAR(found[1].slope, loss, 1e-15);
+  gmpo_losses(d, -2, {}, found);  // A < 0 limits the second token only
+  EXPECT_EQ(found[1].bound, Bound::kLow);
+  EXPECT_NEAR(found[2].slope, 2 * std::exp((0.9 - 0.4 + 0.1) / 3), 1e-15);
+  gmpo_losses(std::vector<double>{12, 12, 12}, -1, {}, found);
+  EXPECT_EQ(found[0].slope, 0) << "beyond the limit of sequence ratios";
+}
+
+TEST(Surrogates, VespoHasThePublishedWeightsOfTheProductOfRatios) {
+  EXPECT_NEAR(vespo_weight(0.5, 2, 3), 0.3882, 5e-5);
+  EXPECT_NEAR(vespo_weight(0.5, 3, 2), 1.2245, 5e-5);
+  EXPECT_EQ(vespo_weight(0, 2, 3), 1);
+  EXPECT_EQ(vespo_weight(-30, 2, 3), vespo_weight(-19, 2, 3)) << "limited below";
+  EXPECT_EQ(vespo_weight(30, 2, 3), 0) << "and without an overflow above";
+  EXPECT_NEAR(vespo_weight(-std::numeric_limits<double>::infinity(), 2, 3), 0, 1e-14);
+}
+
+TEST(Surrogates, VespoTakesTisWeightsAsFactorsOfItsRatio) {
+  const std::vector<float> log_probs = {-1, -2}, old = {-1.25F, -1.5F}, behavior = {-1.5F, -1};
+  const std::vector<float> entropies(2);
+  const auto slope = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = {"algorithm=vespo", "recompute_old_log_probs=true"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    const PolicyLossOptions options = loss_options(all);
+    check_options(options);
+    SequenceInput input{log_probs, old, behavior, {}, entropies, 1, 1};
+    std::vector<float> d_log_probs(2), d_entropies(2);
+    PolicyLossStats stats;
+    policy_loss(options, input, d_log_probs, d_entropies, stats);
+    EXPECT_EQ(d_log_probs[0], d_log_probs[1]) << "no token has a weight of its own";
+    return static_cast<double>(d_log_probs[0]);
+  };
+  // log pi / pi_old is 0.25 - 0.5, and log pi_old / mu is 0.25 - 0.5.
+  EXPECT_NEAR(slope({}), -vespo_weight(-0.25, 2, 3), 1e-7);
+  EXPECT_NEAR(slope({"tis_cap=10"}), -vespo_weight(-0.5, 2, 3), 1e-7);
+  EXPECT_NEAR(slope({"tis_cap=1"}), -vespo_weight(-0.75, 2, 3), 1e-7);
+  EXPECT_NEAR(slope({"tis_cap=1", "tis_level=sequence"}), -vespo_weight(-0.5, 2, 3), 1e-7);
+  EXPECT_NEAR(slope({"tis_cap=1", "tis_beyond=mask"}), 0, 1e-7);
+}
+
+TEST(Surrogates, ALossOfWholeResponsesRefusesTisByToken) {
+  const auto error = [](const char* level) {
+    return error_of([&] {
+      check_options(loss_options({"algorithm=gmpo", "recompute_old_log_probs=true", "tis_cap=2",
+                                  std::string("tis_level=") + level}));
+    });
+  };
+  EXPECT_EQ(error("sequence"), "no error");
+  EXPECT_EQ(error("token"),
+            "policy_loss.tis_level is token, but with policy_loss.algorithm gmpo a response has "
+            "one loss for all its tokens; set tis_level to sequence");
+}
+
+TEST(Surrogates, DppoDropsTokensWhoseProbabilityMovedTooFar) {
+  const auto loss = [](double p, double old, double advantage) {
+    const double ratio = p / old;
+    return dppo_loss({ratio, ratio}, std::log(p), std::log(old), advantage, {.ceiling = 3});
+  };
+  EXPECT_EQ(loss(0.7, 0.5, 1).bound, Bound::kHigh);
+  EXPECT_EQ(loss(0.7, 0.5, 1).slope, 0);
+  EXPECT_NEAR(loss(0.7, 0.5, -1).slope, 1.4, 1e-12) << "it moves back";
+  EXPECT_EQ(loss(0.3, 0.5, -1).bound, Bound::kLow);
+  EXPECT_NEAR(loss(0.3, 0.5, 1).slope, -0.6, 1e-12);
+  EXPECT_EQ(loss(0.1, 0.01, 2).slope, -6) << "a rare token has a large ratio, but moved little";
 }
 
 TEST(Surrogates, SequenceRatiosAreThoseOfTheMean) {

@@ -70,6 +70,22 @@ TEST(Sft, LearnsTheResponses) {
   EXPECT_FALSE(result.progress[5].validation_loss);
 }
 
+TEST(Sft, AShortRunWithTheDefaultWarmUpHasAShorterOne) {
+  const auto examples = rows_to_learn(40);
+  SftOptions options;  // one epoch in two updates, after which the cosine ends
+  EXPECT_EQ(with_schedule(options, examples).steps, 2);
+  EXPECT_EQ(with_schedule(options, examples).optimizer.warmup, 0);
+  options.steps = 100;
+  EXPECT_EQ(with_schedule(options, examples).optimizer.warmup, 10);
+  options.steps = 101;
+  EXPECT_EQ(with_schedule(options, examples).optimizer.warmup, 100) << "as long as it fits";
+  options.steps = 50;
+  options.optimizer.warmup = 60;
+  EXPECT_THROW(with_schedule(options, examples), Error) << "chosen, and contradicts the cosine";
+  options.optimizer = {.schedule = Schedule::kConstant, .warmup = 100};
+  EXPECT_EQ(with_schedule(options, examples).optimizer.warmup, 100) << "no contradiction";
+}
+
 TEST(Sft, IsBitIdenticalForAnyMicroBatchSize) {
   SftOptions options = options_of(4);
   const Result whole = tune(options);
@@ -259,10 +275,16 @@ TEST_F(SftRows, ResponsesEndWithEndOfSequence) {
   EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
 }
 
+TEST_F(SftRows, ResponsesMayBeCalledCompletion) {
+  const auto examples = load(R"({"prompt": "ab", "completion": "c"})");
+  ASSERT_EQ(examples.size(), 1U);
+  EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
+}
+
 TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
-  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
-                .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "
+  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"output\": \"c\"}")
+                .find("sft_data.jsonl:2: no field response; the row has output, prompt; set "
                       "data.response_field"),
             std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);

@@ -101,18 +101,26 @@ TEST(AdamW, ANonFiniteNormSkipsTheUpdateAndIsCounted) {
 }
 
 TEST(AdamW, RestoredStateContinuesBitForBit) {
-  AdamW whole = adamw_of(golden_options());
+  OptimizerOptions options = golden_options();
+  options.schedule = Schedule::kCosine;
+  options.schedule_per_step = false;  // the schedule counts the skipped update, too
+  options.decay_until = 8;
+  AdamW whole = adamw_of(options);
   auto weights = spread(golden::kStartWeights);
   const auto gradient = spread(golden::kGradients);
   for (int u = 0; u < 3; ++u) update(whole, 1, gradient, weights);
-  AdamW resumed = adamw_of(golden_options());
+  auto broken = gradient;
+  broken[0] = std::numeric_limits<float>::quiet_NaN();
+  ASSERT_TRUE(update(whole, 1, broken, weights).skipped);
+  AdamW resumed = adamw_of(options);
   cpu().copy(whole.first_moment(), resumed.first_moment());
   cpu().copy(whole.second_moment(), resumed.second_moment());
   resumed.restore_counts(whole.updates(), whole.skipped());
   auto other = weights;
-  update(whole, 1, gradient, weights);
-  update(resumed, 1, gradient, other);
+  const double rate = update(whole, 1, gradient, weights).learning_rate;
+  EXPECT_EQ(update(resumed, 1, gradient, other).learning_rate, rate);
   EXPECT_EQ(weights, other);
+  EXPECT_LT(rate, options.learning_rate);
 }
 
 TEST(AdamW, RejectsGradientsOfAnotherSize) {

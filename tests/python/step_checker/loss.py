@@ -1,11 +1,13 @@
 """The loss of a mini-batch. GRPO: arXiv:2402.03300; clip-higher, token-mean: arXiv:2503.14476; GSPO: arXiv:2507.18071;
 dual clip: arXiv:1912.09729; estimators of KL: joschu.net/blog/kl-approx.html and DeepSeek-V3.2, arXiv:2512.02556; truncated
 importance sampling: fengyao.notion.site/off-policy-rl. Tensors are [N, T] with 0 beyond a response."""
+import math
 from typing import NamedTuple
 
 import torch
 
-LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token", "sapo": "token"}
+LEVELS = {"grpo": "token", "gspo": "sequence", "luspo": "sequence", "cispo": "token", "sapo": "token", "gmpo": "sequence",
+          "vespo": "token", "dppo": "token"}
 SURROGATES = {"grpo": "clip", "gspo": "clip", "luspo": "clip"}  # of other algorithms: the same name
 CLIPS = {"token": (0.2, 0.2), "sequence": (3e-4, 4e-4)}
 LUSPO_CLIP = (2e-3, 2.5e-3)  # arXiv:2602.05261
@@ -73,11 +75,47 @@ def sapo_losses(settings, log_probs, ratios, advantages):
     return unclipped(-advantages * 4 / taus * torch.sigmoid(taus * (ratios - 1)))
 
 
-def surrogate_losses(settings, log_probs, ratios, advantages):
+def gmpo_losses(settings, log_probs, advantages, mask):
+    """GMPO, arXiv:2507.20673. A tie of torch.minimum would halve the gradient, so tokens within the bound are chosen."""
+    low, high, sign = settings["gmpo"]["low"], settings["gmpo"]["high"], advantages.sign()
+    log_ratios = log_probs.policy - log_probs.old
+    limited = log_ratios.clamp(-low, high)
+    clipped = (sign * log_ratios > sign * limited) & mask
+    mean = torch.where(clipped, limited, log_ratios).sum(1, keepdim=True) / mask.sum(1, keepdim=True)
+    return (-advantages * mean.exp()).expand(mask.shape), clipped
+
+
+def vespo_losses(settings, log_probs, advantages, mask):
+    """VESPO, arXiv:2602.10693. Its weight includes the TIS weights."""
+    keys, log_w = settings["vespo"], ((log_probs.policy - log_probs.old) * mask).sum(1, keepdim=True)
+    if settings["tis_cap"]:
+        weights, _ = sampling_weights(settings, log_probs)
+        joint = settings["tis_level"] == "sequence"
+        log_w = log_w + (weights[:, :1].log() if joint else torch.where(mask, weights, 1.0).log().sum(1, keepdim=True))
+    log_w = log_w.detach().clamp(math.log(1e-8), 20)
+    k = torch.where(advantages >= 0, keys["k_positive"], keys["k_negative"])
+    decay = torch.where(advantages >= 0, keys["lambda_positive"], keys["lambda_negative"])
+    return unclipped(-(k * log_w + decay * (1 - log_w.exp())).exp() * advantages * log_probs.policy)
+
+
+def dppo_losses(settings, log_probs, ratios, advantages, mask):
+    """DPPO with the binary total variation, arXiv:2602.04879."""
+    keys = settings["dppo"]
+    rise = (log_probs.policy.exp() - log_probs.old.exp()).detach()
+    dropped = mask & torch.where(advantages > 0, rise > keys["high"], (advantages < 0) & (rise < -keys["low"]))
+    losses = -ratios.detach().clamp(max=keys["ceiling"]) * advantages * log_probs.policy
+    return torch.where(dropped, 0.0, losses), dropped
+
+
+def surrogate_losses(settings, log_probs, ratios, advantages, mask):
     """Returns the token losses, and which of them a bound leaves without gradient."""
     name = settings["surrogate"] if settings["algorithm"] == "custom" else SURROGATES.get(settings["algorithm"], settings["algorithm"])
     if name == "clip":
         return clipped_losses(settings, ratios, advantages)
+    if name == "dppo":
+        return dppo_losses(settings, log_probs, ratios, advantages, mask)
+    if name in ("gmpo", "vespo"):
+        return {"gmpo": gmpo_losses, "vespo": vespo_losses}[name](settings, log_probs, advantages, mask)
     return {"cispo": cispo_losses, "sapo": sapo_losses}[name](settings, log_probs, ratios, advantages)
 
 
@@ -101,11 +139,11 @@ def kl_estimates(settings, log_probs):
 def loss_parts(settings, log_probs, entropies, advantages, mask):
     """Returns the parts of the loss, and metrics of the mini-batch."""
     weights, ratios = token_weights(settings, mask), importance_ratios(settings, log_probs, mask)
-    losses, clipped = surrogate_losses(settings, log_probs, ratios, advantages)
+    losses, clipped = surrogate_losses(settings, log_probs, ratios, advantages, mask)
     metrics = token_metrics(ratios.detach(), clipped, entropies.detach(), mask)
     if settings["tis_cap"]:
         sampling, beyond = sampling_weights(settings, log_probs)
-        losses = losses * sampling
+        losses = losses * sampling if settings["algorithm"] != "vespo" else losses
         metrics.update(tis_weight_mean=sampling[mask].mean().item(), tis_truncated_share=beyond[mask].double().mean().item())
     parts = {"policy_loss": (weights * losses).sum()}
     if settings["kl_coefficient"]:

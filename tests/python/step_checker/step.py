@@ -65,8 +65,10 @@ class Step:
         counts = [rewards.ngram_counts(units, n) for units in self._units()]
         is_right = self.samples["verdict"] == rewards.EQUAL
         lengths = [len(row.ids) for row in self.tokens]
+        groups = self.samples["group"]
+        of_group = [(is_right[groups == group].mean(), np.mean(np.array(lengths)[groups == group])) for group in groups]
         scored = [rewards.reward_terms(self.config, *response)
-                  for response in zip(is_right, lengths, self.samples["reference_length"], counts)]
+                  for response in zip(is_right, lengths, self.samples["reference_length"], counts, of_group)]
         terms = {name: np.array([float(row[name]) for row in scored]) for name in scored[0]}
         self.columns = {f"reward_{name}": values for name, values in terms.items()}
         self.columns["reward"] = sum(terms.values())
@@ -75,15 +77,16 @@ class Step:
         self.columns["distinct_ngrams"] = np.array([len(found) for found in counts])
         self.columns["ngrams"] = np.array([sum(found.values()) for found in counts])
         self.columns["largest_repeat"] = np.array([max(found.values(), default=0) for found in counts])
-        self.columns["advantage"] = self._advantages(terms, is_right)
+        self.columns["advantage"] = self._advantages(terms, is_right, np.array(lengths))
         self.metrics["advantage_magnitude_mean"] = np.abs(self.columns["advantage"]).mean()
 
-    def _advantages(self, terms, is_right):
+    def _advantages(self, terms, is_right, lengths):
+        members = [self.samples["group"] == group for group in np.unique(self.samples["group"])]
+        groups = [rewards.Group({name: values[own] for name, values in terms.items()}, is_right[own], lengths[own])
+                  for own in members]
         found = np.empty(len(self.rows))
-        for group in np.unique(self.samples["group"]):
-            members = self.samples["group"] == group
-            found[members] = rewards.advantages(self.config["advantage"],
-                                                {name: values[members] for name, values in terms.items()}, is_right[members])
+        for own, values in zip(members, rewards.advantages(self.config["advantage"], groups)):
+            found[own] = values
         return found
 
     # --- updates

@@ -1,10 +1,16 @@
 #include "tools/run/config/config_warnings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/comm/environment.h"
+#include "common/text/counted.h"
 #include "model/operators/operators.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
@@ -13,13 +19,16 @@ namespace lie {
 namespace {
 
 constexpr double kNarrowRange = 0.1;  // as of sequence ratios, whose deviations are small
+/// Ranges between these are used with both levels: 3e-4 to 0.013 with sequences, 0.1 to 0.4 with
+/// tokens.
+constexpr double kWideForSequences = 0.1, kNarrowForTokens = 0.01;
 
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
     warnings.emplace_back(
         "rollout.samples_per_prompt is 1: a response is compared with no other, so its advantage "
-        "is "
-        "its reward itself, without a baseline; 8 or 16 are usual");
+        "has "
+        "no baseline, or is 0; 8 or 16 are usual");
   }
   const SamplingOptions& sampling = config.rollout.sampling;
   if (sampling.top_p < 1 || sampling.top_k > 0) {
@@ -30,6 +39,20 @@ void check_sampling(const TrainConfig& config, std::vector<std::string>& warning
   }
 }
 
+/// Warns of evaluation prompts that are training prompts, by content.
+void check_evaluation_rows(const TrainConfig& config, std::span<const Prompt> training,
+                           std::span<const Prompt> evaluation, std::vector<std::string>& warnings) {
+  std::unordered_set<std::string_view> texts;
+  for (const Prompt& prompt : training) texts.insert(prompt.text);
+  const auto common = std::ranges::count_if(
+      evaluation, [&](const Prompt& prompt) { return texts.contains(prompt.text); });
+  if (common == 0) return;
+  warnings.push_back(
+      fmt::format("data.evaluation_file: {} of {} evaluation prompts are training prompts, so "
+                  "evaluations also measure what was memorized; remove them from {}",
+                  common, evaluation.size(), config.data.train_file));
+}
+
 void check_data(const TrainConfig& config, std::span<const Prompt> training,
                 std::vector<std::string>& warnings) {
   if (std::ssize(training) < config.tickets.prompts_per_step) {
@@ -38,10 +61,25 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
                     "prompts, each as a group of its own; is it the file that you meant?",
                     config.data.train_file, training.size(), config.tickets.prompts_per_step));
   }
-  if (std::ranges::count(config.data.evaluation_file, config.data.train_file) > 0) {
-    warnings.emplace_back(
-        "data.evaluation_file is the training file: evaluations show what was learned by heart");
+  std::set<std::string_view> distinct;
+  for (const Prompt& prompt : training) distinct.insert(prompt.text);
+  if (2 * distinct.size() < training.size()) {
+    warnings.push_back(
+        fmt::format("{} has {} prompts, of which only {} differ; is it the file that "
+                    "you meant?",
+                    config.data.train_file, training.size(), distinct.size()));
   }
+}
+
+/// Finds rates at which no run learns.
+void check_learning_rate(const TrainConfig& config, std::vector<std::string>& warnings) {
+  constexpr double kTooLarge = 0.05;
+  const double rate = config.optimizer.learning_rate;
+  if (rate > 0 && rate < kTooLarge) return;
+  warnings.push_back(fmt::format("optimizer.learning_rate is {}: {}; 1e-6 to 1e-3 are usual", rate,
+                                 rate > 0
+                                     ? "an update replaces the weights rather than improve them"
+                                     : "no update changes a weight"));
 }
 
 void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
@@ -99,6 +137,36 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
       device, range));
 }
 
+/// Finds a clip range that was chosen for the other level of importance ratio.
+void check_clip_range(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const PolicyLossOptions& loss = config.policy_loss;
+  const double range = chosen_surrogate(loss).range_above;
+  const bool of_sequences = ratio_level(loss) == RatioLevel::kSequence;
+  if (std::isinf(range) ||
+      (of_sequences ? range <= kWideForSequences : range >= kNarrowForTokens)) {
+    return;
+  }
+  warnings.push_back(fmt::format(
+      "policy_loss: the clip range {} is one for {}; set auto, or another algorithm", range,
+      of_sequences ? fmt::format("token ratios, but {} clips the ratio of whole sequences, which "
+                                 "hardly leaves 1 ± 0.001: nothing will be clipped",
+                                 chosen_name(loss))
+                   : fmt::format("sequence ratios, but {} clips the ratio of each token: after the "
+                                 "first update nearly every token will be clipped",
+                                 chosen_name(loss))));
+}
+
+/// Finds a warm-up that the run does not outlast.
+void check_warmup(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const std::int64_t per_epoch =
+      divided_up(config.tickets.prompts_per_step, config.update.mini_batch_prompts);
+  const bool per_step = config.optimizer.schedule_per_step;
+  const std::int64_t length = config.run.steps * (per_step ? 1 : per_epoch * config.update.epochs);
+  const std::string warning =
+      warmup_warning(config.optimizer.warmup, length, per_step ? "step" : "update");
+  if (!warning.empty()) warnings.push_back(warning);
+}
+
 /// The cost is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
@@ -111,10 +179,24 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& warnin
       config.tickets.max_staleness, range));
 }
 
-/// Finds settings that differ from those of the loss's paper.
+/// Finds settings that differ from those of the papers of loss and advantage.
 void check_departure(const TrainConfig& config, std::vector<std::string>& warnings) {
-  std::string text = departure(config.policy_loss);
+  const PolicyLossOptions& loss = config.policy_loss;
+  std::string text = departure(loss);
   if (!text.empty()) warnings.push_back(std::move(text));
+  if (loss.recompute_old_log_probs && chosen_surrogate(loss).bounds_change_from_sampler) {
+    warnings.push_back(fmt::format(
+        "policy_loss.recompute_old_log_probs is true, but the bounds of {} are around the "
+        "sampler's probabilities; set it to false",
+        chosen_name(loss)));
+  }
+  const std::string wanted = wanted_aggregation(config.advantage);
+  const char* found = name_of(aggregation(loss));
+  if (!wanted.empty() && wanted != found) {
+    warnings.push_back(
+        fmt::format("policy_loss.aggregation is {}, but advantage.estimator {} is meant for {}",
+                    found, config.advantage.estimator, wanted));
+  }
 }
 
 /// Finds keys that are set but have no effect because of other keys.
@@ -142,19 +224,32 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnin
 }  // namespace
 
 std::vector<std::string> config_warnings(const TrainConfig& config,
-                                         std::span<const Prompt> training) {
+                                         std::span<const Prompt> training,
+                                         std::span<const Prompt> evaluation) {
   std::vector<std::string> warnings = config.former_keys;
   check_sampling(config, warnings);
   check_data(config, training, warnings);
+  check_evaluation_rows(config, training, evaluation, warnings);
+  check_learning_rate(config, warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
   check_rounding(config, warnings);
   check_staleness(config, warnings);
   check_departure(config, warnings);
+  check_clip_range(config, warnings);
+  check_warmup(config, warnings);
   check_idle_keys(config, warnings);
   check_prompts(config, training, warnings);
   return warnings;
+}
+
+std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit) {
+  if (warmup == 0 || length > warmup) return "";
+  return fmt::format(
+      "optimizer.warmup is {}, but the run has {}: it ends within the warm-up, and never reaches "
+      "optimizer.learning_rate; lower it",
+      warmup, counted(length, unit));
 }
 
 }  // namespace lie

@@ -1,8 +1,10 @@
 // Finds settings that are legal in a config but almost certainly mistakes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/rollout/rollout.h"
@@ -13,6 +15,11 @@ namespace lie {
 /// Returns one sentence for each likely mistake, naming the keys to change. Counts the prompts that
 /// are too long with the model's tokenizer. Throws Error if the tokenizer cannot be read.
 std::vector<std::string> config_warnings(const TrainConfig& config,
-                                         std::span<const Prompt> training);
+                                         std::span<const Prompt> training,
+                                         std::span<const Prompt> evaluation = {});
+
+/// Returns a sentence if the optimizer's warm-up is at least as long as the run; else an empty
+/// text. `unit` is the unit of optimizer.warmup: updates or steps.
+std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit);
 
 }  // namespace lie

@@ -55,10 +55,10 @@ inline bool trains_adapter(const LoraOptions& options) { return options.rank > 0
 
 struct ModelOptions {
   std::string path;
-  std::string adapter;  // a directory; empty: none, or that of `path`
+  std::string adapter = {};  // a directory; empty: none, or that of `path`
   std::string device = "cpu";
   std::int64_t threads = 0;
-  LoraOptions lora;  // of commands that train, which describe it in "model.lora"
+  LoraOptions lora = {};  // of commands that train, which describe it in "model.lora"
 };
 void describe(FieldList& fields, ModelOptions& options);
 

@@ -1,5 +1,8 @@
 #include "tools/run/config/policy_config.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 
@@ -11,9 +14,20 @@ PolicyFiles policy_files(const ModelOptions& options) {
   return find_policy(options.path, options.adapter);
 }
 
-std::string policy_sha256(const ModelOptions& options) {
-  return policy_sha256(policy_files(options));
+namespace {
+
+/// Throws Error if the rank is above the largest that a targeted matrix can have.
+void check_rank(const ModelConfig& config) {
+  const std::vector<Parameter> pairs = adapter_layout(config);
+  for (const Parameter& p : parameter_layout(config)) {
+    if (!may_have_pair(p.role) || !has_parameter(pairs, p.layer, pair_of(p.role).a)) continue;
+    if (config.lora->rank <= std::min(p.rows, p.cols)) continue;
+    fail("model.lora.rank {}: {} has the shape [{}, {}], so its rank is at most {}; lower the rank",
+         config.lora->rank, p.name, p.rows, p.cols, std::min(p.rows, p.cols));
+  }
 }
+
+}  // namespace
 
 ModelConfig trained_config(const ModelOptions& options, const fs::path& directory) {
   ModelConfig config = load_model_config(directory);
@@ -22,6 +36,7 @@ ModelConfig trained_config(const ModelOptions& options, const fs::path& director
                            .alpha = options.lora.alpha,
                            .targets = lora_targets(options.lora.targets, "model.lora.targets"),
                            .base = policy_files(options).base};
+  check_rank(config);
   return config;
 }
 
@@ -31,8 +46,7 @@ void check_trained(const ModelOptions& options) {
   if (!trains_adapter(options.lora)) {
     fail(
         "{}: is an adapter, and model.lora.rank is 0: set model.lora to its rank, alpha and "
-        "targets "
-        "to train it further, or merge it first with lie_cluster merge",
+        "targets to train it further, or merge it first with lie_cluster merge",
         policy.adapter.string());
   }
   const ModelConfig config = trained_config(options, options.path);
@@ -51,16 +65,6 @@ Weights start_weights(const ModelOptions& options, std::uint64_t seed, int learn
   Weights weights(config, operators);
   read_adapter(adapter, weights);
   return weights;
-}
-
-std::string checked_base_sha256(const PolicyFiles& policy, const fs::path& adapter) {
-  std::string found = StoredWeights(policy.base).sha256();
-  const std::string expected = adapter.empty() ? "" : base_sha256_of_adapter(adapter);
-  if (expected.empty() || expected == found) return found;
-  fail(
-      "{}: the adapter was trained on a base whose weights have SHA-256 {}, those of {} have {}: "
-      "give the base that it was trained on",
-      adapter.string(), expected, policy.base.string(), found);
 }
 
 }  // namespace lie

@@ -1,5 +1,5 @@
 // The policy that a run trains, from the section "model": its architecture, its adapter if it
-// trains one (model.lora), its start weights and their identity.
+// trains one (model.lora), and its start weights.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,9 @@ namespace lie {
 /// Returns the base and the adapter that model.path and model.adapter name.
 PolicyFiles policy_files(const ModelOptions& options);
 
-/// Returns policy_sha256() of them.
-std::string policy_sha256(const ModelOptions& options);
-
 /// Returns the architecture of the trained policy. `directory` is model.path or a checkpoint of the
-/// run. With model.lora the result has that adapter, and model.path names its base.
+/// run. With model.lora the result has that adapter, and model.path names its base. Throws Error if
+/// the rank is above that of a matrix.
 ModelConfig trained_config(const ModelOptions& options, const std::filesystem::path& directory);
 
 /// Throws Error if model.path and model.adapter cannot be trained as model.lora says.
@@ -29,9 +27,5 @@ void check_trained(const ModelOptions& options);
 /// all of an adapter, whose new pairs derive from `seed`.
 Weights start_weights(const ModelOptions& options, std::uint64_t seed, int learner, int learners,
                       Operators& operators);
-
-/// Returns the SHA-256 of the base's weights. Throws Error if `adapter`, a directory, was saved
-/// with another base.
-std::string checked_base_sha256(const PolicyFiles& policy, const std::filesystem::path& adapter);
 
 }  // namespace lie

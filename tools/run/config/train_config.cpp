@@ -98,6 +98,7 @@ void check(const TrainConfig& config) {
   check_schedule(config);
   check_options(config.advantage);
   check_group_size(config.advantage, config.tickets.samples_per_prompt);
+  check_reward_terms(config.advantage, terms_on(config.reward));
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
@@ -140,9 +141,11 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   std::int64_t& evaluated = config.rollout.evaluation.max_response_tokens;
   if (evaluated == 0) evaluated = config.rollout.sampling.max_response_tokens;
-  config.data.keep_rows =
+  config.data.keep_rows = config.data.gold_optional =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
+  apply_preset(config.reward);
   check(config);
+  set_reward_terms(config.advantage, reward_names(config.reward));
   config.policy_loss.aggregation = aggregation(config.policy_loss);
   set_divisor(config.policy_loss, config.rollout.sampling.max_response_tokens);
   return config;

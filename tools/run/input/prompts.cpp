@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/io/json_lines.h"
 #include "common/text/counted.h"
 #include "model/tokenizer/template/templates.h"
@@ -72,17 +74,33 @@ void append_counts(Dataset& dataset) {
         "the messages as a JSON list instead of a text",
         counts.json_prompts, dataset.rows));
   }
-  for (const auto& [name, rows] : counts.unrendered) {
-    dataset.remarks.push_back(fmt::format(
-        "{} of {} rows have the field {}, which is not rendered: the model does not read it", rows,
-        dataset.rows, name));
+  if (counts.without_gold > 0) {
+    dataset.remarks.push_back(
+        fmt::format("{} of {} rows have no correct answer: the built-in verifier rewards no "
+                    "response to them; a program decides by its field correct",
+                    counts.without_gold, dataset.rows));
   }
+  std::ranges::move(unrendered_remarks(counts, dataset.rows), std::back_inserter(dataset.remarks));
   if (counts.media > 0) {
     dataset.remarks.push_back(
         fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "
                     "audios are not read",
                     counts.media, dataset.rows));
   }
+}
+
+/// Remarks on a field that the config names and no row has.
+void append_absent_source(Dataset& dataset, const RowOptions& options) {
+  const bool is_named = options.data_source_field != RowOptions().data_source_field;
+  if (!is_named || std::ranges::any_of(dataset.prompts, [](const Prompt& prompt) {
+        return !prompt.data_source.empty();
+      })) {
+    return;
+  }
+  dataset.remarks.push_back(
+      fmt::format("no row has the field {}, which data.data_source_field names: results by data "
+                  "source are of one source without a name",
+                  options.data_source_field));
 }
 
 void append_unreadable_golds(Dataset& dataset) {
@@ -124,6 +142,7 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   };
   Dataset dataset = read_dataset(file, options, render);
   append_counts(dataset);
+  append_absent_source(dataset, options);
   specials.append_remark(dataset.remarks);
   // A program that reads the rows may have correct answers of any kind.
   if (!options.keep_rows) append_unreadable_golds(dataset);
@@ -147,6 +166,7 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             const Log& log, std::span<const std::string> sources) {
   std::vector<Prompt> prompts;
   std::set<std::string> earlier;  // data sources of the previous files
+  std::set<std::string> all;      // data sources of all rows
   std::int64_t rows = 0;          // rows of the previous files
   for (const std::string& file : files) {
     Dataset dataset = read_run_prompts(file, options, model_directory, log);
@@ -157,6 +177,7 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
         prompt.data_source = name;
       }
     }
+    for (const Prompt& prompt : dataset.prompts) all.insert(prompt.data_source);
     std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
       return !sources.empty() && std::ranges::find(sources, prompt.data_source) == sources.end();
     });
@@ -168,6 +189,15 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
       prompts.push_back(std::move(prompt));
     }
     rows += dataset.rows;
+  }
+  for (const std::string& source : sources) {
+    if (all.contains(source)) continue;
+    fail(
+        "evaluation.sources: no row of {} has the data source {}; they have {} (by the field {}, "
+        "which data.data_source_field names)",
+        fmt::join(files, ", "), source,
+        all == std::set<std::string>{""} ? "none" : fmt::format("{}", fmt::join(all, ", ")),
+        options.data_source_field);
   }
   return prompts;
 }

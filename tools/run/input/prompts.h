@@ -30,7 +30,7 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
 /// several files, a row without a data source, or with one that an earlier file has, too, gets its
 /// file's name without extension as source. Only prompts of `sources` are taken, unless it is
-/// empty.
+/// empty. Throws Error if no row has one of them.
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,

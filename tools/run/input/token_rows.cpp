@@ -50,6 +50,7 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
   for (std::string line; in.next(line);) {
     if (!trimmed(line).empty()) rows.push_back(row(line, in.place(), with_responses));
   }
+  read_ += std::ssize(rows);
   if (rows.empty()) fail("{}: holds no row; expected one JSON object per line", in.name());
   return rows;
 }
@@ -79,11 +80,10 @@ TokenRow TokenRowReader::row(const std::string& line, std::string place, bool wi
 std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenRow& row) {
   if (row.fields.contains("prompt_ids")) return given_ids(row, "prompt_ids");
   require_either(json, "prompt_ids", rows_.prompt_field);
-  RowCounts counts;
   const auto render = [&](std::span<const ChatMessage> messages) {
     return template_.prompt(messages);
   };
-  return encoded(prompt_text(json, rows_, render, counts), "prompt", row);
+  return encoded(prompt_text(json, rows_, render, counts_), "prompt", row);
 }
 
 std::vector<std::int32_t> TokenRowReader::response_ids(const JsonRow& json, TokenRow& row) {

@@ -45,6 +45,9 @@ class TokenRowReader {
 
   const Tokenizer& tokenizer();
 
+  /// Returns a sentence for each field that rows have and their prompts lack.
+  std::vector<std::string> remarks() const { return unrendered_remarks(counts_, read_); }
+
  private:
   TokenRow row(const std::string& line, std::string place, bool with_responses);
   std::vector<std::int32_t> prompt_ids(const JsonRow& json, TokenRow& row);
@@ -60,6 +63,8 @@ class TokenRowReader {
   RowOptions rows_;
   PromptTemplate template_;
   std::optional<Tokenizer> tokenizer_;
+  RowCounts counts_;
+  std::int64_t read_ = 0;  // rows
 };
 
 /// Returns a JSON list of the shortest decimal texts that read back to the same floats.

@@ -118,8 +118,9 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
                          const ScoreGroup& score, const TakeGroup& take) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, options.keep_binding);
-  if (shared_count(*world, std::ssize(tickets)) == 0) return;
+  if (shared_count(*world, std::ssize(tickets)) == 0) return job.end_start();
   note_stop_signals();
+  job.end_start();
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketQueue& ticket_queue, int actors,
                                     PollableSource<RolloutGroup>& parts) {
@@ -154,8 +155,9 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
 void run_generation_actor(Job& job, const GenerationOptions& options) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, options.keep_binding);
-  if (shared_count(*world, 0) == 0) return;
+  if (shared_count(*world, 0) == 0) return job.end_start();
   note_stop_signals();
+  job.end_start();
   job.set_activity("generating");
   const auto tickets = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});

@@ -10,8 +10,10 @@ namespace lie {
 
 using Clock = std::chrono::steady_clock;
 
-GroupProgress::GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t before)
+GroupProgress::GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t before,
+                             TokenBudget budget)
     : line_(out),
+      budget_(budget),
       prompts_(prompts),
       done_(before),
       before_(before),
@@ -28,30 +30,54 @@ void GroupProgress::add(const RolloutGroup& group, std::int64_t right) {
 }
 
 void GroupProgress::sampled(std::int64_t tokens) {
-  if (done_ > before_ || !line_.is_rewritten() || !is_due()) return;
-  shown_at_ = Clock::now();
-  const double seconds = std::chrono::duration<double>(shown_at_ - start_).count();
-  line_.show(fmt::format("{}/{} prompts | {} tokens | {:.0f} tokens/s", done_, prompts_, tokens,
-                         static_cast<double>(tokens) / seconds));
+  sampled_ = tokens;
+  if (is_due()) show();
+}
+
+/// Returns the most tokens that are still to be sampled. A response counts with the limit until its
+/// prompt is answered.
+std::int64_t GroupProgress::tokens_left() const {
+  return budget_.limit * (budget_.responses - responses_) - (sampled_ - tokens_);
+}
+
+/// Returns the tenths of the work that are done.
+std::int64_t GroupProgress::tenths() const {
+  if (budget_.limit == 0 || done_ == prompts_) return 10 * done_ / prompts_;
+  const std::int64_t all = budget_.limit * budget_.responses;
+  return 10 * (all - tokens_left()) / all;
 }
 
 bool GroupProgress::is_due() const {
-  if (!line_.is_rewritten()) return 10 * done_ / prompts_ > shown_tenth_;
+  if (!line_.is_rewritten()) return tenths() > shown_tenth_;
   return Clock::now() - shown_at_ > std::chrono::milliseconds(100);
+}
+
+/// Returns " | 1:23 left", or "" if nothing says how long the rest may take.
+std::string GroupProgress::left_text(double seconds) const {
+  if (done_ == prompts_) return " | 0:00 left";
+  if (budget_.limit > 0 && sampled_ > 0) {
+    const double left =
+        seconds * static_cast<double>(tokens_left()) / static_cast<double>(sampled_);
+    return fmt::format(" | at most {} left", duration_text(left));
+  }
+  if (done_ == before_) return "";
+  const double mean = seconds / static_cast<double>(done_ - before_);
+  return fmt::format(" | {} left", duration_text(mean * static_cast<double>(prompts_ - done_)));
 }
 
 void GroupProgress::show() {
   shown_at_ = Clock::now();
-  shown_tenth_ = 10 * done_ / prompts_;
+  shown_tenth_ = tenths();
   const double seconds = std::chrono::duration<double>(shown_at_ - start_).count();
   const auto responses = static_cast<double>(responses_);
-  const double left =
-      seconds / static_cast<double>(done_ - before_) * static_cast<double>(prompts_ - done_);
-  line_.show(fmt::format(
-      "{}/{} prompts |{} length {:.1f} | {:.0f} tokens/s | {} left", done_, prompts_,
-      verified_ ? fmt::format(" accuracy {:.3f} |", static_cast<double>(right_) / responses) : "",
-      static_cast<double>(tokens_) / responses, static_cast<double>(tokens_) / seconds,
-      duration_text(left)));
+  std::string text = fmt::format("{}/{} prompts", done_, prompts_);
+  if (verified_) text += fmt::format(" | accuracy {:.3f}", static_cast<double>(right_) / responses);
+  if (responses_ > 0)
+    text += fmt::format(" | length {:.1f}", static_cast<double>(tokens_) / responses);
+  text +=
+      fmt::format(" | {:.0f} tokens/s{}",
+                  static_cast<double>(std::max(tokens_, sampled_)) / seconds, left_text(seconds));
+  line_.show(text);
 }
 
 }  // namespace lie

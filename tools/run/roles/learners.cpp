@@ -9,14 +9,13 @@
 #include "common/base/identity.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
-#include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/metric_condition.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/policy_config.h"
+#include "tools/run/start/input_record.h"
 
 namespace lie {
 
@@ -40,20 +39,6 @@ Transformer reference_policy(const TrainConfig& config, ShardedTrainer& trainer,
   return reference;
 }
 
-/// Returns the SHA-256 of the weights that the run began with: see policy_sha256(). Gives an
-/// adapter the identity of its base, after a check that the checkpoint has the same one.
-std::string identify_start(const TrainConfig& config, const RunStart& start, Operators& operators,
-                           ShardedTrainer& trainer) {
-  if (!trains_adapter(config.model.lora)) {
-    return weights_sha256(operators, trainer.gathered_weights());
-  }
-  const PolicyFiles policy = policy_files(config.model);
-  const fs::path from = start.from_checkpoint ? start.model_directory : policy.adapter;
-  const std::string base = checked_base_sha256(policy, from);
-  trainer.weights().set_base_sha256(base);
-  return policy.adapter.empty() ? base : policy_sha256(config.model);
-}
-
 }  // namespace
 
 LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
@@ -72,7 +57,7 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
   updater = std::make_unique<PolicyUpdater>(
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
       trainer, reference ? &*reference : nullptr);
-  start_sha256 = identify_start(config, start, *operators, trainer);
+  if (trains_adapter(config.model.lora)) trainer.weights().set_base_sha256(start.base_sha256);
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
 }
 
@@ -94,12 +79,12 @@ fs::path trajectory_directory(const TrainConfig& config) {
 }
 
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
-                               std::string model_sha256, const Collective& learners) {
+                               const Collective& learners) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.run.seed),
-          .model_sha256 = std::move(model_sha256),
-          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .model_sha256 = start.model_sha256,
+          .tokenizer_sha256 = tokenizer_sha256(config.model.path),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
           .starts_after_step = start.logged_step,
@@ -138,9 +123,9 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
 }  // namespace
 
 TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
-                                       const LearnerState& state, Collective& learners) {
+                                       Collective& learners) {
   return {trajectory_directory(config),
-          trajectory_info(config, start, state.start_sha256, learners),
+          trajectory_info(config, start, learners),
           {config.checkpoint.every, start.last_step},
           learners};
 }
@@ -165,7 +150,7 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
       weights(make_weight_sender(transport, state)),
       prompts(prompt_stream(std::move(training_prompts), config, state->saved)),
       log(trajectory_directory(config), start.step),
-      trajectories(trajectory_recorder(config, start, *state, transport.learners)),
+      trajectories(trajectory_recorder(config, start, transport.learners)),
       coverage(run_coverage(config, start)),
       curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
              reward_names(config.reward), reward_cautions(config.reward), coverage),

@@ -36,8 +36,7 @@ struct LearnerState {
   ShardedTrainer trainer;                // policy, master weights and optimizer
   std::optional<Transformer> reference;  // the initial policy, if the loss has a KL term
   std::unique_ptr<PolicyUpdater> updater;
-  std::string start_sha256;  // of the weights that the run began with
-  TrainerState saved;        // of the checkpoint; the default at the start of a run
+  TrainerState saved;  // of the checkpoint; the default at the start of a run
 
   LearnerState(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport);
 };
@@ -75,7 +74,7 @@ struct Learner0 {
 
 /// Returns the trajectory log of one learner.
 TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
-                                       const LearnerState& state, Collective& learners);
+                                       Collective& learners);
 
 /// Returns what the checkpoints of a run hold and how long they are kept.
 CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& start);

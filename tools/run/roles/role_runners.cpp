@@ -189,7 +189,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
   const auto state = std::make_shared<LearnerState>(config, start, transport);
   const auto weights = make_weight_sender(transport, state);
   SharedGroups groups(nullptr, transport.learners);
-  TrajectoryRecorder trajectories = trajectory_recorder(config, start, *state, transport.learners);
+  TrajectoryRecorder trajectories = trajectory_recorder(config, start, transport.learners);
   CheckpointRecorder checkpoints(checkpointed_run(config, start), state->trainer);
   run_learner({groups, config.advantage, *state->updater, trajectories, checkpoints,
                config.tickets.max_staleness});

@@ -9,6 +9,7 @@
 #include "common/io/file.h"
 #include "common/process/log.h"
 #include "common/process/writer_lock.h"
+#include "tools/run/start/input_difference.h"
 #include "tools/run/start/resume.h"
 
 namespace lie {
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> changeable_keys(const TrainConfig& config) {
   std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
                                    "rollout.max_response_tokens"};
-  for (const RewardName& term : reward_names({})) keys.push_back("reward." + term.name);
+  for (const std::string& term : reward_sections()) keys.push_back("reward." + term);
   if (!config.tickets.takes_first_groups()) keys.emplace_back("rollout.max_staleness");
   return keys;
 }
@@ -42,9 +43,17 @@ bool holds_run(TrainConfig config) {
                  : "");
 }
 
+bool may_replace(const TrainConfig& config) {
+  return config.run.resume == Resume::kAuto && holds_no_step(config.run.directory);
+}
+
 bool replaces_failed_start(TrainConfig config) {
-  return config.run.resume == Resume::kAuto &&
-         holds_failed_start(config.run.directory, fields_of(config));
+  return may_replace(config) && !differences_text(config.run.directory, fields_of(config)).empty();
+}
+
+std::string difference_of(const TrainConfig& config, const InputRecord& now) {
+  const std::string& run = config.run.directory;
+  return input_difference(recorded_inputs(run), now, run);
 }
 
 }  // namespace
@@ -66,13 +75,24 @@ void check_directory_before_start(const TrainConfig& config) {
   if (!replaces_failed_start(config)) check_directory(config);
 }
 
-void set_failed_start_aside(const TrainConfig& config) {
-  if (!replaces_failed_start(config)) return;
+void check_inputs_of_run(const TrainConfig& config, const InputRecord& now) {
+  if (may_replace(config)) return;
+  check_same_inputs(
+      config.run.directory, now,
+      {.evaluation_may_change = config.run.resume == Resume::kChanged,
+       .evaluation_remedy = "set run.resume=changed to continue with the new ones, "});
+}
+
+void set_failed_start_aside(const TrainConfig& config, const InputRecord& now) {
+  if (!may_replace(config)) return;
+  if (!replaces_failed_start(config) && difference_of(config, now).empty()) return;
   check_unlocked(config.run.directory);
   const fs::path aside = set_aside(config.run.directory, ".failed");
   Log("learner", 0)
-      .warn("{} held a start of another config that failed before its first step; it is now {}",
-            config.run.directory, aside.string());
+      .warn(
+          "{} held a start of another config, or with other inputs, that failed before its first "
+          "step; it is now {}",
+          config.run.directory, aside.string());
 }
 
 }  // namespace lie

@@ -78,7 +78,7 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (const std::string& warning : config_warnings(config, prompts.training))
+  for (const std::string& warning : config_warnings(config, prompts.training, prompts.evaluation))
     log.warn("{}", warning);
   return prompts;
 }

@@ -1,5 +1,7 @@
 #include "tools/run/start/prepare_run.h"
 
+#include <fmt/ranges.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -9,13 +11,14 @@
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
+#include "common/io/sha256.h"
 #include "common/process/log.h"
-#include "common/process/stop_signals.h"
-#include "common/process/writer_lock.h"
 #include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
 #include "tools/run/start/find_start.h"
+#include "tools/run/start/input_difference.h"
+#include "tools/run/start/input_record.h"
 #include "tools/run/start/lost_data.h"
 #include "tools/run/start/resume.h"
 
@@ -24,23 +27,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
-PreparedRun prepared_run(RunStart start, RunInputs inputs) {
+/// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false.
+InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
+  InputRecord record = model_record(config.model, config.data, inputs.ends, has_weights);
+  record.train_file = config.data.train_file;
+  record.evaluation_file = fmt::format("{}", fmt::join(config.data.evaluation_file, ", "));
+  record.training = prompt_rows(inputs.prompts.training);
+  if (config.evaluation.every > 0) record.evaluation = prompt_rows(inputs.prompts.evaluation);
+  if (!config.data.keep_rows) return record;
+  const std::string commands[] = {config.reward.command, config.verifier_program.command};
+  record.program_files = program_files(commands);
+  Sha256 sha;
+  for (const Prompt& prompt : inputs.prompts.training) sha.update(prompt.row + "\n");
+  record.program_rows = sha.hex_digest();
+  return record;
+}
+
+PreparedRun prepared_run(RunStart start, RunInputs inputs, const InputRecord& record) {
   start.end_of_sequence_ids = inputs.ends.ids;
+  start.model_sha256 = policy_sha256(record);
+  start.base_sha256 = record.weights;
   return {std::move(start), std::move(inputs)};
 }
 
 /// With run.resume changed: keeps the settings that differ from those of `config` as those of the
-/// logged steps, and sets aside the groups of the unfinished steps, which were scored with them. A
-/// kill at any moment leaves the run with the old settings until config.yaml is replaced.
-void keep_former_settings(TrainConfig config) {
+/// logged steps, and sets aside the groups of the unfinished steps, which were scored with them or
+/// belong to other evaluation rows. A kill at any moment leaves the run with the old settings until
+/// config.yaml is replaced.
+void keep_former_settings(TrainConfig config, const InputRecord& now) {
   const fs::path directory = config.run.directory;
   if (config.run.resume != Resume::kChanged || !fs::exists(directory / "config.yaml")) return;
   const std::string differences = differences_text(directory, fields_of(config));
-  if (differences.empty()) return;
+  const bool has_new_settings = !differences.empty();
+  const bool has_new_rows =
+      !input_difference(recorded_inputs(directory), now, directory.string()).empty();
+  if (!has_new_settings && !has_new_rows) return;
   const std::int64_t last = recover_saved_steps(config).logged_step;
-  if (last > 0) keep_former_config(directory, last);
+  if (has_new_settings && last > 0) keep_former_config(directory, last);
   const Log log("learner", 0);
-  log.info("the settings change after step {}: {}", last, differences);
+  log.info("the settings change after step {}: {}", last,
+           has_new_settings ? differences : "other rows in data.evaluation_file");
   if (!fs::exists(directory / "journal")) return;
   const fs::path aside = set_aside(directory / "journal", fmt::format(".step-{:06}", last));
   log.warn(
@@ -49,17 +75,30 @@ void keep_former_settings(TrainConfig config) {
       last + 1, aside.string());
 }
 
+/// Warns of a reward or verifier program that is not the one of the last start.
+void warn_of_program(const TrainConfig& config, const InputRecord& now) {
+  if (!fs::exists(fs::path(config.run.directory) / "config.yaml")) return;
+  const std::string change = program_change(recorded_inputs(config.run.directory), now);
+  if (!change.empty()) Log("learner", 0).warn("{}", change);
+}
+
 /// Makes this job the only writer of run.directory, which then holds the config of the run and the
 /// folders of its files.
-void open_directory(Job& job, TrainConfig config, std::string_view command) {
+void open_directory(Job& job, TrainConfig config, const InputRecord& inputs,
+                    std::string_view command) {
   const fs::path directory = config.run.directory;
-  set_failed_start_aside(config);
+  set_failed_start_aside(config, inputs);
   make_directories(directory);
   become_writer(job, directory, command);
   // Check again under the lock: another process may have created a run there in the meantime.
   check_directory(config);
-  keep_former_settings(config);
-  // The config comes first, because files without a config do not count as a run.
+  check_inputs_of_run(config, inputs);
+  keep_former_settings(config, inputs);
+  warn_of_program(config, inputs);
+  if (record_inputs(directory, inputs)) {
+    Log("learner", 0).warn("{}", unrecorded_text(directory));
+  }
+  // The config comes before the run's files, because files without a config do not count as a run.
   write_run_config(directory, fields_of(config));
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
@@ -93,15 +132,23 @@ PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> ch
   RunInputs inputs = is_checked ? std::move(*checked) : check_inputs(settings);
   drop_logged_groups(config, saved.logged_step);
   report_losses(settings, start.step);
-  return prepared_run(std::move(start), std::move(inputs));
+  return prepared_run(std::move(start), std::move(inputs), recorded_inputs(config.run.directory));
 }
 
 }  // namespace
 
-PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
+PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command,
+                        const fs::path& replayed) {
   check_directory_before_start(config);
   RunInputs inputs = check_inputs(config);
-  open_directory(job, config, command);
+  const InputRecord record = record_of(config, inputs);
+  if (!replayed.empty()) {
+    check_same_inputs(replayed, record,
+                      {.otherwise = "name where it is by --set model.path=DIRECTORY or "
+                                    "data.train_file=FILE"});
+  }
+  check_inputs_of_run(config, record);
+  open_directory(job, config, record, command);
   return prepare_stage(config, std::move(inputs));
 }
 
@@ -118,13 +165,16 @@ TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
 PreparedRun plan_run(const TrainConfig& config) {
   check_directory_before_start(config);
   RunInputs inputs = check_inputs(config);
+  check_writable(config.run.directory);
   try_programs(config, inputs.prompts.training.front());
-  check_unlocked(config.run.directory);
-  return prepared_run(expected_start(config), std::move(inputs));
+  const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
+  const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
+  check_inputs_of_run(config, record);
+  warn_of_program(config, record);
+  return prepared_run(expected_start(config), std::move(inputs), record);
 }
 
 EarlyStop early_stop(const Job& job, const TrainConfig& config) {
-  note_stop_signals();
   return EarlyStop([&job] { return job.stop_signal(); },
                    seconds_left(config.run.time_limit_minutes));
 }

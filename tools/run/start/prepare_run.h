@@ -2,6 +2,7 @@
 // where it begins. A run whose settings were changed has several stages.
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 
 #include "common/comm/job.h"
@@ -22,9 +23,10 @@ struct PreparedRun {
 /// (common/config/config_history.h) and sets the journal aside. Returns the first stage of the run
 /// that is not in a checkpoint. Rank 0 only. From then on this job is the only writer of the
 /// directory. Recovers the log that a killed process left. `command` names this program in the
-/// error that other jobs get if they want the directory. Throws Error before anything is written if
-/// a check fails.
-PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
+/// error that other jobs get if they want the directory. `replayed`: the directory of a run whose
+/// inputs must be the same, too. Throws Error before anything is written if a check fails.
+PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command,
+                        const std::filesystem::path& replayed = {});
 
 /// Prepares the next stage of the run after the one that ended at RunStart::last_step, which is
 /// before run.steps. Rank 0 only.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "common/base/error.h"
@@ -20,7 +21,8 @@ namespace {
 const std::vector<std::string> kChangeNoResult = {
     // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
-    "run.time_limit_minutes",
+    "run.time_limit_minutes", "reward.command_time_limit_seconds",
+    "verifier.command_time_limit_seconds",
     // files that are kept
     "checkpoint", "trajectories",
     // layout and memory
@@ -54,11 +56,21 @@ void copy_what_changes_no_result(const FieldList& config, const FieldList& other
   }
 }
 
+/// Throws Error if the stored settings are damaged, which explains why they differ.
+void refuse_damaged_config(const std::filesystem::path& config) {
+  if (fits_checksum_comment(read_file(config)).value_or(true)) return;
+  fail(
+      "{}: does not fit its checksum: it is damaged, or was edited; restore a copy of it, or write "
+      "it again from the attribute config of a trajectory file",
+      config.string());
+}
+
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change, std::string_view remedy) {
   if (!std::filesystem::exists(directory / "config.yaml")) {
     const auto is_expected = [](const std::string& name) {
-      return name.starts_with("config.yaml") || name.starts_with(kWriterLockName);
+      return name.starts_with("config.yaml") || name.starts_with("inputs.yaml") ||
+             name.starts_with(kWriterLockName);
     };
     if (!std::filesystem::is_directory(directory) ||
         std::ranges::all_of(list_directory(directory), is_expected)) {
@@ -71,19 +83,20 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
   }
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return true;
+  refuse_damaged_config(directory / "config.yaml");
   fail(
       "run.directory {} holds a run of another config ({}): restore these values, {}or name "
       "another directory",
       directory.string(), differences, remedy);
 }
 
-bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config) {
+bool holds_no_step(const std::filesystem::path& directory) {
   const auto is_empty = [&](const char* name) {
     const auto file = directory / name;
     return !std::filesystem::exists(file) || std::filesystem::is_empty(file);
   };
   return std::filesystem::exists(directory / "config.yaml") && is_empty("metrics.jsonl") &&
-         is_empty("checkpoints") && !differences_text(directory, config, {}).empty();
+         is_empty("checkpoints");
 }
 
 void check_repeats(const std::filesystem::path& schedule, const FieldList& config) {
@@ -102,6 +115,11 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
   write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
+}
+
+void check_writable(const std::filesystem::path& directory) {
+  check_directories(directory);
+  if (std::filesystem::exists(directory)) check_lockable(directory);
 }
 
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command) {

@@ -29,10 +29,10 @@ std::string differences_text(const std::filesystem::path& directory, const Field
 /// Sets the keys of `config` that change no result to their values in `other`.
 void copy_what_changes_no_result(const FieldList& config, const FieldList& other);
 
-/// Returns whether the directory holds a start of another config that ended before its first step
-/// and its first evaluation were complete, such as one whose reward program failed at once. Nothing
-/// in it can be continued. The command that this config belongs to must write metrics.jsonl.
-bool holds_failed_start(const std::filesystem::path& directory, const FieldList& config);
+/// Returns whether the directory holds a start that ended before its first step and its first
+/// evaluation were complete, such as one whose reward program failed at once. It then holds no
+/// result. The command must write metrics.jsonl.
+bool holds_no_step(const std::filesystem::path& directory);
 
 /// Checks that this config repeats the run that wrote the schedule, if the config of that run is
 /// stored next to the schedule. The paths of data and model may differ, as may keys that change no
@@ -42,6 +42,10 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 /// Creates the directory if it is missing and writes the resolved config.yaml. A directory with
 /// this file counts as a run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
+
+/// Throws the Error with which write_run_config() or become_writer() would fail, as far as can be
+/// known without a change of the file system.
+void check_writable(const std::filesystem::path& directory);
 
 /// Locks a directory or output file until the whole job has ended, whether it succeeds or fails;
 /// see common/process/writer_lock.h. Rank 0 calls it before writing anything there. Logs if the

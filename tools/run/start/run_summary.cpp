@@ -14,6 +14,7 @@
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "model/config/parameter_layout.h"
+#include "model/tokenizer/template/templates.h"
 #include "model/weights/adapter_file.h"
 
 namespace lie {
@@ -112,10 +113,13 @@ SummaryEntry adapter_entry(const ModelOptions& options, const ModelConfig& model
                   from.empty() ? "new" : "from " + from.string())};
 }
 
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+std::vector<SummaryEntry> text_entries(const PromptOptions& data, const std::string& model_path,
                                        const RolloutOptions& rollout, const std::string& ends) {
-  return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
-                                  rollout.max_prompt_tokens)},
+  const std::string begin =
+      prompt_template(data.prompt_template, model_path, data.begin_of_sequence).begin;
+  return {{"prompts",
+           fmt::format("template {}{}, {} tokens at most", data.prompt_template,
+                       begin.empty() ? "" : ", begin with " + begin, rollout.max_prompt_tokens)},
           {"responses",
            fmt::format("{} tokens at most, {}", rollout.sampling.max_response_tokens, ends)}};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/rollout_options.h"
+#include "common/dataset/dataset.h"
 #include "tools/run/config/role_memory.h"
 
 namespace lie {
@@ -39,9 +40,9 @@ SummaryEntry memory_entry(std::span<const RoleMemory> roles);
 SummaryEntry adapter_entry(const ModelOptions& options, const ModelConfig& model);
 
 SummaryEntry model_entry(const std::string& path, std::int64_t parameters);
-/// Returns the entries on how prompts are rendered and where responses end. `ends` is
+/// Returns the entries on how prompts are rendered and begin, and where responses end. `ends` is
 /// EndTokens::text.
-std::vector<SummaryEntry> text_entries(const std::string& prompt_template,
+std::vector<SummaryEntry> text_entries(const PromptOptions& data, const std::string& model_path,
                                        const RolloutOptions& rollout, const std::string& ends);
 /// Returns the entry with the path of the last checkpoint, or none if there is no checkpoint.
 std::vector<SummaryEntry> checkpoint_entries(const std::filesystem::path& run_directory);

@@ -37,8 +37,9 @@ std::vector<SummaryEntry> data_entries(const TrainConfig& config, const Prepared
          fmt::format("{} of {}", counted(std::ssize(run.inputs.prompts.evaluation), "prompt"),
                      fmt::join(config.data.evaluation_file, ", "))});
   }
-  std::ranges::move(text_entries(config.data.prompt_template, config.rollout, run.inputs.ends.text),
-                    std::back_inserter(entries));
+  std::ranges::move(
+      text_entries(config.data, config.model.path, config.rollout, run.inputs.ends.text),
+      std::back_inserter(entries));
   return entries;
 }
 

@@ -55,6 +55,33 @@ def sequence_clip(low, high):
     return losses
 
 
+def gmpo(low, high):
+    """GMPO: exp of the mean of log-ratios, each limited on the side where it raises the objective."""
+    def losses(policy, old, advantage):
+        sign = np.sign(advantage)
+        d = policy - old
+        limited = [x if sign * stopped(x) <= sign * np.clip(stopped(x), -low, high) else np.clip(stopped(x), -low, high) for x in d]
+        return -advantage * np.exp(np.mean(limited)) * np.ones(len(d))
+    return losses
+
+
+def vespo(k_positive=2, lambda_positive=3, k_negative=3, lambda_negative=2):
+    def losses(policy, old, advantage):
+        k, decay = (k_positive, lambda_positive) if advantage >= 0 else (k_negative, lambda_negative)
+        ratio = np.exp(stopped(policy - old).sum())
+        return -(ratio ** k * np.exp(decay * (1 - ratio))) * advantage * policy
+    return losses
+
+
+def dppo(low=0.15, high=0.15, ceiling=10000):
+    def losses(policy, old, advantage):
+        rise = np.exp(stopped(policy)) - np.exp(old)
+        beyond = (rise > high) if advantage > 0 else (rise < -low) if advantage < 0 else np.zeros(len(rise), bool)
+        weight = np.minimum(np.exp(stopped(policy) - old), ceiling)
+        return np.where(beyond, 0, -weight * advantage * policy)
+    return losses
+
+
 def sequence_mean(losses):
     return sum(x.mean() for x in losses) / len(losses)
 
@@ -77,6 +104,16 @@ SURROGATES = [
     (["algorithm=cispo", "cispo.ceiling=1.2", "aggregation=sequence-mean-token-mean"], cispo(1.2), sequence_mean),
     (["algorithm=sapo"], sapo(1, 1.05), sequence_mean),
     (["algorithm=sapo", "sapo.tau_positive=2", "sapo.tau_negative=3", "aggregation=token-mean"], sapo(2, 3), token_mean),
+    (["algorithm=gmpo"], gmpo(0.4, 0.4), sequence_mean),
+    (["algorithm=gmpo", "gmpo.low=0.25", "gmpo.high=0.5"], gmpo(0.25, 0.5), sequence_mean),
+    (["algorithm=gmpo", "gmpo.low=0", "gmpo.high=0"], gmpo(0, 0), sequence_mean),  # ratios of 1 are at the bound
+    (["algorithm=vespo"], vespo(), token_mean),
+    (["algorithm=vespo", "vespo.k_positive=1", "vespo.lambda_positive=0.5", "vespo.k_negative=0", "vespo.lambda_negative=1.5",
+      "aggregation=sequence-mean-token-mean"], vespo(1, 0.5, 0, 1.5), sequence_mean),
+    (["algorithm=dppo"], dppo(), token_mean),
+    (["algorithm=dppo", "dppo.low=0.03", "dppo.high=0.05", "dppo.ceiling=1.1", "aggregation=sequence-mean-token-mean"],
+     dppo(0.03, 0.05, 1.1), sequence_mean),
+    (["algorithm=dppo", "dppo.low=0", "dppo.high=0"], dppo(0, 0), token_mean),  # equal probabilities are at the bound
 ]
 
 

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the README into docs/images:
+
+    draw_pictures.py            accuracy-and-length.svg from controls.json and tuned-baseline.json of docs/studies/results
+    draw_pictures.py --check    exit status 1 if the file differs from what would be drawn
+    draw_pictures.py --kill BIN digests.svg: trains four steps of the demo twice, once killed and resumed on another number
+                                of ranks, and draws the digests of both
+
+Needs only Python.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from html import escape
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+RESULTS = ROOT / "docs" / "studies" / "results"
+START = (15.9, 0.557)  # step 0 of every run: tokens, accuracy
+SEARCH = 95            # tokens of a full enumeration
+GSPO, LIE = "#c2410c", "#1d4ed8"
+FONT = 'font-family="Helvetica, Arial, sans-serif"'
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, BOTTOM = 70, 20, 84, 66
+MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
+
+
+def x_of(tokens):
+    return LEFT + (WIDTH - LEFT - RIGHT) * tokens / MOST_TOKENS
+
+
+def y_of(accuracy):
+    low, high = ACCURACIES
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (accuracy - low) / (high - low)
+
+
+def text(x, y, words, size=14, anchor="start", color="#1f2937", weight="normal", more=""):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" {FONT} font-size="{size}" text-anchor="{anchor}" fill="{color}" '
+            f'font-weight="{weight}"{more}>{escape(words)}</text>')
+
+
+def mark(x, y, shape, color):
+    if shape == "square":
+        return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{color}" fill-opacity="0.75"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" fill="{color}" fill-opacity="0.75"/>'
+
+
+def axes():
+    parts = []
+    for tokens in range(0, MOST_TOKENS + 1, 20):
+        x = x_of(tokens)
+        parts.append(f'<path d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#e5e7eb"/>')
+        parts.append(text(x, HEIGHT - BOTTOM + 20, str(tokens), anchor="middle"))
+    for tenths in range(5, 11):
+        y = y_of(tenths / 10)
+        parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#e5e7eb"/>')
+        parts.append(text(LEFT - 10, y + 5, f"{tenths / 10:.1f}", anchor="end"))
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - BOTTOM + 44, "mean length of a held-out response, tokens", anchor="middle"))
+    parts.append(text(22, middle, "held-out accuracy", anchor="middle", more=f' transform="rotate(-90 22 {middle:.1f})"'))
+    return parts
+
+
+def ends_of(file, rows=None):
+    """Returns length and accuracy at the end of each run of a results file."""
+    runs = json.loads((RESULTS / file).read_text(encoding="utf-8"))["runs"]
+    return sorted((run["final"]["eval_response_length_mean"], run["final"]["eval_accuracy"]) for run in runs
+                  if rows is None or run["row"] in rows)
+
+
+def accuracy_and_length():
+    """Returns the picture of the end of each run: accuracy against length."""
+    lie, gspo = ends_of("controls.json", ["gspo-lie"]), ends_of("tuned-baseline.json")
+    assert len(lie) == 8, len(lie)
+    parts = [text(14, 26, "GSPO with LIE returns to the search that the model was taught; tuned GSPO does not", 14.5, weight="bold"),
+             text(14, 48, f"One task, made for this contrast; 0.4 M parameters; 512 held-out prompts. LIE: {len(lie)} seeds after 60 steps.", 13,
+                  color="#4b5563"),
+             text(14, 66, f"GSPO: {len(gspo)} runs of 8 settings after 300 steps, five times as many as LIE.", 13, color="#4b5563"),
+             *axes()]
+    x = x_of(SEARCH)
+    parts.append(f'<path d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#6b7280" stroke-dasharray="4 4"/>')
+    parts.append(text(x + 8, TOP + 14, "tokens of a full search", 12, color="#4b5563"))
+    parts += [mark(x_of(tokens), y_of(accuracy), "square", GSPO) for tokens, accuracy in gspo]
+    parts += [mark(x_of(tokens), y_of(accuracy), "circle", LIE) for tokens, accuracy in lie]
+    mean = sum(accuracy for _, accuracy in lie) / len(lie)
+    parts.append(text(x_of(lie[0][0]) - 14, y_of(mean) + 5, f"GSPO with LIE: mean {mean:.3f}", 14, "end", LIE, "bold"))
+    best = max(accuracy for _, accuracy in gspo)
+    parts.append(text(x_of(60), y_of(best) - 4, f"GSPO, 8 settings: at most {best:.3f}", 14, "start", GSPO, "bold"))
+    x, y = x_of(START[0]), y_of(START[1])
+    parts.append(f'<path d="M{x:.1f} {y - 14:.1f}V{y - 50:.1f}" stroke="#111827"/>')
+    parts.append(text(x, y - 56, "start of every run", 12, "middle"))
+    return picture(WIDTH, HEIGHT, parts)
+
+
+def picture(width, height, parts, background="#ffffff"):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
+            f'<rect width="{width}" height="{height}" fill="{background}"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def terminal(lines):
+    """Returns the picture of a terminal."""
+    height = 24 + 20 * len(lines)
+    parts = []
+    for number, line in enumerate(lines):
+        color = "#93c5fd" if line.startswith("$") else "#9ca3af" if line.startswith("#") else "#e5e7eb"
+        parts.append(f'<text x="14" y="{28 + 20 * number}" font-family="Menlo, Consolas, monospace" font-size="12.5" fill="{color}" '
+                     f'xml:space="preserve">{escape(line)}</text>')
+    return picture(800, height, parts, "#111827")
+
+
+class Demo:
+    """Runs of the demo's first steps in a folder."""
+
+    def __init__(self, binaries, folder):
+        self.binaries, self.folder = Path(binaries).resolve(), Path(folder)
+
+    def command(self, name, ranks):
+        return ["mpirun", "-n", str(ranks), str(self.binaries / "lie_cluster"), "train", "configs/demo.yaml",
+                "--set", "run.steps=4", "--set", f"run.directory={self.folder / name}"]
+
+    def run(self, name, ranks):
+        subprocess.run(self.command(name, ranks), cwd=ROOT, check=True, capture_output=True)
+
+    def kill_after_step(self, name, ranks, step):
+        """Kills the run by SIGKILL once `step` is complete, and waits for its end. Returns how it ended."""
+        process = subprocess.Popen(self.command(name, ranks), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        metrics = self.folder / name / "metrics.jsonl"
+        while not metrics.exists() or f'"step":{step},' not in metrics.read_text(encoding="utf-8").replace(" ", ""):
+            assert process.poll() is None, "the run ended before it was killed"
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        time.sleep(2)  # mpirun's ranks end when they notice that it is gone
+
+    def digest(self, name):
+        done = subprocess.run([self.binaries / "lie_analyze", "--digest", self.folder / name], check=True, capture_output=True,
+                              text=True)
+        return [line for line in done.stdout.splitlines() if line.strip()]
+
+
+def digests(binaries):
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                      OMPI_MCA_rmaps_base_oversubscribe="1")
+    with tempfile.TemporaryDirectory() as folder:
+        demo = Demo(binaries, folder)
+        demo.run("whole", 4)
+        demo.kill_after_step("killed", 4, 3)
+        demo.run("killed", 7)
+        whole, killed = demo.digest("whole"), demo.digest("killed")
+        assert whole == killed, (whole, killed)
+    version = subprocess.run([Path(binaries) / "lie_cluster", "--version"], check=True, capture_output=True, text=True).stdout
+    train = "lie_cluster train configs/demo.yaml --set run.steps=4 --set run.directory=runs"
+    return terminal(["# 4 ranks, never stopped", f"$ mpirun -n 4 {train}/whole", "# 4 ranks, killed with kill -9 after step 3, resumed on 7 ranks",
+                     f"$ mpirun -n 4 {train}/killed", f"$ mpirun -n 7 {train}/killed", "", "$ lie_analyze --digest runs/whole",
+                     *whole, "$ lie_analyze --digest runs/killed", *killed, "", f"# {version.strip().splitlines()[0]}"])
+
+
+def main():
+    if sys.argv[1:2] == ["--kill"] and len(sys.argv) == 3:
+        (IMAGES / "digests.svg").write_text(digests(sys.argv[2]), encoding="utf-8")
+        return 0
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    file, drawn = IMAGES / "accuracy-and-length.svg", accuracy_and_length()
+    if "--check" in sys.argv:
+        if not file.is_file() or file.read_text(encoding="utf-8") != drawn:
+            print(f"{file.relative_to(ROOT)} is not what scripts/draw_pictures.py draws")
+            return 1
+        return 0
+    file.write_text(drawn, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Settings that are mistakes are refused, or warned of, with the key and the remedy. A line of the table below is a
+# command, "error" or "warning", and words that a line of this kind must contain. "none" demands that no line has them.
+# mistakes_test.sh BIN WORK
+set -uo pipefail
+source "$(dirname "$0")/begin.sh"
+model="$PWD/assets/count_pairs/model" PATH="$BIN:$PATH"
+cd "$WORK" || exit 1
+
+printf '{"prompt": "%s target 3:\\n", "gold": "%s", "response": "1", "data_source": "%s", "reference_length": 12}\n' '1 2' 1 math500 '2 2' 2 math500 '3 2' 3 aime24 '4 2' 1 aime24 >rows.jsonl
+cp rows.jsonl copy.jsonl && ln -s rows.jsonl link.jsonl
+{ tail -n 1 rows.jsonl && sed 's/target 3/target 4/' rows.jsonl; } >overlap.jsonl
+sed 's/target 3/target 4/' rows.jsonl >apart.jsonl
+cat >train.yaml <<END
+run: {directory: train, steps: 1}
+model: {path: $model}
+data: {train_file: rows.jsonl}
+rollout: {prompts_per_step: 4, samples_per_prompt: 2, max_prompt_tokens: 32, max_response_tokens: 20}
+update: {mini_batch_prompts: 4}
+reward: {length: {enabled: false}, redundancy: {enabled: false}}
+optimizer: {warmup: 0}
+END
+cat >sft.yaml <<END
+run: {directory: sft}
+model: {path: $model}
+data: {train_file: rows.jsonl}
+END
+cat >eval.yaml <<END
+run: {directory: eval}
+model: {path: $model}
+data: {evaluation_file: rows.jsonl}
+evaluation: {samples_per_prompt: 2, max_response_tokens: 12, temperature: 1}
+END
+sed 's/^reward: .*/reward: \&off {length: {enabled: false}}\nevaluation:\n  <<: *off/' train.yaml >merge.yaml
+sed 's/^evaluation: .*/<<: {seed: 1}/' eval.yaml >merge_top.yaml
+sed 's/directory: eval/directory: "${WORK}\/eval"/' eval.yaml >variable.yaml
+
+train() { lie_cluster train train.yaml --dry-run --set "$@"; }
+sft() { lie_cluster sft sft.yaml --dry-run --set "$@"; }
+evaluate() { lie_cluster eval eval.yaml --dry-run --set "$@"; }
+failures=0 checks=0
+while IFS='|' read -r command kind words; do
+  [ -n "$words" ] || continue
+  checks=$((checks + 1))
+  status=0
+  output="$(eval "$command" 2>&1 </dev/null)" || status=$?
+  case "$kind" in
+    error) grep 'error on rank' <<<"$output" | grep -qF -- "$words" && [ "$status" != 0 ] ;;
+    warning) grep 'warning: ' <<<"$output" | grep -qF -- "$words" && [ "$status" = 0 ] ;;
+    none) ! grep -qF -- "$words" <<<"$output" && [ "$status" = 0 ] ;;
+  esac || { echo "$command ($kind, status $status): \"$words\":"$'\n'"$output"; failures=$((failures + 1)); }
+done <<'TABLE'
+train policy_loss.clip_low=-0.2|error|policy_loss.clip_low: expected
+train policy_loss.clip_low=-abc|error|policy_loss.clip_low: expected
+train policy_loss.clip_high=-0.5|error|policy_loss.clip_high: expected
+train policy_loss.clip_low=-1|none|clip_low: -1
+train 'run.directory=$SCRATCH/run'|error|$SCRATCH/run: variables are not expanded in paths
+train 'data.train_file=${WORK}/rows.jsonl'|error|${WORK}/rows.jsonl: variables are not expanded in paths
+lie_cluster eval variable.yaml|error|variable.yaml:1: run.directory: ${WORK}/eval: variables are not expanded in paths
+lie_cluster train merge.yaml|error|merge.yaml:8: evaluation.<<: merge keys (<<) are not supported
+lie_cluster eval merge_top.yaml|error|merge_top.yaml:4: <<: merge keys (<<) are not supported
+evaluate 'evaluation.sources=[math500,aime2024]'|error|no row of rows.jsonl has the data source aime2024; they have aime24, math500
+evaluate 'evaluation.sources=[math500,aime24]'|none|no row of
+evaluate data.data_source_field=benchmark|warning|no row has the field benchmark, which data.data_source_field names
+evaluate evaluation.temperature=0|warning|evaluation.temperature is 0: all 2 responses to a prompt are equal
+evaluate evaluation.temperature=0 evaluation.samples_per_prompt=1|none|are equal
+train data.evaluation_file=copy.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
+train data.evaluation_file=link.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
+train data.evaluation_file=rows.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
+train 'data.evaluation_file=[apart.jsonl,overlap.jsonl]' evaluation.every=1|warning|1 of 9 evaluation prompts are training prompts
+train data.evaluation_file=apart.jsonl evaluation.every=1|none|are training prompts
+sft data.evaluation_file=overlap.jsonl|warning|1 of 5 evaluation examples are training examples
+sft data.evaluation_file=apart.jsonl|none|are training examples
+train policy_loss.clip_low=0.2 policy_loss.clip_high=0.28|warning|the clip range 0.28 is one for token ratios
+train policy_loss.algorithm=luspo policy_loss.clip_high=0.2|warning|the clip range 0.2 is one for token ratios
+train policy_loss.algorithm=grpo policy_loss.clip_low=3e-4 policy_loss.clip_high=4e-4|warning|nearly every token will be clipped
+train policy_loss.algorithm=grpo policy_loss.clip_low=0.2 policy_loss.clip_high=0.28|none|the clip range
+train optimizer.warmup=1000|warning|optimizer.warmup is 1000, but the run has 1 update: it ends within the warm-up
+train optimizer.warmup=1 update.mini_batch_prompts=2|none|it ends within the warm-up
+sft optimizer.schedule=constant|warning|optimizer.warmup is 100, but the run has 1 update: it ends within the warm-up
+sft optimizer.learning_rate=1e-4|warning|the run of 1 update would end within the default warm-up of 100: the warm-up is 0 updates long
+sft run.steps=50|warning|the run of 50 updates would end within the default warm-up of 100: the warm-up is 5 updates long
+sft optimizer.warmup=60 run.steps=50|error|the cosine schedule ends (decay_until 50) before its warmup does (60)
+sft optimizer.warmup=60 run.steps=61|none|warm-up
+TABLE
+[ -z "$(find . -maxdepth 1 -name '*$*')" ] || { ls; fail "a directory is named like a variable"; }
+
+# A short fine-tuning with the defaults runs to its end.
+lie_cluster sft sft.yaml >sft.log 2>&1 || { cat sft.log; fail "fine-tuning with the default warm-up"; }
+
+# Names of data sources in other scripts stay apart in the metrics.
+sed 's/math500/数学/; s/aime24/物理/' apart.jsonl >named.jsonl
+lie_cluster train train.yaml --set data.evaluation_file=named.jsonl evaluation.every=1 >named.log 2>&1 || { cat named.log; fail "sources in another script"; }
+for name in 数学 物理; do grep -q "eval_accuracy_on_$name\"" train/metrics.jsonl || fail "metrics lack the source $name"; done
+
+# An allocation beyond the limit of memory ends the run with the settings that need less. ASan reserves more than that.
+if ! nm "$BIN/lie_cluster" 2>/dev/null | grep -q __asan_init; then
+  for limit in 300000 450000 600000 800000; do
+    rm -rf memory
+    (ulimit -v "$limit"; lie_cluster train train.yaml --set run.directory=memory model.threads=2 >memory.log 2>&1) && break
+    grep -q 'cannot allocate memory in static TLS\|MPI_Init\|loading shared libraries' memory.log && continue
+    grep 'error on rank' memory.log | grep -q 'out of memory.*lower rollout.slots' && found=1 || { cat memory.log; echo "ulimit -v $limit"; failures=$((failures + 1)); }
+  done
+  [ "${found:-0}" = 1 ] || { cat memory.log; fail "no limit of memory was met"; }
+fi
+
+[ "$failures" = 0 ] || fail "$failures checks"
+echo "$checks mistakes are refused or warned of as documented"
