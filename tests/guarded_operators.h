@@ -130,6 +130,10 @@ class GuardedOperators : public Operators {
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
     call(&Operators::linear_backward_input, dy, w, dx);
   }
+  void linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) override {
+    call(&Operators::linear_backward_input_add, dy, w, dx);
+  }
+  void scale(Tensor x, float factor) override { call(&Operators::scale, x, factor); }
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                               Tensor dw) override {
     call(&Operators::linear_backward_weight, dy, x, starts, dw);

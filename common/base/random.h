@@ -25,6 +25,7 @@ enum RandomStream : std::uint32_t {
   kBootstrapStream = 5,
   kTokenRuleStream = 6,
   kFileShuffleStream = 7,
+  kAdapterStream = 8,
 };
 
 /// Returns 64 uniform random bits for `key`: Philox 4x32-10 (Salmon et al., SC 2011).

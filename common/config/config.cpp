@@ -63,6 +63,8 @@ std::string hint_for(const FieldList& fields, std::string_view key) {
 
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
+  const std::string refusal = fields.refusal(key);
+  if (!refusal.empty()) fail("{}: there is no key {}: {}", place, key, refusal);
   const std::string hint = hint_for(fields, key);
   fail("{}: unknown key {}{} --help all lists all keys", place, key, hint.empty() ? ";" : hint);
 }

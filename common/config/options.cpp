@@ -170,6 +170,13 @@ const Field* FieldList::find(std::string_view key) const {
   return nullptr;
 }
 
+std::string FieldList::refusal(std::string_view key) const {
+  for (const auto& [name, reason] : refused_) {
+    if (name == key) return reason;
+  }
+  return {};
+}
+
 std::vector<std::string> FieldList::keys() const {
   std::vector<std::string> keys;
   for (const Field& field : fields_) {

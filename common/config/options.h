@@ -134,6 +134,13 @@ class FieldList {
     renamed_.emplace_back(prefix_ + std::string(former), prefix_ + std::string(current));
   }
 
+  /// Refuses a key that users may expect. The error for it says why there is no such key.
+  void refuse(std::string_view name, std::string_view reason) {
+    refused_.emplace_back(prefix_ + std::string(name), reason);
+  }
+  /// Returns the reason for refusing this key, or an empty text.
+  std::string refusal(std::string_view key) const;
+
   const std::vector<Field>& fields() const { return fields_; }
   /// Returns the keys that users set.
   std::vector<std::string> keys() const;
@@ -150,6 +157,7 @@ class FieldList {
   std::string prefix_;
   std::vector<Field> fields_;
   std::vector<std::pair<std::string, std::string>> renamed_;  // former and current names
+  std::vector<std::pair<std::string, std::string>> refused_;  // keys and reasons
 };
 
 }  // namespace lie

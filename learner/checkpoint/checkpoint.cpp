@@ -24,12 +24,6 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "merges.txt",
                                         "chat_template.jinja"};
 
-void copy_tokenizer(const fs::path& from, const fs::path& to) {
-  for (const char* name : kTokenizerFiles) {
-    if (fs::is_regular_file(from / name)) write_file_atomically(to / name, read_file(from / name));
-  }
-}
-
 /// Writes the files that all parts share.
 void save_rest(const CheckpointContents& contents, std::span<const CheckpointPart> parts,
                const fs::path& directory) {
@@ -37,6 +31,7 @@ void save_rest(const CheckpointContents& contents, std::span<const CheckpointPar
   copy_tokenizer(contents.start_model, directory);
   save_generation_config(weights.config(), contents.start_model, directory);
   save_model_config(weights.config(), directory);
+  if (const auto& lora = weights.config().lora) save_lora_config(*lora, directory);
   std::vector<RangeFile> files;
   for (const CheckpointPart& part : parts) {
     if (!part.weights.name.empty()) files.push_back(part.weights);
@@ -62,6 +57,12 @@ fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
 }
 
 }  // namespace
+
+void copy_tokenizer(const fs::path& from, const fs::path& to) {
+  for (const char* name : kTokenizerFiles) {
+    if (fs::is_regular_file(from / name)) write_file_atomically(to / name, read_file(from / name));
+  }
+}
 
 void begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
   make_directories(checkpoints);

@@ -6,6 +6,8 @@
 //     config.json, model.safetensors     Hugging Face model directory, fp32 master weights; with
 //                                        several learners model-00001-of-00004.safetensors, ... and
 //                                        model.safetensors.index.json
+//                                        A run that trains an adapter saves it in PEFT's format
+//                                        instead: adapter_config.json, adapter_model.safetensors
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
 //     optimizer.safetensors              AdamW's moments: see StoredMoments; with several learners
@@ -48,6 +50,9 @@ struct CheckpointContents {
   std::filesystem::path start_model = {};  // whose tokenizer files are copied
   const CheckpointExtra* extra = nullptr;  // saved as well, unless null
 };
+
+/// Copies the files of a model's tokenizer that exist.
+void copy_tokenizer(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// The first call, on learner 0: creates an empty directory under another name, and removes what
 /// earlier crashes left.

@@ -42,12 +42,15 @@ std::vector<RangeFile> named(std::string_view stem, const std::vector<FlatRange>
 }  // namespace
 
 std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, int learners) {
+  const FlatRange all = {0, flat_elements(layout)};
   std::vector<FlatRange> parameters, shards;
   for (int learner = 0; learner < learners; ++learner) {
-    shards.push_back(optimizer_shard_of(flat_elements(layout), learner, learners));
+    shards.push_back(optimizer_shard_of(all.count, learner, learners));
     parameters.push_back(parameters_of(layout, shards.back()));
+    if (is_adapter(layout)) parameters.back() = learner == 0 ? all : FlatRange{};
   }
-  const std::vector<RangeFile> weights = named("model", parameters);
+  const std::vector<RangeFile> weights =
+      named(is_adapter(layout) ? "adapter_model" : "model", parameters);
   const std::vector<RangeFile> moments = named("optimizer", shards);
   std::vector<CheckpointPart> parts;
   for (std::size_t i = 0; i < weights.size(); ++i) parts.push_back({weights[i], moments[i]});
@@ -55,6 +58,7 @@ std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, 
 }
 
 FlatRange held_range(std::span<const Parameter> layout, int learner, int learners) {
+  if (is_adapter(layout)) return {0, flat_elements(layout)};
   const auto [weights, moments] =
       checkpoint_parts(layout, learners)[static_cast<std::size_t>(learner)];
   const FlatRange part = weights.range, shard = moments.range;

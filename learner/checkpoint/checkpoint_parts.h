@@ -17,11 +17,12 @@ struct CheckpointPart {
 };
 
 /// Returns the parts by learner. If only one learner has elements, its files are model.safetensors
-/// and optimizer.safetensors; otherwise model-00001-of-00004.safetensors and so on.
+/// and optimizer.safetensors; otherwise model-00001-of-00004.safetensors and so on. The weights of
+/// an adapter, which PEFT reads from one file, are learner 0's adapter_model.safetensors.
 std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, int learners);
 
 /// Returns the range of the weights that a learner holds: its shard, and the parameters that it
-/// writes to checkpoints.
+/// writes to checkpoints. Each learner holds all of an adapter.
 FlatRange held_range(std::span<const Parameter> layout, int learner, int learners);
 std::int64_t longest_held_range(std::span<const Parameter> layout, int learners);
 

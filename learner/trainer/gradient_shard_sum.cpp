@@ -9,12 +9,16 @@
 namespace lie {
 
 GradientShardSum::GradientShardSum(Operators& operators, Collective& learners,
-                                   std::int64_t elements, std::int64_t max_shards)
-    : operators_(operators), learners_(learners), elements_(elements) {
+                                   std::int64_t elements, std::int64_t max_shards,
+                                   std::int64_t read_elements)
+    : operators_(operators),
+      learners_(learners),
+      elements_(elements),
+      read_elements_(read_elements) {
   check_gradient_shards(learners.size(), max_shards);
   const GradientShardRange own =
       gradient_shards_of_learner(max_shards, learners.rank(), learners.size());
-  workers_ = operators.workers(elements);
+  workers_ = operators.workers(read_elements);
   if (own.count < std::ssize(workers_)) workers_ = {&operators};
   stacks_.resize(workers_.size());
   const auto parts = gradient_shards_of_workers(own, std::ssize(stacks_));

@@ -27,18 +27,23 @@ struct GradientShardWork {
 class GradientShardSum {
  public:
   /// Allocates all partial gradients [1, elements] in `operators` at once, so that memory that is
-  /// free afterwards stays free. Both references must outlive this object. Throws Error if there
+  /// free afterwards stays free. A pass reads `read_elements` of weights, which are more than
+  /// `elements` if some are frozen. Both references must outlive this object. Throws Error if there
   /// are more learners than `max_shards`.
   GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
-                   std::int64_t max_shards);
+                   std::int64_t max_shards, std::int64_t read_elements);
+  /// As above, if all weights are trained.
+  GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
+                   std::int64_t max_shards)
+      : GradientShardSum(operators, learners, elements, max_shards, elements) {}
 
-  /// Returns the workers that compute shards at the same time. They are operators.workers(elements)
+  /// Returns the workers that compute shards at the same time: operators.workers(read_elements)
   /// if this learner can have at least one shard per worker, otherwise just the operators.
   const std::vector<Operators*>& workers() const { return workers_; }
   /// Returns the number of tokens of a training pass: `most`, or fewer if that is faster. Results
   /// do not depend on it (E4).
   std::int64_t pass_tokens(std::int64_t most) const {
-    return std::min(most, workers_.front()->most_pass_tokens(elements_));
+    return std::min(most, workers_.front()->most_pass_tokens(read_elements_));
   }
   /// Calls work(), without a gradient, for each of this learner's shards, of `shard_count` >= 1
   /// over all learners. Workers run at the same time, each over its own shards in ascending order.
@@ -75,7 +80,7 @@ class GradientShardSum {
 
   Operators& operators_;
   Collective& learners_;
-  std::int64_t elements_;
+  std::int64_t elements_, read_elements_;
   std::vector<Operators*> workers_;
   std::int64_t shard_count_ = 0;
   std::vector<Stack> stacks_;     // one per worker; the first one collects all in the end

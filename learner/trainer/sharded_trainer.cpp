@@ -15,6 +15,12 @@ void wait_for_all(Collective& learners) {
   learners.all_reduce_sum(std::span(&nothing, 1));
 }
 
+/// Returns the elements of all weights that a pass reads: those of an adapter and of its base.
+std::int64_t read_elements(const ModelConfig& config) {
+  return flat_elements(parameter_layout(config)) +
+         (config.lora ? flat_elements(adapter_layout(config)) : 0);
+}
+
 }  // namespace
 
 ShardedTrainer::ShardedTrainer(const TrainerOptions& options, const OptimizerOptions& optimizer,
@@ -25,7 +31,7 @@ ShardedTrainer::ShardedTrainer(const TrainerOptions& options, const OptimizerOpt
       optimizer_(optimizer, weights_, own_optimizer_shard(weights_, learners)),
       policy_(weights_),
       gradient_(weights_.operators(), learners, flat_elements(weights_.parameters()),
-                options.gradient_shards),
+                options.gradient_shards, read_elements(weights_.config())),
       policies_(gradient_.workers(), policy_, options.activation_mebibytes << 20) {
   check_options(optimizer);
   options_.max_micro_batch_tokens = gradient_.pass_tokens(options.max_micro_batch_tokens);

@@ -43,7 +43,8 @@ struct TrainerSeconds {
 class ShardedTrainer {
  public:
   /// Takes the start weights: all of them, or the range that this learner holds
-  /// (held_range() in learner/checkpoint/checkpoint_parts.h). Gathers them into the policy.
+  /// (held_range() in learner/checkpoint/checkpoint_parts.h). Gathers them into the policy. If they
+  /// are those of an adapter, the policy also reads its base; nothing of it is trained.
   /// Allocates moments and partial gradients. The weights' operators and `learners` must outlive
   /// the trainer. Throws Error if options contradict each other, or if there are more learners than
   /// gradient shards. Collective; blocks.

@@ -125,10 +125,15 @@ class AtenOperators : public Operators {
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
     aten::multiply(tensor(dx), narrowed(dy), matrix(w));
   }
+  void linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) override {
+    tensor(dx).addmm_(tensor(dy), matrix(w));
+  }
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,
                               Tensor dw) override {
     aten::multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
   }
+
+  void scale(Tensor x, float factor) override { tensor(x).mul_(factor); }
 
   // ---- Rows
   void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "model/config/lora.h"
+
 namespace lie {
 
 /// Llama 3's scaling of rotary embeddings for longer contexts (rope_type "llama3"). Frequencies
@@ -43,6 +45,9 @@ struct ModelConfig {
   std::vector<std::int32_t> end_of_sequence_ids;  // each of them ends a response
   // These ids are not used here, but saved for other programs that read the model.
   std::optional<std::int32_t> begin_of_sequence_id = {}, padding_id = {};
+  /// The adapter of the policy, whose parameters alone are trained. Empty: the policy has none.
+  /// load_model_config() leaves it empty.
+  std::optional<LoraConfig> lora = {};
 };
 
 /// Reads `directory/config.json`. End-of-sequence ids are those of generation_config.json, if it

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -15,13 +16,31 @@ constexpr std::int64_t kAlignment = 16;  // elements: one cache line of fp32
 
 using enum ParameterRole;
 
+/// A linear layer that may have a low-rank pair: PEFT's module name, its place in a layer, and the
+/// roles of its matrix and pair.
+struct Module {
+  std::string_view name, place;
+  ParameterRole weight;
+  PairRoles pair;
+};
+
+constexpr Module kModules[] = {{"q_proj", "self_attn.q_proj", kQuery, {kQueryA, kQueryB}},
+                               {"k_proj", "self_attn.k_proj", kKey, {kKeyA, kKeyB}},
+                               {"v_proj", "self_attn.v_proj", kValue, {kValueA, kValueB}},
+                               {"o_proj", "self_attn.o_proj", kOutput, {kOutputA, kOutputB}},
+                               {"gate_proj", "mlp.gate_proj", kGate, {kGateA, kGateB}},
+                               {"up_proj", "mlp.up_proj", kUp, {kUpA, kUpB}},
+                               {"down_proj", "mlp.down_proj", kDown, {kDownA, kDownB}}};
+
 /// Collects parameters one after the other, each at an aligned offset.
 class LayoutBuilder {
  public:
+  /// `prefix` begins all names.
+  explicit LayoutBuilder(std::string_view prefix = "") : first_(prefix) {}
   /// Begins a layer, whose parameters have its prefix, or the parameters outside of all layers.
   void begin(std::int64_t layer) {
     layer_ = layer;
-    prefix_ = layer == kNoLayer ? "" : fmt::format("model.layers.{}.", layer);
+    prefix_ = first_ + (layer == kNoLayer ? "" : fmt::format("model.layers.{}.", layer));
   }
   void matrix(ParameterRole role, std::string_view name, std::int64_t rows, std::int64_t cols) {
     add({.name = std::string(name), .rows = rows, .cols = cols, .decay = true, .role = role});
@@ -41,6 +60,7 @@ class LayoutBuilder {
     parameters_.push_back(std::move(parameter));
   }
 
+  std::string first_;
   std::int64_t layer_ = kNoLayer;
   std::string prefix_;
   std::int64_t next_ = 0;
@@ -86,6 +106,79 @@ std::vector<Parameter> parameter_layout(const ModelConfig& config) {
     layout.matrix(kHead, kHeadName, config.vocabulary, config.width);
   }
   return layout.take();
+}
+
+namespace {
+
+/// Adds the pairs of a layer. The A of all modules come first, so that those of one input are
+/// adjacent.
+void add_pairs(LayoutBuilder& layout, const LoraConfig& lora, std::span<const Parameter> base,
+               std::int64_t layer) {
+  layout.begin(layer);
+  const auto for_each_target = [&](const auto& add) {
+    for (const Module& module : kModules) {
+      if (std::ranges::find(lora.targets, module.name) == lora.targets.end()) continue;
+      add(module, parameter_of(base, layer, module.weight));
+    }
+  };
+  for_each_target([&](const Module& module, const Parameter& weight) {
+    layout.matrix(module.pair.a, fmt::format("{}.lora_A.weight", module.place), lora.rank,
+                  weight.cols);
+  });
+  for_each_target([&](const Module& module, const Parameter& weight) {
+    layout.matrix(module.pair.b, fmt::format("{}.lora_B.weight", module.place), weight.rows,
+                  lora.rank);
+  });
+}
+
+}  // namespace
+
+std::vector<Parameter> adapter_layout(const ModelConfig& config) {
+  const std::vector<Parameter> base = parameter_layout(config);
+  LayoutBuilder layout("base_model.model.");
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    add_pairs(layout, config.lora.value(), base, layer);
+  }
+  return layout.take();
+}
+
+std::vector<Parameter> trained_layout(const ModelConfig& config) {
+  return config.lora ? adapter_layout(config) : parameter_layout(config);
+}
+
+bool is_adapter(std::span<const Parameter> layout) {
+  return layout.front().role >= ParameterRole::kQueryA;
+}
+
+bool may_have_pair(ParameterRole weight) {
+  return std::ranges::find(kModules, weight, &Module::weight) != std::end(kModules);
+}
+
+PairRoles pair_of(ParameterRole weight) {
+  const auto* module = std::ranges::find(kModules, weight, &Module::weight);
+  if (module == std::end(kModules)) fail("role {} has no pair", static_cast<int>(weight));
+  return module->pair;
+}
+
+std::int64_t low_rank_cols(const ModelConfig& config) {
+  if (!config.lora) return 0;
+  constexpr std::array kInputs = {std::array<std::string_view, 3>{"q_proj", "k_proj", "v_proj"},
+                                  std::array<std::string_view, 3>{"o_proj"},
+                                  std::array<std::string_view, 3>{"gate_proj", "up_proj"},
+                                  std::array<std::string_view, 3>{"down_proj"}};
+  std::int64_t most = 0;
+  for (const auto& modules : kInputs) {
+    most = std::max<std::int64_t>(
+        most, std::ranges::count_if(config.lora->targets, [&](const std::string& target) {
+          return std::ranges::find(modules, target) != modules.end();
+        }));
+  }
+  return most * config.lora->rank;
+}
+
+bool has_parameter(std::span<const Parameter> layout, std::int64_t layer, ParameterRole role) {
+  return std::ranges::any_of(
+      layout, [&](const Parameter& p) { return p.layer == layer && p.role == role; });
 }
 
 const Parameter& parameter_of(std::span<const Parameter> layout, std::int64_t layer,

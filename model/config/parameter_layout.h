@@ -32,8 +32,23 @@ enum class ParameterRole : std::uint8_t {
   kGate,
   kUp,
   kDown,
+  // The low-rank pairs of an adapter.
+  kQueryA,
+  kQueryB,
+  kKeyA,
+  kKeyB,
+  kValueA,
+  kValueB,
+  kOutputA,
+  kOutputB,
+  kGateA,
+  kGateB,
+  kUpA,
+  kUpB,
+  kDownA,
+  kDownB,
 };
-inline constexpr std::size_t kParameterRoles = 18;
+inline constexpr std::size_t kParameterRoles = 32;
 /// Parameter::layer of the parameters outside of all layers.
 inline constexpr std::int64_t kNoLayer = -1;
 
@@ -52,8 +67,30 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// Returns the parameters of `config` in flat order. Each offset is a multiple of 16 elements.
+/// The roles of a low-rank pair: A [rank, in] and B [out, rank].
+struct PairRoles {
+  ParameterRole a, b;
+};
+
+/// Returns the parameters of `config` in flat order, without an adapter. Each offset is a multiple
+/// of 16 elements.
 std::vector<Parameter> parameter_layout(const ModelConfig& config);
+/// Returns the parameters of config.lora, which must be set, in a flat order of their own and with
+/// PEFT's names.
+std::vector<Parameter> adapter_layout(const ModelConfig& config);
+/// Returns the parameters that are trained: those of the adapter, or all if there is none.
+std::vector<Parameter> trained_layout(const ModelConfig& config);
+/// Returns whether the parameters are those of an adapter.
+bool is_adapter(std::span<const Parameter> layout);
+/// Returns whether an adapter may have a pair for this parameter.
+bool may_have_pair(ParameterRole weight);
+/// Returns the roles of that pair.
+PairRoles pair_of(ParameterRole weight);
+/// Returns the largest number of columns of A x over the linear layers of a model, whose pairs of
+/// one input are computed together; 0 without an adapter.
+std::int64_t low_rank_cols(const ModelConfig& config);
+/// Returns whether the layer's parameters contain one of this role.
+bool has_parameter(std::span<const Parameter> layout, std::int64_t layer, ParameterRole role);
 /// Returns the parameter of a layer, or of kNoLayer. Throws Error if the model has none.
 const Parameter& parameter_of(std::span<const Parameter> layout, std::int64_t layer,
                               ParameterRole role);

@@ -118,9 +118,17 @@ void Bf16Operators::linear_add(Tensor x, const PackedWeight& w, Tensor residual,
                  x.rows);
 }
 
-void Bf16Operators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
+void Bf16Operators::multiply_transposed(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx) {
   const std::uint16_t* tiles = static_cast<TileWeight&>(w).transposed(team_);
-  multiply_tiles({rows_of(dy), tiles, {}, rows_of(dx), w.out(), w.in()}, dy.rows);
+  multiply_tiles({rows_of(dy), tiles, rows_of(residual), rows_of(dx), w.out(), w.in()}, dy.rows);
+}
+
+void Bf16Operators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
+  multiply_transposed(dy, w, {}, dx);
+}
+
+void Bf16Operators::linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) {
+  multiply_transposed(dy, w, dx, dx);
 }
 
 void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,

@@ -41,6 +41,7 @@ class Bf16Operators : public CpuOperators {
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
+  void linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) override;
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                               Tensor dw) override;
   void embed(Tensor table, Indices tokens, Tensor y) override;
@@ -50,6 +51,7 @@ class Bf16Operators : public CpuOperators {
  private:
   const AttentionKernels& attention_kernels() const override;
   std::unique_ptr<CpuOperators> single_threaded() const override;
+  void multiply_transposed(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx);
   void multiply_tiles(const TileMatmul& matmul, std::int64_t rows);
   void round_columns(Tensor x);
   std::uint16_t* scratch_of(int member) const;

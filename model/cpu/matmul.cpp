@@ -17,8 +17,9 @@ float wide(std::uint16_t value) { return from_bfloat16(value); }
 
 }  // namespace
 
-CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels)
-    : PanelWeight(out, in, use, std::move(panels)), is_narrow_(use == WeightUse::kFixed) {}
+CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, bool is_narrow,
+                     Buffer panels)
+    : PanelWeight(out, in, use, std::move(panels)), is_narrow_(is_narrow) {}
 
 void CpuWeight::widen(Buffer panels) {
   const std::uint16_t* from = narrow();
@@ -65,33 +66,44 @@ void CpuWeight::copy_row(std::int64_t out, float* to) const {
   narrow() ? copy(narrow()) : copy(panels());
 }
 
-const float* CpuWeight::transposed(ThreadTeam& team) {
+template <typename Number>
+void CpuWeight::transpose(ThreadTeam& team, const Number* panels, Number* transposed) const {
   const PanelLayout transposed_layout{out(), panels_for(in())};
   const std::int64_t block = k_block_size(in());
-  return transposed_by(transposed_layout.elements(), [&](float* all) {
-    team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
-      const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
-      for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
-        float* to = all + transposed_layout.at(panel, first);
-        for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
-          const float* from =
-              panels() + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
-          for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
-          std::fill(to + count, to + kPanel, 0.0f);
-        }
-      });
+  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
+    const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
+    for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
+      Number* to = transposed + transposed_layout.at(panel, first);
+      for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
+        const Number* from =
+            panels + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
+        std::fill(to + count, to + kPanel, Number{0});
+      }
     });
   });
+}
+
+CpuWeight::Transposed CpuWeight::transposed(ThreadTeam& team) {
+  const std::int64_t elements = PanelLayout{out(), panels_for(in())}.elements();
+  if (!is_narrow_) {
+    return {transposed_by(elements, [&](float* to) { transpose(team, panels(), to); }), nullptr};
+  }
+  const float* const memory = transposed_by(elements / 2, [&](float* to) {
+    transpose(team, narrow(), reinterpret_cast<std::uint16_t*>(to));
+  });
+  return {nullptr, reinterpret_cast<const std::uint16_t*>(memory)};
 }
 
 std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in,
                                                         WeightUse use) {
   const std::int64_t count = PanelLayout{in, panels_for(out)}.elements();
-  const auto memory = [&] {
-    if (use == WeightUse::kFixed) return allocate(1, count / 2, DType::kFloat32);
-    return shared_.memory.empty() ? allocate(1, count, DType::kFloat32) : allocate_weights(count);
-  };
-  return std::make_unique<CpuWeight>(out, in, use, memory());
+  const bool is_shared = use != WeightUse::kFixed && !shared_.memory.empty();
+  const bool is_narrow = use != WeightUse::kTrained && !is_shared;
+  return std::make_unique<CpuWeight>(
+      out, in, use, is_narrow,
+      is_shared ? allocate_weights(count)
+                : allocate(1, is_narrow ? count / 2 : count, DType::kFloat32));
 }
 
 void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor part) {
@@ -132,9 +144,18 @@ void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
   });
 }
 
+void CpuOperators::backward_input(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx) {
+  const auto [panels, narrow] = static_cast<CpuWeight&>(w).transposed(team_);
+  matmul_in_parts({rows_of(dy), panels, narrow, rows_of(residual), rows_of(dx), w.out(), w.in()},
+                  dy.rows);
+}
+
 void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
-  const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
-  matmul_in_parts({rows_of(dy), panels, nullptr, {}, rows_of(dx), w.out(), w.in()}, dy.rows);
+  backward_input(dy, w, {}, dx);
+}
+
+void CpuOperators::linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) {
+  backward_input(dy, w, dx, dx);
 }
 
 void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,

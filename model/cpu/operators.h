@@ -56,7 +56,7 @@ class PanelWeight : public PackedWeight {
   float* transposed_by(std::int64_t floats, const Transpose& transpose) {
     if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
     const std::lock_guard lock(transpose_mutex_);
-    if (transposed_.size() == 0) transposed_ = AlignedFloats(floats);
+    if (transposed_.size() != floats) transposed_ = AlignedFloats(floats);
     if (!transposed_current_) transpose(transposed_.data());
     transposed_current_ = true;
     return transposed_.data();
@@ -71,12 +71,13 @@ class PanelWeight : public PackedWeight {
   bool transposed_current_ = false;
 };
 
-/// A weight in fp32. A fixed weight is narrow, that is stored as bf16, until values are packed that
-/// bf16 would round.
+/// A weight in fp32. A fixed or frozen weight of this process alone is narrow, that is stored as
+/// bf16, until values are packed that bf16 would round. Its transpose is narrow, too.
 class CpuWeight : public PanelWeight {
  public:
-  /// `panels` is memory for layout().elements() fp32 numbers, or half of it for a fixed weight.
-  CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels);
+  /// `panels` is memory for layout().elements() fp32 numbers, or half of it if the weight
+  /// `is_narrow`.
+  CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, bool is_narrow, Buffer panels);
   std::int64_t bytes() const override {
     return layout().elements() * dtype_bytes(is_narrow_ ? DType::kBFloat16 : DType::kFloat32);
   }
@@ -89,10 +90,17 @@ class CpuWeight : public PanelWeight {
     return is_narrow_ ? static_cast<std::uint16_t*>(memory_.view().data) : nullptr;
   }
   void copy_row(std::int64_t out, float* to) const override;
-  /// Returns the panels of the transposed weight. Throws Error if the weight is fixed.
-  const float* transposed(ThreadTeam& team);
+  /// The panels of the transposed weight. One of both is null.
+  struct Transposed {
+    const float* panels;
+    const std::uint16_t* narrow;
+  };
+  /// Throws Error if the weight is fixed.
+  Transposed transposed(ThreadTeam& team);
 
  private:
+  template <typename Number>
+  void transpose(ThreadTeam& team, const Number* from, Number* to) const;
   /// Also sets columns past `out` to zero.
   void pack_panel(std::int64_t panel, Range columns, const float* matrix) override;
 
@@ -132,8 +140,10 @@ class CpuOperators : public Operators {
   void add_bias(Tensor x, Tensor bias) override;
   void add_bias_backward(Tensor dy, Tensor dbias) override;
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
+  void linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) override;
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                               Tensor dw) override;
+  void scale(Tensor x, float factor) override;
 
   std::vector<Operators*> workers(std::int64_t weights) override;
   void run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) override;
@@ -203,6 +213,7 @@ class CpuOperators : public Operators {
     return weights * dtype_bytes(packed_dtype()) <= sharing_.cached_bytes;
   }
   void matmul_in_parts(const Matmul& matmul, std::int64_t rows);
+  void backward_input(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx);
 
   std::vector<AlignedFloats> scratch_;  // per member
   SharingLimits sharing_;

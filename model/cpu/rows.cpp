@@ -25,8 +25,19 @@ void CpuOperators::rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor 
   const RmsNorm norm = norm_of(x, weight, 0, inverse_rms);
   split(x.rows, 1, x.elements() / 4,
         [&](Range rows) { cpu::rms_norm_backward(norm, rows_of(dy), rows_of(dx), rows); });
+  if (dweight.empty()) return;
   split(x.cols, 64, x.elements() / 4, [&](Range cols) {
     rms_norm_backward_weight(norm, rows_of(dy), floats(dweight), x.rows, cols);
+  });
+}
+
+void CpuOperators::scale(Tensor x, float factor) {
+  split(x.rows, 1, x.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) {
+      for (float& element : std::span(row(x, t), static_cast<std::size_t>(x.cols))) {
+        element *= factor;
+      }
+    }
   });
 }
 

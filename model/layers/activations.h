@@ -23,13 +23,14 @@ struct BlockTensors : KeptTensors {
   Tensor rotated;    // [T, (H + K) E]
   Tensor activated;  // [T, F]
   Tensor out;        // [T, D] outgoing residual stream
+  Tensor low_rank;   // [T, low_rank_cols()] scratch of the adapter; empty: it is not applied
 };
 
 /// The tensors of one block's backward pass, which all layers share. Each is the gradient of the
 /// tensor with its name.
 struct BlockGradients {
   Tensor x;  // [T, D] of the residual stream: first of `out`, then of `middle`, then of `x`
-  Tensor normed, qkv, rotated, attended, gate_up, activated;
+  Tensor normed, qkv, rotated, attended, gate_up, activated, low_rank;
 };
 
 }  // namespace lie

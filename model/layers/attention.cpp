@@ -32,18 +32,18 @@ QkNormRope Attention::rotation(Tensor rope, Indices positions) const {
 }
 
 void Attention::forward(Operators& ops, const BlockTensors& t, const PackedRows& rows) const {
-  qkv.forward(ops, t.normed, t.qkv);
+  qkv.forward(ops, t.normed, t.qkv, t.low_rank);
   rotate(ops, t, rows);
   ops.attention(t.rotated, t.qkv, shape, rows.sequences, t.attended, t.log_sum);
-  o.forward_add(ops, t.attended, t.x, t.middle);
+  o.forward_add(ops, t.attended, t.x, t.middle, t.low_rank);
 }
 
 void Attention::forward(Operators& ops, const BlockTensors& t, const PagedRows& rows) const {
-  qkv.forward(ops, t.normed, t.qkv);
+  qkv.forward(ops, t.normed, t.qkv, t.low_rank);
   ops.rotate_and_store(t.qkv, rotation(rows.rope, rows.batch.positions), t.rotated, rows.batch,
                        rows.pages);
   ops.attention_decode(t.rotated, shape, rows.batch, rows.pages, t.attended);
-  o.forward_add(ops, t.attended, t.x, t.middle);
+  o.forward_add(ops, t.attended, t.x, t.middle, t.low_rank);
 }
 
 void Attention::rotate(Operators& ops, const BlockTensors& t, const PackedRows& rows) const {
@@ -52,8 +52,8 @@ void Attention::rotate(Operators& ops, const BlockTensors& t, const PackedRows& 
 
 void Attention::backward_heads(Operators& ops, const BlockTensors& t, const PackedRows& rows,
                                const BlockGradients& d, const RoleTensors& gradient) const {
-  o.backward_weight(ops, d.x, t.attended, rows.sequences.starts, gradient);
-  o.backward_input(ops, d.x, d.attended);
+  o.backward_weight(ops, d.x, t.attended, rows.sequences.starts, t.low_rank, d.low_rank, gradient);
+  o.backward_input(ops, d.x, d.attended, d.low_rank);
   ops.attention_backward(d.attended, t.rotated, t.qkv, t.attended, t.log_sum, shape, rows.sequences,
                          d.rotated, d.qkv);
   ops.qk_norm_rope_backward(d.rotated, t.qkv, rotation(rows.rope, rows.positions), d.qkv,
@@ -62,8 +62,9 @@ void Attention::backward_heads(Operators& ops, const BlockTensors& t, const Pack
 
 void Attention::backward_qkv(Operators& ops, const BlockTensors& t, const PackedRows& rows,
                              const BlockGradients& d, const RoleTensors& gradient) const {
-  qkv.backward_weight(ops, d.qkv, t.normed, rows.sequences.starts, gradient);
-  qkv.backward_input(ops, d.qkv, d.normed);
+  qkv.backward_weight(ops, d.qkv, t.normed, rows.sequences.starts, t.low_rank, d.low_rank,
+                      gradient);
+  qkv.backward_input(ops, d.qkv, d.normed, d.low_rank);
 }
 
 }  // namespace lie

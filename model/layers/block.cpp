@@ -10,6 +10,11 @@ Block make_block(const ModelConfig& config, std::span<const Parameter> layout, s
           .feed_forward = make_feed_forward(layout, layer)};
 }
 
+void add_pairs(const ModelConfig& config, std::span<const Parameter> adapter, std::int64_t layer,
+               Block& block) {
+  for (Linear* linear : linears_of(block)) add_pairs(adapter, layer, *config.lora, *linear);
+}
+
 template <typename Rows>
 void Block::forward_to_gate_up(Operators& ops, const BlockTensors& t, const Rows& rows) const {
   ops.rms_norm(t.x, input_norm, eps, t.normed, t.inverse_rms_1);

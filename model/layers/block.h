@@ -42,6 +42,11 @@ auto linears_of(AnyBlock& block) {
                     &block.feed_forward.down};
 }
 
+/// Gives the block's linear layers the pairs of config.lora, without weights. `adapter` is the
+/// adapter's layout.
+void add_pairs(const ModelConfig& config, std::span<const Parameter> adapter, std::int64_t layer,
+               Block& block);
+
 /// Calls vector(tensor, role) for each bias and norm that the block has.
 template <typename OnVector>
 void for_each_vector(Block& block, const OnVector& vector) {

@@ -8,15 +8,27 @@
 namespace lie {
 
 ResidentWeights::ResidentWeights(const ModelConfig& config, Operators& operators)
-    : config_(config), operators_(operators), layout_(parameter_layout(config)) {
+    : config_(config),
+      operators_(operators),
+      layout_(parameter_layout(config)),
+      trained_layout_(trained_layout(config)) {
   for (std::int64_t l = 0; l < config_.layers; ++l) {
     blocks_.push_back(make_block(config_, layout_, l));
+    if (config_.lora) add_pairs(config_, trained_layout_, l, blocks_.back());
   }
 }
 
 ResidentWeights::ResidentWeights(const Weights& weights)
     : ResidentWeights(weights.config(), weights.operators()) {
   weights_ = &weights;
+  if (config_.lora) {
+    stored_ = std::make_unique<StoredWeights>(config_.lora->base);
+    make_matrices(true);
+    stored_.reset();
+    make_pairs();
+    pack(weights.flat());
+    return;
+  }
   if (views_weights()) flat_ = FlatTensors(layout_, weights.flat());
   make_matrices(views_weights());
 }
@@ -25,6 +37,11 @@ ResidentWeights::ResidentWeights(std::unique_ptr<StoredWeights> stored, Operator
     : ResidentWeights(stored->config(), operators) {
   stored_ = std::move(stored);
   make_matrices(true);
+  if (config_.lora) {
+    const Weights adapter = stored_->adapter(operators);
+    make_pairs();
+    pack_pairs(FlatTensors(trained_layout_, adapter.flat()));
+  }
   stored_.reset();
 }
 
@@ -45,7 +62,37 @@ void ResidentWeights::make_matrices(bool packs) {
 
 std::unique_ptr<PackedWeight> ResidentWeights::make_weight(std::int64_t rows,
                                                            std::int64_t cols) const {
-  return operators_.make_weight(rows, cols, stored_ ? WeightUse::kFixed : WeightUse::kTrained);
+  const WeightUse stored = weights_ ? WeightUse::kFrozen : WeightUse::kFixed;
+  return operators_.make_weight(rows, cols, stored_ ? stored : WeightUse::kTrained);
+}
+
+/// Makes the matrices of all pairs. They are as wide as their use requires even if they never
+/// change, since they are small.
+void ResidentWeights::make_pairs() {
+  const auto make = [&](std::int64_t rows, std::int64_t cols) {
+    return operators_.make_weight(rows, cols, WeightUse::kTrained);
+  };
+  for (Block& block : blocks_) {
+    for (Linear* linear : linears_of(block)) {
+      LowRank& low_rank = linear->low_rank;
+      if (low_rank.pairs.empty()) continue;
+      low_rank.a = make(low_rank.cols(), low_rank.in);
+      for (LowRankPair& pair : low_rank.pairs) pair.b = make(pair.rows, low_rank.rank);
+    }
+  }
+}
+
+void ResidentWeights::pack_pairs(const FlatTensors& adapter) {
+  for (std::int64_t l = 0; l < config_.layers; ++l) {
+    for (Linear* linear : linears_of(blocks_[static_cast<std::size_t>(l)])) {
+      std::int64_t first = 0;
+      for (LowRankPair& pair : linear->low_rank.pairs) {
+        operators_.pack(*linear->low_rank.a, first, adapter.layer(l)[pair.roles.a]);
+        operators_.pack(*pair.b, 0, adapter.layer(l)[pair.roles.b]);
+        first += linear->low_rank.rank;
+      }
+    }
+  }
 }
 
 void ResidentWeights::weights_changed() {
@@ -55,9 +102,13 @@ void ResidentWeights::weights_changed() {
 
 void ResidentWeights::pack(Tensor flat) {
   if (!weights_) fail("the weights of a fixed policy cannot be changed");
-  flat_ = FlatTensors(layout_, flat);
-  for (std::int64_t l = 0; l < config_.layers; ++l) pack_layer(l);
-  pack_outer();
+  if (config_.lora) {
+    pack_pairs(FlatTensors(trained_layout_, flat));
+  } else {
+    flat_ = FlatTensors(layout_, flat);
+    for (std::int64_t l = 0; l < config_.layers; ++l) pack_layer(l);
+    pack_outer();
+  }
   if (is_shared_) wait();
 }
 
@@ -114,7 +165,11 @@ std::vector<const PackedWeight*> ResidentWeights::packed_weights() const {
   std::vector<const PackedWeight*> all = {outer_.head.get()};
   if (outer_.own_embedding) all.push_back(outer_.own_embedding.get());
   for (const Block& block : blocks_) {
-    for (const Linear* linear : linears_of(block)) all.push_back(linear->matrix.get());
+    for (const Linear* linear : linears_of(block)) {
+      all.push_back(linear->matrix.get());
+      if (linear->low_rank.a) all.push_back(linear->low_rank.a.get());
+      for (const LowRankPair& pair : linear->low_rank.pairs) all.push_back(pair.b.get());
+    }
   }
   return all;
 }

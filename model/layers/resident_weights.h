@@ -1,5 +1,6 @@
 // The weights of a policy, packed for the operators and all in memory at once. They are packed from
-// the learner's weights or from a model directory, or opened in the memory of another process.
+// the learner's weights or from a model directory, or opened in the memory of another process. Of a
+// policy with an adapter, the base is packed from its directory once, and only the adapter changes.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class ResidentWeights final : public WeightSource {
  public:
   /// Packs the weights of a learner or actor. Complete weights are packed now, and norms, biases
   /// and an untied embedding remain views of them. A shard needs a call of pack() before its first
-  /// use. `weights` must outlive this object.
+  /// use. `weights` must outlive this object. If they are those of an adapter, its base is packed
+  /// now, too; throws Error as load_weights does.
   explicit ResidentWeights(const Weights& weights);
   /// Packs the weights of a model directory while they are read. They never change.
   ResidentWeights(std::unique_ptr<StoredWeights> stored, Operators& operators);
@@ -66,8 +68,12 @@ class ResidentWeights final : public WeightSource {
  private:
   struct Entry;
   ResidentWeights(const ModelConfig& config, Operators& operators);
-  bool views_weights() const { return weights_ != nullptr && weights_->is_complete(); }
+  bool views_weights() const {
+    return weights_ != nullptr && weights_->is_complete() && !config_.lora;
+  }
   void make_matrices(bool packs);
+  void make_pairs();
+  void pack_pairs(const FlatTensors& adapter);
   std::unique_ptr<PackedWeight> make_weight(std::int64_t rows, std::int64_t cols) const;
   void pack_layer(std::int64_t layer);
   void pack_outer();
@@ -86,10 +92,11 @@ class ResidentWeights final : public WeightSource {
 
   const Weights* weights_ = nullptr;       // null if the weights never change here
   std::unique_ptr<StoredWeights> stored_;  // while its weights are packed
-  FlatTensors flat_;                       // all weights, while they are packed
+  FlatTensors flat_;                       // all weights but a base, while they are packed
   const ModelConfig config_;
   Operators& operators_;
-  const std::vector<Parameter> layout_;
+  const std::vector<Parameter> layout_;          // without an adapter
+  const std::vector<Parameter> trained_layout_;  // of `weights_`
   std::vector<Block> blocks_;
   OuterWeights outer_;
   std::map<std::string, Buffer> own_vectors_;  // by name, for vectors that are not views of weights

@@ -29,6 +29,12 @@ std::vector<ResidentWeights::Entry> ResidentWeights::entries() {
     for (Linear* linear : linears_of(block)) {
       const std::string& name = parameter(l, linear->projections.front().weight).name;
       all.push_back({name, &linear->matrix, nullptr, linear->out(), linear->in});
+      LowRank& low_rank = linear->low_rank;
+      if (low_rank.pairs.empty()) continue;
+      all.push_back({name + " A", &low_rank.a, nullptr, low_rank.cols(), low_rank.in});
+      for (LowRankPair& pair : low_rank.pairs) {
+        all.push_back({name + " B", &pair.b, nullptr, pair.rows, low_rank.rank});
+      }
     }
     for_each_vector(block, [&](Tensor& tensor, ParameterRole role) {
       const Parameter& one = parameter(l, role);

@@ -26,8 +26,9 @@
 
 namespace lie {
 
-/// Whether a weight is trained. A kFixed weight has no gradient.
-enum class WeightUse { kTrained, kFixed };
+/// Whether a weight is trained. A kFixed weight has no gradient. A kFrozen weight never changes
+/// either, but gradients pass through it to its input.
+enum class WeightUse { kTrained, kFixed, kFrozen };
 
 /// A weight matrix [out, in] in the layout an implementation computes with.
 class PackedWeight {
@@ -175,8 +176,8 @@ class Operators {
   virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
 
   // ---- Matmuls. A row of y depends on the same row of x alone.
-  /// Creates a weight [out, in]. A fixed weight may be stored with fewer bytes if that changes no
-  /// bit of a matmul.
+  /// Creates a weight [out, in]. A fixed or frozen weight may be stored with fewer bytes if that
+  /// changes no bit of a matmul.
   virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                                     WeightUse use = WeightUse::kTrained) = 0;
   /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32 with
@@ -193,12 +194,17 @@ class Operators {
   /// dx = dy W. dy may be fp32 if dx is bf16 (logits), here and below. Throws Error if the
   /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
+  /// dx += dy W, otherwise as linear_backward_input(). dy and dx have one dtype.
+  virtual void linear_backward_input_add(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32. `starts` [S + 1] holds the first row of each sequence, then the
   /// end; empty means one sequence. The sum runs over rows in order, so that splitting the rows
   /// between calls changes no bits. Operators that sum by tiles of rows require splits between
   /// sequences or after a multiple of kTileOfRows rows of a sequence.
   virtual void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                                       Tensor dw) = 0;
+
+  /// x *= factor, element by element. x may be columns of a wider tensor.
+  virtual void scale(Tensor x, float factor) = 0;
 
   // ---- Workers
   /// Returns operators that may be used concurrently, each on its own sequences, by a caller that
@@ -234,7 +240,7 @@ class Operators {
                             Tensor x) = 0;  // x[rows[r]] = y[r], other rows 0
   /// y = x / rms(x) * weight. inverse_rms [1, T] is written unless empty.
   virtual void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) = 0;
-  /// dx += ..., dweight [1, D] += ... (over rows in order).
+  /// dx += ..., dweight [1, D] += ... (over rows in order) unless it is empty.
   virtual void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
                                  Tensor dweight) = 0;
   /// gate_up [T, 2F] = [gate | up]; y = silu(gate) * up.
@@ -246,7 +252,7 @@ class Operators {
   // ---- Attention
   virtual void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) = 0;
   /// Writes the query and key columns of d_qkv and overwrites d_rotated as scratch. dq_norm,
-  /// dk_norm [1, E] += ... (empty without QK-norm).
+  /// dk_norm [1, E] += ... unless both are empty.
   virtual void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
                                      Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) = 0;
   /// Stores each row's rotated keys and its values in the slots `batch.slots`.

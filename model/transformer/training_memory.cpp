@@ -1,5 +1,6 @@
 #include "model/transformer/training_memory.h"
 
+#include "model/config/parameter_layout.h"
 #include "model/layers/attention.h"
 
 namespace lie {
@@ -124,7 +125,7 @@ std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, D
   const std::int64_t forward = 3 * config.width + config.ffn_width;
   const std::int64_t backward =
       4 * config.width + 3 * config.ffn_width + shape.qkv_cols() + rotated + shape.q_cols();
-  return tokens * (forward + backward) * dtype_bytes(activations);
+  return tokens * (forward + backward + 2 * low_rank_cols(config)) * dtype_bytes(activations);
 }
 
 PassLayout layout_within(const ModelConfig& config, DType activations, const PassSize& size,

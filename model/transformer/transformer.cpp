@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "model/config/parameter_layout.h"
 #include "model/transformer/transformer_state.h"
+#include "model/weights/adapter_file.h"
 
 namespace lie {
 
@@ -15,6 +17,7 @@ Transformer::State::State(const ModelConfig& model, Operators& own,
       eps(static_cast<float>(config.rms_norm_eps)),
       elements(flat_elements(parameter_layout(config))),
       source(std::move(weights)),
+      low_rank(low_rank_cols(config)),
       placement(own) {}
 
 Transformer::Transformer(const ModelConfig& config, Operators& operators,
@@ -29,8 +32,9 @@ Transformer::Transformer(std::shared_ptr<ResidentWeights> weights, Operators& op
 Transformer::Transformer(const Weights& weights)
     : Transformer(std::make_shared<ResidentWeights>(weights), weights.operators()) {}
 
-Transformer Transformer::fixed(const std::filesystem::path& directory, Operators& operators) {
-  auto stored = std::make_unique<StoredWeights>(directory);
+Transformer Transformer::fixed(const std::filesystem::path& directory, Operators& operators,
+                               const std::filesystem::path& adapter) {
+  auto stored = std::make_unique<StoredWeights>(find_policy(directory, adapter));
   return {std::make_shared<ResidentWeights>(std::move(stored), operators), operators};
 }
 
@@ -38,6 +42,13 @@ Transformer Transformer::with_shared_weights(Operators& operators) const {
   Transformer made(state_->config, operators, state_->source);
   made.state_->resident = state_->resident;
   made.state_->shares_weights = true;
+  made.state_->low_rank = state_->low_rank;
+  return made;
+}
+
+Transformer Transformer::without_adapter() const {
+  Transformer made = with_shared_weights(state_->operators);
+  made.state_->low_rank = 0;
   return made;
 }
 

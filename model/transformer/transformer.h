@@ -49,13 +49,18 @@ class Transformer {
   Transformer(const ModelConfig& config, Operators& operators,
               std::shared_ptr<WeightSource> source);
   /// Returns a policy whose weights never change. They are packed while they are read from a model
-  /// directory. The CPU operators store a matrix as bf16 if that represents it exactly, so results
-  /// are bit-identical. Throws Error as load_weights does.
-  static Transformer fixed(const std::filesystem::path& directory, Operators& operators);
+  /// directory, and with the adapter that load_policy_config() finds. The CPU operators store a
+  /// matrix as bf16 if that represents it exactly, so results are bit-identical. Throws Error as
+  /// load_weights does.
+  static Transformer fixed(const std::filesystem::path& directory, Operators& operators,
+                           const std::filesystem::path& adapter = {});
   /// Returns the same policy for the operators of another thread, which must be able to read this
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
   Transformer with_shared_weights(Operators& operators) const;
+  /// Returns the policy without its adapter, for the same operators and with the same memory for
+  /// the base. This one must outlive the result.
+  Transformer without_adapter() const;
   /// Returns handles of all weights, for open_shared() in other processes. If it returns none,
   /// `refusal` is the reason. The weights do not move during the policy's lifetime. Afterwards each
   /// call that sets weights blocks until they are written, since the other processes are not

@@ -22,6 +22,7 @@ BlockTensors rows_of_block(const BlockTensors& all, std::int64_t first, std::int
   t.attended = all.attended.rows_at(first, count);
   t.gate_up = all.gate_up.rows_at(first, count);
   t.activated = all.activated.rows_at(first, count);
+  if (!all.low_rank.empty()) t.low_rank = all.low_rank.rows_at(first, count);
   return t;
 }
 
@@ -38,6 +39,7 @@ DecodeTensors Transformer::State::decode_tensors() {
   t.attended = rows_of(d.attended, count, shape.q_cols());
   t.gate_up = rows_of(d.gate_up, count, 2 * config.ffn_width);
   t.activated = rows_of(d.activated, count, config.ffn_width);
+  t.low_rank = low_rank_rows(d.low_rank, count);
   return {t, rows_of(d.wanted, wanted, config.width),
           rows_of(d.wanted_normed, wanted, config.width),
           d.logits.rows(operators, wanted, config.vocabulary, DType::kFloat32)};
@@ -72,7 +74,7 @@ void Transformer::State::run_step(const DecodeTensors& all, const KvCache& cache
   const BlockTensors& t = all.block;
   std::vector<const void*> memory = {cache.pool().data, rope.view().data};
   for (const Tensor& x : {t.x, t.normed, t.qkv, t.rotated, t.attended, t.gate_up, t.activated,
-                          all.wanted, all.wanted_normed, all.logits}) {
+                          t.low_rank, all.wanted, all.wanted_normed, all.logits}) {
     memory.push_back(x.data);
   }
   memory.push_back(placement.lists());

@@ -80,7 +80,7 @@ std::vector<std::int32_t> Transformer::State::starts_in(const Chunk& chunk) cons
 }
 
 /// Propagates from the loss to the residual stream after the last layer. Adds the gradients of the
-/// final norm and of an untied head.
+/// final norm and of an untied head, unless they are frozen.
 void Transformer::State::backward_head(std::span<const float> d_log_probs,
                                        std::span<const float> d_entropies,
                                        const TrainingLists& lists, const RoleTensors& gradient) {
@@ -95,7 +95,7 @@ void Transformer::State::backward_head(std::span<const float> d_log_probs,
     const Chunk chunk = chunk_of(r);
     const Tensor d = form_d_logits(chunk, lists.targets);
     operators.linear_backward_input(d, *outer.head, d_normed.rows_at(r, chunk.rows));
-    if (!config.tied_embeddings) {
+    if (!gradient[ParameterRole::kHead].empty()) {
       operators.linear_backward_weight(d, normed.rows_at(r, chunk.rows), starts_in(chunk),
                                        gradient[ParameterRole::kHead]);
     }
@@ -109,10 +109,12 @@ void Transformer::State::backward_head(std::span<const float> d_log_probs,
   operators.scatter_rows(d_last, lists.rows, rows_of(t.dx, t.tokens, config.width));
 }
 
-/// Adds the embedding's gradient to `table`. If the head is the same matrix, both uses are added
-/// sequence by sequence. Any other order would depend on the division into micro-batches.
+/// Adds the embedding's gradient to `table`, unless it is empty. If the head is the same matrix,
+/// both uses are added sequence by sequence. Any other order would depend on the division into
+/// micro-batches.
 void Transformer::State::backward_embedding(const PackedBatch& batch, const TrainingLists& lists,
                                             Tensor table) {
+  if (table.empty()) return;
   auto& t = training;
   const Tensor dx = rows_of(t.dx, t.tokens, config.width);
   if (!config.tied_embeddings) return operators.embed_backward(dx, lists.tokens, table);

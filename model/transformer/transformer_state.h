@@ -40,6 +40,7 @@ struct Transformer::State {
   const std::shared_ptr<WeightSource> source;
   std::shared_ptr<ResidentWeights> resident = {};  // `source`, or null if it is of another type
   bool shares_weights = false;                     // another policy packs the weights
+  std::int64_t low_rank = 0;  // columns of the adapter's scratch; 0: the adapter is not applied
   RopeTable rope;
 
   // ---- Decode
@@ -50,7 +51,7 @@ struct Transformer::State {
     std::vector<const void*> memory = {};     // addresses that the captured graphs refer to
   } graphs;
   struct {
-    GrowingTensor x, normed, qkv, rotated, attended, gate_up, activated;
+    GrowingTensor x, normed, qkv, rotated, attended, gate_up, activated, low_rank;
     GrowingTensor wanted, wanted_normed, logits;
   } decoding;
 
@@ -66,16 +67,20 @@ struct Transformer::State {
     PassSize largest{.kept = false};   // the maximum over all passes so far
     PassLayout layout;                 // of `memory`
     Buffer memory;
-    GrowingTensor normed, activated, final_x, final_normed, final_inverse_rms;
+    GrowingTensor normed, activated, low_rank, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
     // Gradients of the tensors with these names.
-    GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;
+    GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated, d_low_rank;
     GrowingTensor d_final_x, d_final_normed, d_scores;
     std::vector<std::int32_t> joined;  // the lists of TrainingLists, end to end
   } training;
 
   Tensor rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
     return tensor.activations(operators, rows, cols);
+  }
+  /// Returns the adapter's scratch, or nothing if the policy applies no adapter.
+  Tensor low_rank_rows(GrowingTensor& tensor, std::int64_t rows) {
+    return low_rank == 0 ? Tensor() : rows_of(tensor, rows, low_rank);
   }
   Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows) {
     return tensor.statistics(operators, rows);

@@ -141,6 +141,7 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   b.normed = rows_of(t.normed, t.tokens, config.width);
   b.rotated = t.layout.rotated(memory, layer);
   b.activated = rows_of(t.activated, t.tokens, config.ffn_width);
+  b.low_rank = low_rank_rows(t.low_rank, t.tokens);
   b.out = t.layout.stream(memory, layer + 1);
   return b;
 }
@@ -155,6 +156,7 @@ BlockGradients Transformer::State::gradient_tensors() {
   d.attended = rows_of(t.d_attended, t.tokens, shape.q_cols());
   d.gate_up = rows_of(t.d_gate_up, t.tokens, 2 * config.ffn_width);
   d.activated = rows_of(t.d_activated, t.tokens, config.ffn_width);
+  d.low_rank = low_rank_rows(t.d_low_rank, t.tokens);
   return d;
 }
 

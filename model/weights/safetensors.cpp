@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "common/base/dtype.h"
@@ -65,9 +66,14 @@ class HeaderReader {
     for (const auto& [name, value] : root.object().items()) {
       if (name != "__metadata__") add(name, root.at(name));
     }
+    const Json metadata = header.value("__metadata__", Json::object());
+    for (const auto& [key, value] : metadata.items()) {
+      if (value.is_string()) metadata_[key] = value;
+    }
     check_coverage();
     return std::move(entries_);
   }
+  std::map<std::string, std::string> metadata() && { return std::move(metadata_); }
 
  private:
   std::string_view header_text() {
@@ -147,6 +153,7 @@ class HeaderReader {
 
   std::string file_;
   std::span<const std::byte> mapping_, data_;
+  std::map<std::string, std::string> metadata_;
   std::vector<SafetensorsEntry> entries_;
 };
 
@@ -178,9 +185,11 @@ std::uint64_t bytes_of(const TensorShape& tensor) {
 }
 
 /// Returns the length field and the header, padded with spaces so that the data is aligned.
-std::string header_bytes(std::span<const TensorShape> tensors) {
+std::string header_bytes(std::span<const TensorShape> tensors,
+                         const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header;
   header["__metadata__"]["format"] = "pt";
+  for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
   std::uint64_t begin = 0;
   for (const TensorShape& tensor : tensors) {
     const std::uint64_t end = begin + bytes_of(tensor);
@@ -199,9 +208,11 @@ std::string header_bytes(std::span<const TensorShape> tensors) {
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : path_(path),
-      mapping_(map_file(path)),
-      entries_(HeaderReader(path.string(), mapping_.bytes()).read()) {}
+    : path_(path), mapping_(map_file(path)) {
+  HeaderReader header(path.string(), mapping_.bytes());
+  entries_ = header.read();
+  metadata_ = std::move(header).metadata();
+}
 
 bool is_float_dtype(std::string_view dtype) {
   return dtype == "F32" || dtype == "BF16" || dtype == "F16";
@@ -230,9 +241,10 @@ SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first,
 }
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
-                                     std::span<const TensorShape> tensors)
+                                     std::span<const TensorShape> tensors,
+                                     const std::map<std::string, std::string>& metadata)
     : file_(path, OutputFile::Begin::kEmpty), missing_(0) {
-  file_.write(header_bytes(tensors));
+  file_.write(header_bytes(tensors, metadata));
   for (const TensorShape& tensor : tensors) missing_ += bytes_of(tensor);
 }
 

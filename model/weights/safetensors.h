@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,10 +36,16 @@ class SafetensorsFile {
   const std::filesystem::path& path() const { return path_; }
   /// Returns the tensors in the order of their bytes.
   std::span<const SafetensorsEntry> entries() const { return entries_; }
+  /// Returns a text of the file's metadata, or an empty one.
+  std::string metadata(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    return found == metadata_.end() ? std::string() : found->second;
+  }
 
  private:
   std::filesystem::path path_;
   MappedMemory mapping_;
+  std::map<std::string, std::string> metadata_;
   std::vector<SafetensorsEntry> entries_;
 };
 
@@ -58,10 +65,11 @@ struct TensorShape {
 };
 
 /// Writes tensors in the given order. Their bytes begin at a multiple of 64. The file has the
-/// metadata {"format": "pt"}, which transformers requires.
+/// metadata {"format": "pt"}, which transformers requires, and `metadata`.
 class SafetensorsWriter {
  public:
-  SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
+  SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors,
+                    const std::map<std::string, std::string>& metadata = {});
   /// Appends values. All calls together must give the values of all tensors, end to end. Throws
   /// Error if there are too many.
   void append(std::span<const float> values) { append_bytes(std::as_bytes(values)); }

@@ -1,5 +1,7 @@
 #include "model/weights/weights.h"
 
+#include <cmath>
+
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/io/sha256.h"
@@ -10,17 +12,20 @@ namespace lie {
 Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<FlatRange> shard)
     : operators_(&operators),
       config_(config),
-      parameters_(parameter_layout(config)),
+      parameters_(trained_layout(config)),
       shard_(shard.value_or(FlatRange{0, flat_elements(parameters_)})),
       memory_(operators.allocate_weights(shard_.count)) {}
 
 std::int64_t shared_weight_elements(const ModelConfig& config) {
   constexpr std::int64_t kPadding = 64;  // at most so many rows pad a packed matrix
-  const std::vector<Parameter> parameters = parameter_layout(config);
-  std::int64_t elements = flat_elements(parameters) + kPadding;
-  for (const Parameter& parameter : parameters) {
-    elements += (parameter.rows + kPadding) * parameter.cols;
-  }
+  std::int64_t elements = flat_elements(trained_layout(config)) + kPadding;
+  const auto add_packed = [&](const std::vector<Parameter>& parameters) {
+    for (const Parameter& parameter : parameters) {
+      elements += (parameter.rows + kPadding) * parameter.cols;
+    }
+  };
+  add_packed(parameter_layout(config));
+  if (config.lora) add_packed(adapter_layout(config));
   return elements;
 }
 
@@ -43,14 +48,19 @@ void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter&
     return static_cast<void>(
         std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f));
   }
+  if (config.lora && parameter.name.ends_with("lora_B.weight")) {
+    return static_cast<void>(std::ranges::fill(values, 0.0f));
+  }
   const auto deviation = static_cast<float>(config.initializer_range);
-  RandomKey key{.seed = seed, .stream = kInitialisationStream};
+  const auto bound = static_cast<float>(1 / std::sqrt(static_cast<double>(parameter.cols)));
+  RandomKey key{.seed = seed, .stream = config.lora ? kAdapterStream : kInitialisationStream};
   key.problem = static_cast<std::uint32_t>(number);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t element = static_cast<std::size_t>(first) + i;
     key.sample = static_cast<std::uint32_t>(element >> 32);
     key.index = static_cast<std::uint32_t>(element);
-    values[i] = deviation * random_normal(key);
+    values[i] =
+        config.lora ? bound * (2 * random_uniform(key) - 1) : deviation * random_normal(key);
   }
 }
 

@@ -1,5 +1,5 @@
-// The parameters of a model in one flat fp32 buffer in the operators' memory. Weight sync, gradient
-// reduction and the optimizer are therefore one call each.
+// The parameters of a model, or of its adapter if it has one, in one flat fp32 buffer in the
+// operators' memory. Weight sync, gradient reduction and the optimizer are therefore one call each.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,9 @@ class Weights {
   void set_end_of_sequence_ids(std::span<const std::int64_t> ids) {
     config_.end_of_sequence_ids.assign(ids.begin(), ids.end());
   }
+  /// Sets the identity of an adapter's base, which save_parameters() writes.
+  void set_base_sha256(const std::string& sha256) { config_.lora.value().base_sha256 = sha256; }
+  /// Returns the trained parameters: trained_layout(config()).
   std::span<const Parameter> parameters() const { return parameters_; }
   FlatRange shard() const { return shard_; }
   bool is_complete() const { return shard_.count == flat_elements(parameters_); }
@@ -60,7 +63,7 @@ std::int64_t shared_weight_elements(const ModelConfig& config);
 /// The sizes of a model directory, from config.json and the headers of the weight files.
 struct WeightsPlan {
   ModelConfig config;
-  std::int64_t parameters = 0;    // elements
+  std::int64_t parameters = 0;    // elements, without those of an adapter
   std::int64_t tensors = 0;       // of the model
   std::int64_t shards = 0;        // weight files
   std::int64_t file_bytes = 0;    // of the model's tensors
@@ -68,12 +71,19 @@ struct WeightsPlan {
   bool is_bf16 = true;            // every tensor of the model is stored as bf16
 };
 
+/// Where the parts of a policy are: see find_policy() in model/weights/adapter_file.h.
+struct PolicyFiles {
+  std::filesystem::path base;
+  std::filesystem::path adapter = {};  // empty: the policy has none
+};
+
 /// Checks names, shapes and dtypes of all tensors as load_weights does, but allocates no memory for
-/// them. Throws Error as load_weights does.
-WeightsPlan plan_weights(const std::filesystem::path& directory);
+/// them. Throws Error as find_policy() and load_weights do.
+WeightsPlan plan_weights(const std::filesystem::path& directory,
+                         const std::filesystem::path& adapter = {});
 
 /// Returns a sentence for each part of a model directory that loading ignores: the shards or the
-/// single file if it has both, and an adapter.
+/// single file if it has both.
 std::vector<std::string> model_remarks(const std::filesystem::path& directory);
 
 class CheckedFiles;
@@ -81,17 +91,23 @@ class CheckedFiles;
 /// The tensors of a model directory, checked as in load_weights, which can be read one by one.
 class StoredWeights {
  public:
-  /// Throws Error as load_weights does.
+  /// Opens a model without an adapter. Throws Error as load_weights does.
   explicit StoredWeights(const std::filesystem::path& directory);
+  /// As above, and also checks the policy's adapter.
+  explicit StoredWeights(const PolicyFiles& policy);
   ~StoredWeights();
 
-  const ModelConfig& config() const;
+  const ModelConfig& config() const { return config_; }
+  /// Returns the weights of the adapter that config().lora describes.
+  Weights adapter(Operators& operators) const;
   /// Sets `to` from the parameter's elements beginning with `first`. The rows of `to` must be
   /// contiguous.
   void read(const Parameter& parameter, std::int64_t first, Operators& operators, Tensor to) const;
 
  private:
   std::unique_ptr<const CheckedFiles> files_;
+  ModelConfig config_;
+  std::filesystem::path adapter_;
 };
 
 /// Reads model.safetensors, or the files that model.safetensors.index.json names, in fp32, bf16 or
@@ -101,8 +117,9 @@ class StoredWeights {
 Weights load_weights(const std::filesystem::path& directory, Operators& operators,
                      std::optional<FlatRange> shard = std::nullopt);
 
-/// Reads the directory's weights into existing weights or their shard. Throws Error before it
-/// changes anything: as load_weights does, or if the directory's model has other parameters.
+/// Reads the directory's weights, or its adapter into those of an adapter, into existing weights or
+/// their shard. Throws Error before it changes anything: as load_weights does, or if the
+/// directory's model has other parameters.
 void read_weights(const std::filesystem::path& directory, Weights& weights);
 /// Throws Error if the directory's model has other parameters, or if a tensor's name, shape or
 /// dtype does not fit.
@@ -111,6 +128,8 @@ void check_weights(const std::filesystem::path& directory, const Weights& weight
 /// Returns the weight files of a model directory: model.safetensors, or the files that
 /// model.safetensors.index.json names. Throws Error if it has neither.
 std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory);
+/// Returns whether the directory has either.
+bool has_weights(const std::filesystem::path& directory);
 
 /// Writes config.json and model.safetensors (fp32) to an existing directory. `weights` must not be
 /// a shard.
@@ -123,7 +142,11 @@ struct RangeFile {
   std::string name = "";
 };
 
-/// Writes the parameters that file.range contains completely to file.name, in fp32.
+/// The key of the metadata of an adapter's file that holds the SHA-256 of its base's weights.
+inline constexpr const char* kBaseSha256 = "base_model_sha256";
+
+/// Writes the parameters that file.range contains completely to file.name, in fp32. The file of an
+/// adapter names the identity of its base, if that is known.
 void save_parameters(const Weights& weights, const RangeFile& file,
                      const std::filesystem::path& directory);
 /// Writes model.safetensors.index.json, which maps each parameter to the file that stores it.
@@ -131,7 +154,8 @@ void save_weights_index(std::span<const Parameter> layout, std::span<const Range
                         const std::filesystem::path& directory);
 
 /// Sets `values` to initial elements, from `first` on, of parameter number `number` of the config's
-/// layout. Each is a function of seed, number and index alone.
+/// trained layout. Each is a function of seed, number and index alone. Of an adapter, A is uniform
+/// with the bound 1 / sqrt(in), which is PEFT's kaiming_uniform_ with a = sqrt(5), and B is 0.
 void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter& parameter,
                  std::size_t number, std::int64_t first, std::span<float> values);
 

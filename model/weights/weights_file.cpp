@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/io/json_node.h"
 #include "common/io/sha256.h"
+#include "model/weights/adapter_file.h"
 #include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
@@ -82,6 +83,11 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
   return {files.begin(), files.end()};
 }
 
+bool has_weights(const std::filesystem::path& directory) {
+  return std::filesystem::exists(directory / kWeightsFile) ||
+         std::filesystem::exists(directory / kIndexFile);
+}
+
 std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
   const auto has = [&](const char* name) { return std::filesystem::exists(directory / name); };
   std::vector<std::string> remarks;
@@ -93,12 +99,6 @@ std::vector<std::string> model_remarks(const std::filesystem::path& directory) {
                     reads_shards(directory)
                         ? "the shards of the index are read (transformers reads the single file)"
                         : "the single file is read, because shards are missing"));
-  }
-  if (has("adapter_config.json")) {
-    remarks.push_back(
-        fmt::format("{} holds adapter_config.json: the adapter is not applied; merge it into the "
-                    "weights first",
-                    directory.string()));
   }
   return remarks;
 }
@@ -241,9 +241,13 @@ class CheckedFiles {
   std::map<std::string, FoundTensor> tensors_;  // by name
 };
 
-WeightsPlan plan_weights(const std::filesystem::path& directory) {
-  const CheckedFiles checked(directory);
-  WeightsPlan plan{.config = checked.config(),
+WeightsPlan plan_weights(const std::filesystem::path& directory,
+                         const std::filesystem::path& adapter) {
+  const PolicyFiles policy = find_policy(directory, adapter);
+  const CheckedFiles checked(policy.base);
+  const ModelConfig config = load_policy_config(directory, adapter);
+  if (config.lora) check_adapter(policy.adapter, *config.lora, adapter_layout(config));
+  WeightsPlan plan{.config = config,
                    .parameters = parameter_count(checked.layout()),
                    .tensors = std::ssize(checked.layout()),
                    .shards = checked.shards(),
@@ -297,13 +301,25 @@ void read_all(const StoredWeights& stored, Weights& weights) {
 }  // namespace
 
 StoredWeights::StoredWeights(const std::filesystem::path& directory)
-    : files_(std::make_unique<CheckedFiles>(directory)) {
+    : files_(std::make_unique<CheckedFiles>(directory)), config_(files_->config()) {
   files_->check_tied_head();
+}
+
+StoredWeights::StoredWeights(const PolicyFiles& policy) : StoredWeights(policy.base) {
+  if (policy.adapter.empty()) return;
+  adapter_ = policy.adapter;
+  config_.lora = load_lora_config(adapter_);
+  config_.lora->base = policy.base;
+  check_adapter(adapter_, *config_.lora, adapter_layout(config_));
 }
 
 StoredWeights::~StoredWeights() = default;
 
-const ModelConfig& StoredWeights::config() const { return files_->config(); }
+Weights StoredWeights::adapter(Operators& operators) const {
+  Weights weights(config_, operators);
+  read_adapter(adapter_, weights);
+  return weights;
+}
 
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
                          Tensor to) const {
@@ -323,6 +339,9 @@ Weights load_weights(const std::filesystem::path& directory, Operators& operator
 }
 
 void check_weights(const std::filesystem::path& directory, const Weights& weights) {
+  if (const auto& lora = weights.config().lora) {
+    return check_adapter(directory, *lora, weights.parameters());
+  }
   const CheckedFiles checked(directory);
   if (std::ranges::equal(checked.layout(), weights.parameters())) return;
   fail(
@@ -332,6 +351,7 @@ void check_weights(const std::filesystem::path& directory, const Weights& weight
 }
 
 void read_weights(const std::filesystem::path& directory, Weights& weights) {
+  if (weights.config().lora) return read_adapter(directory, weights);
   check_weights(directory, weights);
   read_all(StoredWeights(directory), weights);
 }
@@ -346,7 +366,10 @@ void save_parameters(const Weights& weights, const RangeFile& file,
   const std::vector<Parameter> within = parameters_in(weights.parameters(), file.range);
   std::vector<TensorShape> shapes;
   for (const Parameter& parameter : within) shapes.push_back({parameter.name, shape_of(parameter)});
-  SafetensorsWriter writer(directory / file.name, shapes);
+  std::map<std::string, std::string> metadata;
+  const auto& lora = weights.config().lora;
+  if (lora && !lora->base_sha256.empty()) metadata[kBaseSha256] = lora->base_sha256;
+  SafetensorsWriter writer(directory / file.name, shapes, metadata);
   for (const Parameter& parameter : within) {
     read_blocks(weights.operators(), weights.tensor(parameter.name),
                 [&](std::span<const float> values) { writer.append(values); });

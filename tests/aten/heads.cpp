@@ -45,7 +45,7 @@ void backward(const at::Tensor& d_rotated, const at::Tensor& qkv, const HeadRota
     const at::Tensor x = part.heads(qkv);
     const at::Tensor inverse_rms = rms_norm(x, part.norm, how.eps).inverse_rms;
     const NormGradient gradient = rms_norm_backward(dx, x, part.norm, inverse_rms);
-    at::Tensor(dnorm).add_(gradient.dweight);
+    if (dnorm.defined()) at::Tensor(dnorm).add_(gradient.dweight);
     dx = gradient.dx;
   }
   part.of(d_qkv).copy_(dx.flatten(1));

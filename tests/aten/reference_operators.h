@@ -44,7 +44,7 @@ class ReferenceOperators : public AtenOperators {
     const NormGradient gradient = aten::rms_norm_backward(tensor(dy), tensor(x), vector(weight),
                                                           vector(inverse_rms).unsqueeze(1));
     tensor(dx).add_(gradient.dx);
-    vector(dweight).add_(gradient.dweight);
+    if (!dweight.empty()) vector(dweight).add_(gradient.dweight);
   }
   void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(aten::swiglu(tensor(gate_up))); }
   void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {

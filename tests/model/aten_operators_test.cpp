@@ -71,7 +71,9 @@ TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
       const Tensor dw = s.put_floats("dw", 45, 24, 30);
       s->linear_backward_input(dy, s.weight("w", 45, 24), dx);
       s->linear_backward_weight(dy, s.put("x", rows, 24), {}, dw);
-      return Results{{"dx", s.get(dx)}, {"dw", s.get(dw)}};
+      const Tensor sum = s.put("sum", rows, 24);
+      s->linear_backward_input_add(dy, s.weight("w", 45, 24), sum);
+      return Results{{"dx", s.get(dx)}, {"dw", s.get(dw)}, {"added", s.get(sum)}};
     });
   }
 }
@@ -84,6 +86,14 @@ TEST_P(AtenOperators, CopiesAreBitIdentical) {
     const Tensor gradient = s.parameter("gradient", 1, 37);
     s->zero(gradient.cols_at(3, 5));
     return Results{{"copy", s.get(y)}, {"zero", s.get(zeroed)}, {"gradient", s.get(gradient)}};
+  });
+}
+
+TEST_P(AtenOperators, ScalingIsBitIdenticalAndLeavesOtherColumns) {
+  expect_same(1e-30, [](Side& s) {
+    const Tensor x = s.put("x", 5, 11);
+    s->scale(x.cols_at(2, 6), 0.75f);
+    return Results{{"scaled", s.get(x)}};
   });
 }
 

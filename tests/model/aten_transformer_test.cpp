@@ -8,6 +8,7 @@
 #include "model/transformer/transformer.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/transformer_golden.h"
+#include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
@@ -62,6 +63,25 @@ TEST_P(AtenTransformer, MatchesPyTorchAndTheCpuOperators) {
     const auto gradient = part_of(got.gradient, p);
     EXPECT_LT(relative_error(gradient, g.tensors.at("d:" + p.name)), 1e-4) << p.name;
     EXPECT_LT(relative_error(gradient, part_of(ours.gradient, p)), 1e-4) << p.name;
+  }
+}
+
+TEST(AtenAdapter, MatchesPeft) {
+  for (const std::string& device : test::device_sides()) {
+    for (const char* name : {"qwen3_all", "llama_bias_qv"}) {
+      test::Golden g = test::read_golden(name, "lora");
+      const TemporaryDirectory base;
+      ModelConfig config = g.config;
+      config.lora.reset();
+      save_weights(test::tiny_weights(config, *make_cpu_operators(1)), base.path());
+      g.config.lora->base = base.path();
+      const Trained got = train(g, *test::make_side(device));
+      EXPECT_LT(relative_error(got.scored.log_probs, g.tensors.at("log_probs")), 1e-5) << device;
+      for (const Parameter& p : adapter_layout(g.config)) {
+        EXPECT_LT(relative_error(part_of(got.gradient, p), g.tensors.at("d:" + p.name)), 1e-4)
+            << device << " " << p.name;
+      }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// Reads golden/transformer_<case>.golden. The format is described in
-// golden/make_transformer_golden.py.
+// Reads golden/transformer_<case>.golden and golden/lora_<case>.golden. The formats are described
+// in the scripts beside them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,14 @@ inline void set_llama3(ModelConfig& config, const std::string& key, double value
   }
 }
 
+inline void set_lora(ModelConfig& config, const std::string& key, double value) {
+  constexpr std::string_view kTarget = "target_";
+  if (!config.lora) config.lora.emplace();
+  if (key == "rank") config.lora->rank = static_cast<std::int64_t>(value);
+  if (key == "alpha") config.lora->alpha = value;
+  if (key.starts_with(kTarget)) config.lora->targets.push_back(key.substr(kTarget.size()));
+}
+
 inline void set_config(Golden& golden, const std::string& key, double value) {
   const auto integer = static_cast<std::int64_t>(value);
   ModelConfig& c = golden.config;
@@ -64,28 +73,29 @@ inline void set_config(Golden& golden, const std::string& key, double value) {
   if (key == "qkv_bias") c.qkv_bias = integer != 0;
   if (key == "output_bias") c.output_bias = integer != 0;
   if (key.starts_with("llama3_")) set_llama3(c, key.substr(7), value);
+  if (key.starts_with("lora_")) set_lora(c, key.substr(5), value);
   if (key == "temperature") golden.temperature = static_cast<float>(value);
 }
 
-inline Golden read_golden(const std::string& name) {
+inline Golden read_golden(const std::string& name, const std::string& kind = "transformer") {
   std::ifstream file(
-      std::string(source_directory()) + "/tests/model/golden/transformer_" + name + ".golden",
+      std::string(source_directory()) + "/tests/model/golden/" + kind + "_" + name + ".golden",
       std::ios::binary);
   Golden golden;
   std::vector<std::pair<std::string, std::size_t>> order;
   for (std::string text; std::getline(file, text) && !text.empty();) {
     std::istringstream line(text);
-    std::string kind, key;
-    line >> kind;
-    if (kind == "tokens") golden.batch.tokens = rest_of(line);
-    if (kind == "starts") golden.batch.starts = rest_of(line);
-    if (kind == "rows") golden.batch.rows = rest_of(line);
-    if (kind == "targets") golden.batch.targets = rest_of(line);
-    if (kind != "config" && kind != "tensor") continue;
+    std::string what, key;
+    line >> what;
+    if (what == "tokens") golden.batch.tokens = rest_of(line);
+    if (what == "starts") golden.batch.starts = rest_of(line);
+    if (what == "rows") golden.batch.rows = rest_of(line);
+    if (what == "targets") golden.batch.targets = rest_of(line);
+    if (what != "config" && what != "tensor") continue;
     double value = 0;
     line >> key >> value;
-    if (kind == "config") set_config(golden, key, value);
-    if (kind == "tensor") order.emplace_back(key, static_cast<std::size_t>(value));
+    if (what == "config") set_config(golden, key, value);
+    if (what == "tensor") order.emplace_back(key, static_cast<std::size_t>(value));
   }
   for (const auto& [tensor, count] : order) {
     std::vector<float>& x = golden.tensors[tensor];

@@ -95,7 +95,7 @@ TEST(InputRecord, PartsOfARowAreNotMixed) {
 TEST(InputRecord, IsReadAsItWasWritten) {
   const TemporaryDirectory run;
   const EndTokens ends = end_tokens(kStartModel, "plain");
-  InputRecord record = model_record(kStartModel, PromptOptions(), ends);
+  InputRecord record = model_record({.path = kStartModel}, PromptOptions(), ends);
   record.training = prompt_rows(prompts(300));
   EXPECT_FALSE(record_inputs(run.path(), record)) << "a new run";
   run.write("config.yaml", "");
@@ -124,7 +124,7 @@ TEST(InputRecord, TokensOfAllTokenizerFilesCount) {
   const TemporaryDirectory model;
   std::filesystem::copy(kStartModel, model.path(), std::filesystem::copy_options::recursive);
   const auto record = [&] {
-    return model_record(model.path(), PromptOptions(), {}, /*has_weights=*/false);
+    return model_record({.path = model.path()}, PromptOptions(), {}, /*has_weights=*/false);
   };
   const InputRecord then = record();
   EXPECT_EQ(then.weights, "");

@@ -12,6 +12,7 @@ fresh() {
   printf '{"prompt": "%s", "gold": "%s", "response": "%s", "data_source": "%s"}\n' '1 2 3' 1 1 a '2 2 5' 2 2 a '4 4 7' 3 3 b '9 1 2' 4 4 b >"$WORK/rows.jsonl"
   cp "$WORK/rows.jsonl" "$WORK/heldout.jsonl"
   cp examples/reward_program.py "$WORK/program.py"
+  [ ! -e "$WORK/adapter.kept" ] || { rm -rf "$WORK/adapter" && cp -r "$WORK/adapter.kept" "$WORK/adapter"; }
   printf '{%% for m in messages %%}{{ m["content"] }}\n{%% endfor %%}' >"$WORK/m/chat_template.jinja"
 }
 zeros() {
@@ -125,7 +126,6 @@ refuses train 'link to another model' 'its weights have SHA-256' 'mv "$WORK/m" "
 rm -rf "$WORK/m.there"
 allows train 'link to the same model' 'resumes after step 1' 'mv "$WORK/m" "$WORK/m.there"; ln -sfn m.there "$WORK/m"'
 rm -rf "$WORK/m.there"
-allows train adapter 'the adapter is not applied' 'echo "{}" >"$WORK/m/adapter_config.json"'
 allows train 'equal weights in another file' 'resumes after step 1' 'touch "$WORK/m/model.safetensors"; sed -i "s/^{/{ /" "$WORK/rows.jsonl"'
 
 # On several ranks, one error.
@@ -222,6 +222,36 @@ refuses eval 'data source' 'holds responses to row 0 with another prompt, gold o
 refuses eval 'rows reordered' 'with another prompt, gold or data source' 'sort -r -o "$WORK/heldout.jsonl" "$WORK/heldout.jsonl"'
 allows eval 'rows removed at the end' 'resumes, 0 prompts left' 'sed -i 4d "$WORK/heldout.jsonl"'
 allows eval 'rows appended' 'resumes, 1 prompt left' 'echo "{\"prompt\": \"8\", \"gold\": \"8\", \"data_source\": \"a\"}" >>"$WORK/heldout.jsonl"'
+
+# The adapter that a run begins with is an input, and so is the base of one that it trains.
+lora=(--set model.lora.rank=2 --set model.lora.alpha=4 --set 'model.lora.targets=[q_proj, v_proj]')
+put='cp "$WORK"/adapter/adapter_* "$WORK/m"'
+values='zeros "$WORK/adapter/adapter_model.safetensors"'
+scale='sed -i "s/\"lora_alpha\": 4.0/\"lora_alpha\": 5.0/" "$WORK/adapter/adapter_config.json"; grep -q 5.0 "$WORK/adapter/adapter_config.json"'
+begin train "${lora[@]}"
+cp -r "$WORK/run.train/checkpoints/step-000001" "$WORK/adapter.kept" && fresh
+refuses train 'base of an adapter' "model.path $WORK/m: its weights have SHA-256" "$weights" "${lora[@]}"
+refuses train 'adapter put into the base' "the adapter $WORK/m has SHA-256" "$put" "${lora[@]}"
+given=("${lora[@]}" --set "model.adapter=$WORK/adapter")
+for command in train sft; do
+  begin "$command" "${given[@]}"
+  refuses "$command" 'weights of the adapter' "the adapter $WORK/adapter has SHA-256" "$values" "${given[@]}"
+  refuses "$command" 'scale of the adapter' 'the adapter has rank 2, alpha 5' "$scale" "${given[@]}"
+  refuses "$command" 'base beside its adapter' 'was trained on a base whose weights have SHA-256' "$weights" "${given[@]}"
+  allows "$command" 'copy of the adapter' 'resumes after step 1' 'touch "$WORK"/adapter/*' "${given[@]}"
+  begin "$command"
+  refuses "$command" 'adapter put into the model' 'is an adapter, and model.lora.rank is 0' "$put"
+done
+begin eval
+refuses eval 'adapter put into the model' "the adapter $WORK/m has SHA-256" "$put"
+begin eval --set "model.adapter=$WORK/adapter"
+refuses eval 'weights of the adapter' "the adapter $WORK/adapter has SHA-256" "$values" --set "model.adapter=$WORK/adapter"
+refuses eval 'scale of the adapter' "the adapter $WORK/adapter has SHA-256" "$scale" --set "model.adapter=$WORK/adapter"
+begin train "${given[@]}"
+rm "$WORK/run.train/inputs.yaml"
+refuses train 'weights of the adapter, no record' 'its weights have SHA-256' "$values" "${given[@]}"
+allows train 'adapter, no record' 'ends, template and data cannot be compared' true "${given[@]}"
+rm -r "$WORK/adapter" "$WORK/adapter.kept"
 
 # reference-lengths begins anew with other inputs: its progress file is named by what it measures.
 measure() { "$BIN/lie_cluster" reference-lengths "$WORK/train.yaml" --samples 1 --output "$WORK/lengths.jsonl" >"$WORK/log" 2>&1; }

@@ -104,6 +104,49 @@ TEST(MemoryPlan, MomentsAndGradientHaveTheSizeOfTheWeights) {
   EXPECT_EQ(part(plan, "reference policy"), 0);
 }
 
+TEST(MemoryPlan, AnAdapterAllocatesThePlannedBytes) {
+  const TemporaryDirectory base;
+  ModelConfig config = test::tiny_config(kPassShape);
+  save_weights(initial_weights(config, 1, *make_cpu_operators(1)), base.path());
+  const std::int64_t whole = flat_elements(parameter_layout(config)) * 4;
+  config.lora = LoraConfig{.rank = 8,
+                           .alpha = 16,
+                           .targets = {"q_proj", "k_proj", "v_proj", "up_proj"},
+                           .base = base.path()};
+  const MemoryPlan plan = learner_memory(
+      config, DType::kFloat32,
+      {.micro_batch_tokens = 2000, .has_reference = true, .copies_checkpoints = true});
+  GuardedOperators operators;
+  const auto& traffic = operators.traffic();
+  const auto allocated_by = [&](const auto& work) {
+    const std::int64_t before = traffic.allocated_bytes;
+    work();
+    return traffic.allocated_bytes - before;
+  };
+  std::optional<Weights> adapter;
+  const std::int64_t master =
+      allocated_by([&] { adapter = initial_weights(config, 1, operators); });
+  EXPECT_EQ(master, flat_elements(adapter_layout(config)) * 4);
+  EXPECT_LT(master, whole / 4);
+  EXPECT_EQ(allocated_by([&] { AdamW({}, *adapter); }), part(plan, "moments"));
+  EXPECT_EQ(part(plan, "gradients"), master);
+  EXPECT_EQ(part(plan, "copy for checkpoints"), 3 * master);
+  EXPECT_EQ(part(plan, "reference policy"), 0);
+
+  Transformer policy(*adapter);
+  const double held = static_cast<double>(2 * policy.packed_size().bytes + master);
+  EXPECT_NEAR(static_cast<double>(part(plan, "weights")) / held, 1, 0.02);
+  const PackedBatch batch =
+      test::tiny_batch("pass", std::vector<int>(20, 100), kPassShape.vocabulary);
+  test::Gradient gradient = test::gradient_for(*adapter);
+  const std::vector<float> ones(batch.rows.size(), 1.0f);
+  const std::int64_t pass = allocated_by([&] {
+    policy.forward(batch, 1, /*keep_for_backward=*/true);
+    policy.backward(batch, ones, ones, gradient.sink);
+  });
+  EXPECT_NEAR(static_cast<double>(part(plan, "micro-batch")) / static_cast<double>(pass), 1, 0.03);
+}
+
 TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
   test::TinyShape shape = kPassShape;
   shape.layers = 12;  // many blocks, so that shards are almost equal

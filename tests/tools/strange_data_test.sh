@@ -54,8 +54,8 @@ names 'its advantage has no baseline, or is 0' dry --set rollout.samples_per_pro
 # Model directories.
 cp -r "$model" "$WORK/model"
 echo '{"peft_type": "LORA"}' >"$WORK/model/adapter_config.json"
-names 'the adapter is not applied' score "$WORK/model"
-names 'the adapter is not applied' dry --set "model.path=$WORK/model"
+names 'adapter_config.json: r: ' score "$WORK/model"
+names 'adapter_config.json: r: ' dry --set "model.path=$WORK/model"
 rm "$WORK/model/adapter_config.json"
 echo '{"weight_map": {}}' >"$WORK/model/model.safetensors.index.json"
 names 'holds both model.safetensors and model.safetensors.index.json' score "$WORK/model"

@@ -12,7 +12,9 @@ namespace lie::analyze {
 std::string weights_digest(const std::filesystem::path& directory) {
   std::vector<SafetensorsFile> files;
   std::vector<SafetensorsEntry> entries;
-  for (const auto& path : weights_files(directory)) {
+  const auto adapter = directory / kAdapterFile;
+  const bool is_adapter = std::filesystem::exists(adapter);
+  for (const auto& path : is_adapter ? std::vector{adapter} : weights_files(directory)) {
     const SafetensorsFile& file = files.emplace_back(path);
     entries.insert(entries.end(), file.entries().begin(), file.entries().end());
   }

@@ -26,6 +26,7 @@ void add_commands(CLI::App& program, JobCommand& in_job, ProcessCommand& without
   add_tokenize(program, without_job);
   add_score(program, without_job);
   add_generate(program, without_job);
+  add_merge(program, without_job);
   add_plan(program, without_job);
 }
 

@@ -17,6 +17,7 @@ void add_init(CLI::App& program, ProcessCommand& chosen);
 void add_tokenize(CLI::App& program, ProcessCommand& chosen);
 void add_score(CLI::App& program, ProcessCommand& chosen);
 void add_generate(CLI::App& program, ProcessCommand& chosen);
+void add_merge(CLI::App& program, ProcessCommand& chosen);
 void add_plan(CLI::App& program, ProcessCommand& chosen);
 
 /// Runs the command that the command line names, of these and of the other folders. Errors of the

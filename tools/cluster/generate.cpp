@@ -17,6 +17,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/token_rows.h"
 
@@ -134,7 +135,9 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   const RolloutOptions options = options_of(arguments, rows, config);
   check_lengths(rows, options.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  Transformer policy = Transformer::fixed(arguments.model.path, *operators);
+  check_base(policy_files(arguments.model));
+  Transformer policy =
+      Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);
   const auto prompt_ids = [&](const Prompt& prompt) {
     return rows[static_cast<std::size_t>(prompt.problem)].prompt_ids;

@@ -20,6 +20,7 @@
 #include "tools/cluster/step_time.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/gpu_fit.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/config/role_memory.h"
 #include "tools/run/start/run_summary.h"
 
@@ -54,7 +55,7 @@ bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_wi
 
 ModelConfig model_of(const TrainConfig& config) {
   if (fs::is_regular_file(fs::path(config.model.path) / "config.json")) {
-    return load_model_config(config.model.path);
+    return trained_config(config.model, config.model.path);
   }
   fail("{}/config.json is not there: a plan needs it for sizes; set model.path", config.model.path);
 }

@@ -67,7 +67,7 @@ std::string measurement_of(TrainConfig config, const EndTokens& ends, const Data
   FieldList verifier;
   verifier.section("verifier", config.verifier);
   verifier.section("verifier", config.verifier_program);
-  InputRecord inputs = model_record(config.model.path, config.data, ends);
+  InputRecord inputs = model_record(config.model, config.data, ends);
   inputs.training = prompt_rows(dataset.prompts);
   return sha256_hex(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", record_sha256(inputs),
                                 dump_config(verifier), config.reward.command, config.model.device,

@@ -63,6 +63,8 @@ inline void add_model_and_rows(CLI::App& command, auto& arguments, const std::st
       .add_option("MODEL_DIR", arguments.model.path,
                   "Hugging Face directory: config.json, model*.safetensors, tokenizer.json")
       ->required();
+  command.add_option("--adapter", arguments.model.adapter,
+                     "LoRA adapter in PEFT's format; default: that of MODEL_DIR, if it has one");
   command
       .add_option("FILE", arguments.input,
                   "JSONL; a row has " + fields + "; other fields are copied; -: standard input")

@@ -17,6 +17,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/input/token_rows.h"
 
 namespace lie {
@@ -85,7 +86,9 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   for (const std::string& remark : reader.remarks()) std::cerr << "warning: " << remark << '\n';
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  Transformer policy = Transformer::fixed(arguments.model.path, *operators);
+  check_base(policy_files(arguments.model));
+  Transformer policy =
+      Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);

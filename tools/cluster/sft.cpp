@@ -22,6 +22,8 @@
 #include "common/process/terminal.h"
 #include "common/process/writer_lock.h"
 #include "common/text/counted.h"
+#include "learner/checkpoint/checkpoint_directory.h"
+#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/sft/sft.h"
 #include "learner/trainer/sharded_trainer.h"
@@ -34,6 +36,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/input_difference.h"
 #include "tools/run/start/input_record.h"
@@ -57,6 +60,7 @@ void describe(FieldList& fields, SftConfig& config) {
   fields.section("run",
                  [&] { add_collective_time_limit(fields, config.collective_time_limit_minutes); });
   fields.section("model", config.model);
+  fields.section("model.lora", config.model.lora);
   fields.add("model.initialise", config.initialise,
              {.help = "Start from random weights. model.path then needs config.json and the "
                       "tokenizer files only."});
@@ -76,15 +80,24 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
         "prompts and responses",
         path.string());
   }
+  if (config.initialise && trains_adapter(config.model.lora)) {
+    fail(
+        "{}: model.initialise and model.lora are both set: an adapter needs a base that has "
+        "learned something; remove one of them",
+        path.string());
+  }
   return config;
 }
 
 /// Returns the start weights that this learner holds.
 Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
+  const auto seed = static_cast<std::uint64_t>(config.sft.seed);
+  if (!config.initialise) {
+    return start_weights(config.model, seed, learners.rank(), learners.size(), operators);
+  }
   const ModelConfig model = load_model_config(config.model.path);
   const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
-  if (!config.initialise) return load_weights(config.model.path, operators, held);
-  return initial_weights(model, static_cast<std::uint64_t>(config.sft.seed), operators, held);
+  return initial_weights(model, seed, operators, held);
 }
 
 /// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
@@ -221,13 +234,16 @@ struct SftInputs {
 };
 
 SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
-  SftInputs inputs{.model = load_model_config(config.model.path),
+  SftInputs inputs{.model = trained_config(config.model, config.model.path),
                    .ends = end_tokens(config.model.path, config.sft.prompt_template),
                    .learners = learners};
   if (is_first) {
     for (const std::string& note : config.former_keys) Log("sft", 0).warn("{}", note);
   }
-  if (is_first && !config.initialise) plan_weights(config.model.path);  // checks the files
+  if (is_first && !config.initialise) {  // checks the files
+    plan_weights(config.model.path, config.model.adapter);
+    check_trained(config.model);
+  }
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
   inputs.train = examples(config, config.sft.train_file, encoding, inputs.model, is_first);
@@ -251,7 +267,7 @@ InputRecord record_of(const SftConfig& config, const SftInputs& inputs, bool has
     return rows_record(std::move(digests));
   };
   InputRecord record =
-      model_record(config.model.path, config.sft, inputs.ends, has_weights && !config.initialise);
+      model_record(config.model, config.sft, inputs.ends, has_weights && !config.initialise);
   record.train_file = config.sft.train_file;
   record.evaluation_file = fmt::format("{}", fmt::join(config.sft.evaluation_file, ", "));
   record.training = rows(inputs.train);
@@ -304,7 +320,9 @@ void warn_of_warmup(const SftConfig& config, const SftOptions& scheduled) {
   if (!warning.empty()) log.warn("{}", warning);
 }
 
-LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
+LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs, DType packed) {
+  const auto& lora = inputs.model.lora;
+  const DType frozen = lora ? fixed_dtype(config.model, plan_weights(lora->base), packed) : packed;
   std::size_t longest = 0;
   for (const SftExample& example : inputs.train) {
     longest = std::max(longest, example.prompt.size() + example.response.size());
@@ -315,6 +333,7 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
           .activation_bytes = config.sft.trainer.activation_mebibytes << 20,
           .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
           .gradient_shards = config.sft.trainer.gradient_shards,
+          .frozen = frozen,
           .learners = inputs.learners};
 }
 
@@ -327,6 +346,8 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, parameter_count(parameter_layout(inputs.model))),
       {"data", examples_of(inputs.train, config.sft.train_file)}};
+  if (inputs.model.lora)
+    entries.insert(entries.begin() + 1, adapter_entry(config.model, inputs.model));
   if (!inputs.held_out.empty()) {
     entries.push_back(
         {"validation",
@@ -335,8 +356,9 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   }
   entries.push_back({"prompts", "template " + config.sft.prompt_template});
   entries.push_back({"responses", inputs.ends.text});
-  entries.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
-                                                                       sizes_of(config, inputs)))});
+  const LearnerSizes sizes = sizes_of(config, inputs, dtypes.packed);
+  entries.push_back(
+      {"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes, sizes))});
   const SftOptions& sft = config.sft;
   const std::string length =
       sft.steps > 0 ? counted(sft.steps, "step") : counted(sft.epochs, "epoch");
@@ -423,14 +445,19 @@ void sft(Job& job, const ConfigArguments& arguments) {
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
+  InputRecord record;
+  if (is_first) record = record_of(config, inputs);
+  std::string base_sha256 = record.weights;
+  broadcast_values(*world, base_sha256);
   job.limit_collectives(60 * config.collective_time_limit_minutes);
   const auto learners = device_collective(job, *world, *operators);
   ShardedTrainer trainer(options.trainer, options.optimizer,
                          start_weights(config, *learners, *operators), *learners);
   trainer.weights().set_end_of_sequence_ids(inputs.ends.ids);  // stored in checkpoints
+  if (inputs.model.lora) trainer.weights().set_base_sha256(base_sha256);
   std::optional<SftRecorder> recorder;
   if (is_first) {
-    const std::int64_t steps_done = begin_run(job, config, record_of(config, inputs));
+    const std::int64_t steps_done = begin_run(job, config, record);
     Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
     recorder.emplace(config, steps_done);
   }

@@ -17,6 +17,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/gpu_fit.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/runtime.h"
@@ -74,8 +75,8 @@ void check_gpus(const TrainConfig& config, const RoleLayout& layout) {
   const std::optional<std::int64_t> free = operators->free_bytes();
   if (!free) return;
   const std::string misfit =
-      gpu_misfit(config, load_model_config(config.model.path), operators->dtypes(), layout,
-                 {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
+      gpu_misfit(config, trained_config(config.model, config.model.path), operators->dtypes(),
+                 layout, {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
   if (!misfit.empty()) fail("{}", misfit);
 }
 

@@ -184,7 +184,7 @@ class Generation {
 
 std::string start_text(const EvalConfig& config, const Generation& generation,
                        const std::string& ends) {
-  const WeightsPlan model = plan_weights(config.model.path);
+  const WeightsPlan model = plan_weights(config.model.path, config.model.adapter);
   const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
   std::vector<SummaryEntry> entries = {
       model_entry(config.model.path, model.parameters),
@@ -266,7 +266,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
                 config.eval.choice_patterns);
   PromptsByRow prompts = prompts_of(config);
-  const InputRecord inputs = model_record(config.model.path, config.data, ends);
+  const InputRecord inputs = model_record(config.model, config.data, ends);
   prepare_directory(job, config, inputs);
   Generation generation(config, std::move(prompts));
   Log("eval", 0).info("{}", start_text(config, generation, ends.text));
@@ -285,7 +285,7 @@ void print_plan(const EvalConfig& config, const EndTokens& ends) {
   check_directory(config);
   const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
   check_same_inputs(config.run.directory,
-                    model_record(config.model.path, config.data, ends, /*has_weights=*/holds_run));
+                    model_record(config.model, config.data, ends, /*has_weights=*/holds_run));
   check_writable(config.run.directory);
   print_dry_run(dump_config_of(config), "eval",
                 start_text(config, Generation(config, prompts_of(config)), ends.text));

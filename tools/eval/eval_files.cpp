@@ -39,7 +39,7 @@ TrajectoryInfo info_of(const EvalConfig& config, const InputRecord& inputs) {
   return {.build_id = std::string(build_id()),
           .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.seed),
-          .model_sha256 = inputs.weights,
+          .model_sha256 = policy_sha256(inputs),
           .tokenizer_sha256 = inputs.tokenizer,
           .rewards = reward_names({})};
 }

@@ -104,6 +104,7 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
         queue, x.rows,
         RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight), floats(inverse_rms),
                            x.cols, rows<T>(dx), aligned(kPack<T>, x.cols, {dy, x, weight, dx})});
+    if (dweight.empty()) return;
     add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);
   });

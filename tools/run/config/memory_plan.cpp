@@ -42,7 +42,29 @@ Elements elements_of(const ModelConfig& model) {
 /// block at a time.
 std::int64_t decode_row(const ModelConfig& model) {
   const std::int64_t attention = (3 * model.heads + 3 * model.kv_heads) * model.head_width;
-  return 3 * model.width + attention + 3 * model.ffn_width;
+  return 3 * model.width + attention + 3 * model.ffn_width + low_rank_cols(model);
+}
+
+/// Returns the bytes of a base that never changes, in panels of `dtype`.
+std::int64_t fixed_weights(const Elements& base, DType dtype) {
+  return (base.flat - base.matrices) * kFloat + base.matrices * dtype_bytes(dtype);
+}
+
+/// Returns the bytes of an adapter's packed pairs, or 0 without an adapter.
+std::int64_t packed_pairs(const ModelConfig& model, DType packed) {
+  return model.lora ? parameter_count(adapter_layout(model)) * dtype_bytes(packed) : 0;
+}
+
+/// Returns the bytes of the base and adapter of a learner. Gradients pass through the transposed
+/// base, except through an embedding that is only looked up.
+std::int64_t learner_adapter_weights(const ModelConfig& model, const ComputeDTypes& dtypes,
+                                     DType frozen) {
+  const Elements base = elements_of(model);
+  const bool transposes = dtypes.activations == DType::kFloat32;
+  const std::int64_t pairs = packed_pairs(model, dtypes.packed);
+  const std::int64_t transposed = base.packed * dtype_bytes(frozen) + pairs;
+  return fixed_weights(base, frozen) + pairs + flat_elements(adapter_layout(model)) * kFloat +
+         (transposes ? transposed : 0);
 }
 
 /// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
@@ -114,20 +136,22 @@ std::int64_t packed_bytes(const ModelConfig& model, const ComputeDTypes& dtypes)
 
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes) {
-  const Elements elements = elements_of(model);
+  const std::vector<Parameter> trained = trained_layout(model);
+  const std::int64_t flat = flat_elements(trained);
   const std::int64_t gradients = values_held(
       sizes.gradient_shards, gradient_shards_of_learner(sizes.gradient_shards, 0, sizes.learners));
   MemoryPlan plan;
-  plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
-                {"gradients", gradients * elements.flat * kFloat},
-                {"moments", 2 * longest_optimizer_shard(elements.flat, sizes.learners) * kFloat}};
-  if (sizes.has_reference) {
+  plan.parts = {{"weights", model.lora ? learner_adapter_weights(model, dtypes, sizes.frozen)
+                                       : learner_weights(model, dtypes, sizes.learners)},
+                {"gradients", gradients * flat * kFloat},
+                {"moments", 2 * longest_optimizer_shard(flat, sizes.learners) * kFloat}};
+  if (sizes.has_reference && !model.lora) {
     plan.parts.push_back({"reference policy", packed_bytes(model, dtypes)});
   }
   if (sizes.teacher_bytes > 0) plan.parts.push_back({"teacher", sizes.teacher_bytes});
   if (sizes.copies_checkpoints) {
     plan.parts.push_back({.what = "copy for checkpoints",
-                          .bytes = largest_part(parameter_layout(model), sizes.learners) * kFloat,
+                          .bytes = largest_part(trained, sizes.learners) * kFloat,
                           .on_host = true});
   }
   add_micro_batch(model, dtypes.activations, sizes, plan);
@@ -140,7 +164,7 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   const std::int64_t pages = kv_cache_pages(model, options, dtypes.packed);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t weights =
-      fixed ? (elements.flat - elements.matrices) * kFloat + elements.matrices * dtype_bytes(*fixed)
+      fixed ? fixed_weights(elements, *fixed) + packed_pairs(model, dtypes.packed)
             : elements.flat * kFloat + elements.packed * dtype_bytes(dtypes.packed);
   return {{{"weights", weights},
            {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(dtypes.packed)},

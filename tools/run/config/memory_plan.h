@@ -43,17 +43,19 @@ struct LearnerSizes {
   std::int64_t teacher_bytes = 0;       // packed weights of a teacher; 0: none
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t gradient_shards = 1;     // update.gradient_shards
+  DType frozen = DType::kFloat32;       // of an adapter's base, see fixed_dtype()
   int learners = 1;                     // they divide shards, master weights and moments
 };
 
 /// Returns the memory of the learner that needs most. With fp32 activations (the CPU operators),
-/// each matrix is held again in panels, and a third time transposed for backward().
+/// each matrix is held again in panels, and a third time transposed for backward(). With an adapter
+/// (model.lora), the base is held in panels alone, and only the adapter has gradients and moments.
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes);
 
-/// Returns the memory of an actor. `fixed` means that the weights never change, so each matrix is
-/// held only in panels of this dtype (see fixed_dtype() in tools/run/config/devices.h). Throws
-/// Error as kv_cache_pages() does.
+/// Returns the memory of an actor. `fixed` means that the weights, or the base of an adapter, never
+/// change, so each matrix is held only in panels of this dtype (see fixed_dtype() in
+/// tools/run/config/devices.h). Throws Error as kv_cache_pages() does.
 MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                         const RolloutOptions& options, std::optional<DType> fixed = std::nullopt);
 

@@ -77,10 +77,33 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("replay_groups", replay.groups, stored("The groups of a step; empty: all."));
 }
 
+void describe(FieldList& fields, LoraOptions& options) {
+  fields.add("rank", options.rank,
+             {.help = "Rank r of the low-rank pairs (LoRA) that are trained in place of the "
+                      "weights, which stay as they are. 0: all weights are trained.",
+              .min = 0,
+              .max = 65536});
+  fields.add("alpha", options.alpha,
+             {.help = "Scale of the pairs: each adds alpha / rank times B A to its matrix.",
+              .min = 1e-6,
+              .max = 1e6});
+  fields.add_one_or_more(
+      "targets", options.targets,
+      {.help = "Linear layers that get a pair, by PEFT's names: all-linear, or a list of q_proj, "
+               "k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj."});
+  fields.refuse("dropout",
+                "pairs have no dropout: with it, the log-probs of the learner would not be those "
+                "that the sampler drew with");
+}
+
 void describe(FieldList& fields, ModelOptions& options) {
   fields.add("path", options.path,
              {.help = "Hugging Face directory of the policy to start from: config.json, "
                       "model*.safetensors, tokenizer.json.",
+              .unit = "path"});
+  fields.add("adapter", options.adapter,
+             {.help = "Directory of a LoRA adapter in PEFT's format for model.path. Empty: the one "
+                      "in model.path, if it has one.",
               .unit = "path"});
   fields.add(
       "device", options.device,

@@ -46,11 +46,22 @@ void describe(FieldList& fields, RunOptions& options);
 
 /// Adds the field of the limit of Job::limit_collectives().
 void add_collective_time_limit(FieldList& fields, double& minutes);
+/// The adapter that a run trains instead of all weights (LoRA). The defaults are those of verl.
+struct LoraOptions {
+  std::int64_t rank = 0;  // 0: all weights are trained
+  double alpha = 16;
+  std::vector<std::string> targets = {"all-linear"};
+};
+void describe(FieldList& fields, LoraOptions& options);
+
+inline bool trains_adapter(const LoraOptions& options) { return options.rank > 0; }
 
 struct ModelOptions {
   std::string path;
+  std::string adapter = {};  // a directory; empty: none, or that of `path`
   std::string device = "cpu";
   std::int64_t threads = 0;
+  LoraOptions lora = {};  // of commands that train, which describe it in "model.lora"
 };
 void describe(FieldList& fields, ModelOptions& options);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "model/config/model_config.h"
+#include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 
 namespace lie {
@@ -20,6 +22,13 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
   const std::int64_t of_mini_batch =
       config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
   return std::min(std::max(config.trainer.max_micro_batch_tokens, longest), of_mini_batch);
+}
+
+/// Returns the dtype in which an adapter's base is held. Without its files, which a plan does not
+/// need, it is the one that the operators compute with.
+DType frozen_dtype(const TrainConfig& config, const ModelConfig& model, DType packed) {
+  if (!model.lora || !has_weights(model.lora->base)) return packed;
+  return fixed_dtype(config.model, plan_weights(model.lora->base), packed);
 }
 
 /// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
@@ -51,11 +60,17 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .teacher_bytes = teacher.empty() ? 0 : packed_bytes(load_model_config(teacher), dtypes),
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .gradient_shards = config.trainer.gradient_shards,
+      .frozen = frozen_dtype(config, model, dtypes.packed),
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
   if (layout.actors.empty()) return roles;
-  MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  const DType base = shares && layout.actors.size() > 1 ? dtypes.packed : sizes.frozen;
+  MemoryPlan actor =
+      actor_memory(model, dtypes, config.rollout, model.lora ? std::optional(base) : std::nullopt);
+  if (model.lora) {
+    actor.parts.front().bytes += flat_elements(adapter_layout(model)) * std::int64_t{sizeof(float)};
+  }
   if (all_share_policy(config, layout, gpus)) actor.parts.front().bytes = 0;
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});

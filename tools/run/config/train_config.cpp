@@ -5,6 +5,7 @@
 #include "common/rollout/prompt_stream.h"
 #include "common/text/counted.h"
 #include "learner/record/metric_condition.h"
+#include "model/config/lora.h"
 
 namespace lie {
 namespace {
@@ -81,6 +82,17 @@ void check_prompt_order(const DataOptions& data) {
   for (const std::string& text : data.accuracy_bands) parse_band(text, "data.accuracy_bands");
 }
 
+/// Throws Error if settings do not go with an adapter.
+void check_lora(const TrainConfig& config) {
+  if (!trains_adapter(config.model.lora)) return;
+  lora_targets(config.model.lora.targets, "model.lora.targets");  // checks them
+  if (config.weight_sync.weights == DType::kFloat32) return;
+  fail(
+      "rollout.weights is bfloat16 and model.lora.rank {}: only the adapter is sent, so that "
+      "rounding it would save little and make the actors' policy another one; set it to float32",
+      config.model.lora.rank);
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty())
     fail("run.directory is not set: name the directory for the run");
@@ -98,6 +110,7 @@ void check(const TrainConfig& config) {
   }
   check_length(config);
   check_prompt_order(config.data);
+  check_lora(config);
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
@@ -117,6 +130,7 @@ void check(const TrainConfig& config) {
 void describe(FieldList& fields, TrainConfig& config) {
   fields.section("run", config.run);
   fields.section("model", config.model);
+  fields.section("model.lora", config.model.lora);
   fields.section("data", config.data);
   fields.section("roles", config.roles);
   fields.section("rollout", config.tickets);

@@ -38,7 +38,7 @@ std::int64_t shared_count(Collective& world, std::int64_t count) {
 void run_fixed_actor(const GenerationOptions& options, int threads,
                      const ActorTransport& transport) {
   const auto operators = make_operators(options.model, threads);
-  WeightReceiver weights(Transformer::fixed(options.model.path, *operators));
+  WeightReceiver weights(Transformer::fixed(options.model.path, *operators, options.model.adapter));
   if (transport.rank == 0) {
     const PackedSize size = weights.policy().packed_size();
     Log("actor", 0).info("{}", describe_held(options.model, size));

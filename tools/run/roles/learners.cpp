@@ -11,10 +11,10 @@
 #include "common/config/config_history.h"
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/record/metric_condition.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/start/input_record.h"
 
 namespace lie {
@@ -23,11 +23,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the range of the start weights that this learner holds.
-Weights start_weights(const fs::path& model, const Collective& learners, Operators& operators) {
-  return load_weights(
-      model, operators,
-      held_range(parameter_layout(load_model_config(model)), learners.rank(), learners.size()));
+/// Returns the reference policy: the one that the run began with or, if it trains an adapter, the
+/// base without the adapter, which takes no further memory for weights.
+Transformer reference_policy(const TrainConfig& config, ShardedTrainer& trainer,
+                             Operators& operators, bool is_first) {
+  const Log log("learner", 0);
+  if (trains_adapter(config.model.lora)) {
+    if (is_first) log.info("reference policy: the base without the adapter, in the same memory");
+    return trainer.policy().without_adapter();
+  }
+  Transformer reference = Transformer::fixed(config.model.path, operators);
+  if (is_first) {
+    log.info("reference policy: {}", describe_held(config.model, reference.packed_size()));
+  }
+  return reference;
 }
 
 }  // namespace
@@ -37,14 +46,13 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
     : operators(make_operators(config.model, transport.threads, {}, transport.local_gpu)),
       learners(transport.device_collective(transport.learners, *operators)),
       trainer(config.trainer, config.optimizer,
-              start_weights(config.model.path, *learners, *operators), *learners) {
+              start_weights(config.model, static_cast<std::uint64_t>(config.run.seed),
+                            learners->rank(), learners->size(), *operators),
+              *learners) {
   trainer.weights().set_end_of_sequence_ids(start.end_of_sequence_ids);
   if (config.policy_loss.kl_coefficient > 0) {
-    reference.emplace(Transformer::fixed(config.model.path, *operators));
-    if (transport.learners.rank() == 0) {
-      Log("learner", 0)
-          .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
-    }
+    reference.emplace(
+        reference_policy(config, trainer, *operators, transport.learners.rank() == 0));
   }
   if (const std::string directory = teacher_of(config.policy_loss); !directory.empty()) {
     teacher.emplace(Transformer::fixed(directory, *operators));
@@ -53,6 +61,7 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature,
                     static_cast<std::uint64_t>(config.run.seed)},
       trainer, reference ? &*reference : nullptr, teacher ? &*teacher : nullptr);
+  if (trains_adapter(config.model.lora)) trainer.weights().set_base_sha256(start.base_sha256);
   if (start.from_checkpoint) saved = load_checkpoint(start.model_directory, trainer);
   updater->restore_entropy_coefficient(saved.entropy_coefficient);
 }

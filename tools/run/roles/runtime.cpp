@@ -10,6 +10,7 @@
 #include "model/weights/weights.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"
 #include "tools/run/roles/scoring_source.h"
@@ -38,7 +39,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   roles.start([&] {
     const auto tickets = ticket_queue.client(0);
     const auto operators = make_operators(config.model, layout.threads(0, Role::kActor));
-    const auto receiver = weights.receiver(load_model_config(start.model_directory), *operators);
+    const auto receiver =
+        weights.receiver(trained_config(config.model, start.model_directory), *operators);
     run_actor_role(config, start, *operators, *receiver,
                    {*tickets, rollouts, 0, [&] { roles.check(); }});
   });
@@ -60,7 +62,8 @@ namespace {
 WeightTransports weight_transports(const TrainConfig& config, const RunStart& start) {
   WeightTransports transports{.shared_policy = allows_shared_policy(config)};
   if (config.roles.share_weights && can_share_weights(config.model)) {
-    const auto elements = shared_weight_elements(load_model_config(start.model_directory));
+    const auto elements =
+        shared_weight_elements(trained_config(config.model, start.model_directory));
     transports.host_copy_bytes = static_cast<std::size_t>(elements) * sizeof(float);
   }
   return transports;
@@ -72,7 +75,8 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
   const auto operators = make_operators(config.model, layout.threads(job.rank(), Role::kActor),
                                         weights.memory(), local_gpu_index(layout, job.rank()));
-  const auto receiver = weights.receiver(load_model_config(start.model_directory), *operators);
+  const auto receiver =
+      weights.receiver(trained_config(config.model, start.model_directory), *operators);
   run_actor_role(config, start, *operators, *receiver,
                  {*tickets, rollouts, job.rank(), [&job] { job.poll_progress(); }});
 }

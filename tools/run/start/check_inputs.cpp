@@ -21,6 +21,7 @@
 #include "rewards/reward_worker.h"
 #include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/input/prompts.h"
 #include "tools/run/start/resume.h"
 
@@ -140,7 +141,9 @@ RunInputs check_inputs(const TrainConfig& config) {
   RunInputs inputs;
   check_teacher(config);
   inputs.ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
-  inputs.model = plan_weights(config.model.path);
+  inputs.model = plan_weights(config.model.path, config.model.adapter);
+  check_trained(config.model);
+  inputs.model.config = trained_config(config.model, config.model.path);
   for (const std::string& remark : model_remarks(config.model.path)) {
     Log("learner", 0).warn("{}", remark);
   }

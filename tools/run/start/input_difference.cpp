@@ -56,9 +56,18 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
                        rules.otherwise);
   };
   const std::string& model = now.model_path;
-  if (differ(then.weights, now.weights)) {
-    return told(fmt::format("model.path {}: its weights have SHA-256 {}", model, now.weights),
+  // A log, and the record of a build without adapters, hold the sum of both.
+  const std::string weights = then.adapter.empty() ? policy_sha256(now) : now.weights;
+  if (differ(then.weights, weights)) {
+    return told(fmt::format("model.path {}: its weights have SHA-256 {}", model, weights),
                 "those of " + then.weights);
+  }
+  if (differ(then.adapter, now.adapter)) {
+    return told(now.adapter == kNoAdapter
+                    ? fmt::format("model.path {} and model.adapter name no adapter", model)
+                    : fmt::format("the adapter {} has SHA-256 {} (rank, alpha, targets, weights)",
+                                  now.adapter_path, now.adapter),
+                then.adapter == kNoAdapter ? "no adapter" : "one of " + then.adapter);
   }
   if (differ(then.architecture, now.architecture)) {
     return told(fmt::format("{}/config.json describes {}", model, now.architecture),

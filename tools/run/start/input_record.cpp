@@ -19,7 +19,9 @@
 #include "model/config/parameter_layout.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer_json.h"
+#include "model/weights/adapter_file.h"
 #include "model/weights/weights.h"
+#include "tools/run/config/policy_config.h"
 
 namespace lie {
 namespace {
@@ -104,6 +106,7 @@ std::optional<RowsRecord> rows_in(const Json& json) {
 /// Calls visit(name, text) for each part that is a text.
 void for_each_text(auto& record, const auto& visit) {
   visit("weights_sha256", record.weights);
+  visit("adapter_sha256", record.adapter);
   visit("architecture", record.architecture);
   visit("tokenizer_sha256", record.tokenizer);
   visit("special_tokens_sha256", record.special_tokens);
@@ -176,17 +179,30 @@ std::map<std::string, std::string> program_files(std::span<const std::string> co
   return files;
 }
 
-InputRecord model_record(const fs::path& model, const PromptOptions& prompts, const EndTokens& ends,
-                         bool has_weights) {
+InputRecord model_record(const ModelOptions& options, const PromptOptions& prompts,
+                         const EndTokens& ends, bool has_weights) {
+  const fs::path model = options.path;
+  const PolicyFiles policy = policy_files(options);
   InputRecord record;
-  if (has_weights) record.weights = hashed_weights(model);
+  if (has_weights) {
+    record.weights = hashed_weights(policy.base);
+    record.adapter = policy.adapter.empty() ? kNoAdapter : adapter_sha256(policy);
+    check_base(policy, record.weights);
+  }
   record.architecture = architecture_text(load_model_config(model));
   record.tokenizer = tokenizer_sha256(model);
   record.special_tokens = special_tokens_sha256(model);
   record.ends = ends.text;
   record.prompt_template = template_text(model, prompts);
   record.model_path = model.string();
+  record.adapter_path = policy.adapter.string();
   return record;
+}
+
+std::string policy_sha256(const InputRecord& record) {
+  const bool has_adapter = !record.adapter.empty() && record.adapter != kNoAdapter;
+  if (record.weights.empty() || !has_adapter) return record.weights;
+  return sha256_hex(record.weights + record.adapter);
 }
 
 std::string tokenizer_sha256(const fs::path& model) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/dataset/dataset.h"
+#include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/rows_record.h"
 
@@ -19,6 +20,7 @@ namespace lie {
 /// compared.
 struct InputRecord {
   std::string weights;          // stored_weights_sha256(); empty also if they are made from a seed
+  std::string adapter;          // adapter_sha256() of the start adapter, or kNoAdapter
   std::string architecture;     // shapes and constants of config.json that enter the forward pass
   std::string tokenizer;        // SHA-256 of tokenizer.json
   std::string special_tokens;   // SHA-256 of the added tokens of all tokenizer files
@@ -29,14 +31,19 @@ struct InputRecord {
   std::string program_rows;              // SHA-256 of the rows that programs receive
   std::map<std::string, std::string> program_files = {};  // SHA-256 of each
   // Not stored: the places that messages name.
-  std::string model_path, train_file, evaluation_file;
+  std::string model_path, adapter_path, train_file, evaluation_file;
 };
+inline constexpr const char* kNoAdapter = "none";
 
-/// Returns the record of a model directory and of how prompts are written for it. Reads the weights
-/// once, at the speed of SHA-256; with `has_weights` false, it does not. Throws Error if a file is
-/// invalid.
-InputRecord model_record(const std::filesystem::path& model, const PromptOptions& prompts,
+/// Returns the record of a model, its adapter, and how prompts are written for it. Reads the
+/// weights once, at the speed of SHA-256; with `has_weights` false, it does not. Throws Error if a
+/// file is invalid, or if the adapter was trained on other base weights.
+InputRecord model_record(const ModelOptions& options, const PromptOptions& prompts,
                          const EndTokens& ends, bool has_weights = true);
+
+/// Returns the SHA-256 of the start policy, as logs hold it: that of its weights or, with an
+/// adapter, of the hexadecimal sums of weights and adapter. Empty if the weights are unknown.
+std::string policy_sha256(const InputRecord& record);
 
 /// Returns the SHA-256 of each file of at most 64 MiB that a word of these commands names, by path.
 std::map<std::string, std::string> program_files(std::span<const std::string> commands);

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 /// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false.
 InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
-  InputRecord record = model_record(config.model.path, config.data, inputs.ends, has_weights);
+  InputRecord record = model_record(config.model, config.data, inputs.ends, has_weights);
   record.train_file = fmt::format("{}", fmt::join(config.data.train_file, ", "));
   record.evaluation_file = fmt::format("{}", fmt::join(config.data.evaluation_file, ", "));
   record.training = training_rows(inputs.prompts.training);
@@ -43,9 +43,10 @@ InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool h
   return record;
 }
 
-PreparedRun prepared_run(RunStart start, RunInputs inputs, std::string model_sha256) {
+PreparedRun prepared_run(RunStart start, RunInputs inputs, const InputRecord& record) {
   start.end_of_sequence_ids = inputs.ends.ids;
-  start.model_sha256 = std::move(model_sha256);
+  start.model_sha256 = policy_sha256(record);
+  start.base_sha256 = record.weights;
   return {std::move(start), std::move(inputs)};
 }
 
@@ -132,8 +133,7 @@ PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> ch
   RunInputs inputs = is_checked ? std::move(*checked) : check_inputs(settings);
   drop_logged_groups(config, saved.logged_step);
   report_losses(settings, start.step);
-  return prepared_run(std::move(start), std::move(inputs),
-                      recorded_inputs(config.run.directory).weights);
+  return prepared_run(std::move(start), std::move(inputs), recorded_inputs(config.run.directory));
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
   check_inputs_of_run(config, record);
   warn_of_program(config, record);
-  return prepared_run(expected_start(config), std::move(inputs), record.weights);
+  return prepared_run(expected_start(config), std::move(inputs), record);
 }
 
 EarlyStop early_stop(const Job& job, const TrainConfig& config) {

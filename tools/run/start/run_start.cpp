@@ -5,7 +5,8 @@
 namespace lie {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunStart, step, model_directory, from_checkpoint, logged_step,
-                                   last_step, settings, end_of_sequence_ids, model_sha256)
+                                   last_step, settings, end_of_sequence_ids, model_sha256,
+                                   base_sha256)
 
 bool is_finished(const RunStart& start) { return start.step >= start.last_step; }
 

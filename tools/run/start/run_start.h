@@ -20,7 +20,8 @@ struct RunStart {
   std::int64_t last_step = 0;
   std::filesystem::path settings = {};  // the former config of this stage; empty: config.yaml
   std::vector<std::int64_t> end_of_sequence_ids = {};  // each of them ends a response
-  std::string model_sha256 = {};  // of the weights in model.path, which the run began with
+  std::string model_sha256 = {};                       // policy_sha256() of what the run began with
+  std::string base_sha256 = {};                        // of its weights without an adapter
 };
 
 /// Returns whether the run already has all its steps at its start.

@@ -1,6 +1,6 @@
 #include "tools/run/start/run_summary.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>  // program_invocation_name
@@ -13,10 +13,14 @@
 #include "common/process/program.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
+#include "model/config/parameter_layout.h"
 #include "model/tokenizer/template/templates.h"
+#include "model/weights/adapter_file.h"
 
 namespace lie {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t kColumns = 80;
 
@@ -94,6 +98,19 @@ SummaryEntry model_entry(const std::string& path, std::int64_t parameters) {
   return {"model", fmt::format("{}: {:.3g} {} parameters", path,
                                static_cast<double>(parameters) / (is_large ? 1e9 : 1e6),
                                is_large ? "billion" : "million")};
+}
+
+SummaryEntry adapter_entry(const ModelOptions& options, const ModelConfig& model) {
+  const LoraConfig& lora = model.lora.value();
+  const std::int64_t trained = parameter_count(adapter_layout(model));
+  const std::int64_t all = trained + parameter_count(parameter_layout(model));
+  const fs::path from = find_policy(options.path, options.adapter).adapter;
+  return {
+      "adapter",
+      fmt::format("LoRA of rank {}, alpha {}, on {}: {} trained parameters, {:.3g} % of all; {}",
+                  lora.rank, lora.alpha, fmt::join(options.lora.targets, ", "), trained,
+                  100 * static_cast<double>(trained) / static_cast<double>(all),
+                  from.empty() ? "new" : "from " + from.string())};
 }
 
 std::vector<SummaryEntry> text_entries(const PromptOptions& data, const std::string& model_path,

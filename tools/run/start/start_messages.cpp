@@ -108,6 +108,9 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   std::vector<SummaryEntry> entries;
   if (run.start.from_checkpoint) entries.push_back({"from", run.start.model_directory.string()});
   entries.push_back(model_entry(config.model.path, run.inputs.model.parameters));
+  if (run.inputs.model.config.lora) {
+    entries.push_back(adapter_entry(config.model, run.inputs.model.config));
+  }
   if (config.weight_sync.weights == DType::kBFloat16) {
     entries.push_back(
         {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
