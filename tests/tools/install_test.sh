@@ -53,6 +53,13 @@ short=(--set run.steps=1 --set rollout.prompts_per_step=2 --set update.mini_batc
 as_user lie_cluster train configs/demo.yaml "${short[@]}" >"$WORK/run.log" 2>&1 || { cat "$WORK/run.log"; fail "the installed run failed"; }
 "$BIN/lie_cluster" train configs/demo.yaml "${short[@]}" --set "run.directory=$WORK/run" >"$WORK/built.log" 2>&1 || fail "the run from the source tree failed"
 [ "$(as_user lie_analyze --digest runs/demo/lie)" = "$(digest "$WORK/run")" ] || fail "the installed run is not bit-identical to that of the source tree"
+as_user lie_analyze --check runs/demo/lie >"$WORK/check.log" 2>&1 || { cat "$WORK/check.log"; fail "lie_analyze --check of a run without evaluations failed"; }
 as_user lie_replay score runs/demo/lie >"$WORK/score.log" 2>&1 || { cat "$WORK/score.log"; fail "lie_replay score failed"; }
+
+# A config that the installed init writes names a page that its reader has.
+as_user lie_cluster init assets/count_pairs/model assets/count_pairs/train.jsonl --samples 0 >"$WORK/init.yaml" 2>"$WORK/init.log" ||
+  { cat "$WORK/init.log"; fail "the installed init failed"; }
+page="$(grep -oE '/[^ ]*docs/[^ ]*[.]md' "$WORK/init.yaml")" || fail "init names no page"
+[ -f "$page" ] || fail "init names $page, which does not exist"
 as_user lie_verify '\frac12' '\boxed{0.5}' >"$WORK/verify.log" 2>&1 || { cat "$WORK/verify.log"; fail "lie_verify failed"; }
 echo "installed, moved, run $([ "$(id -u)" = 0 ] && echo "as nobody ")in $outside/home"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tools/arguments/docs_page.h"
 
 namespace lie {
 
@@ -16,8 +17,8 @@ inline void add_moved_command(CLI::App& program, const std::string& name, const 
   command->prefix_command()->set_help_flag();
   command->callback([=, &program] {
     throw CommandLineError(
-        fmt::format("{} {} is now a Python command: python3 -m {} (pip install ./python; docs/{})",
-                    program.get_name(), name, module, page));
+        fmt::format("{} {} is now a Python command: python3 -m {} (pip install ./python; {})",
+                    program.get_name(), name, module, docs_page(page)));
   });
 }
 

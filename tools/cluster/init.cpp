@@ -21,6 +21,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/transformer/kv_cache.h"
 #include "model/weights/weights.h"
+#include "tools/arguments/docs_page.h"
 #include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
 #include "tools/cluster/init_probe.h"
@@ -346,9 +347,14 @@ std::string head(const Findings& found, const RunSizes& sizes,
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
       "#   mpirun --oversubscribe --mca odls_base_sigkill_timeout 60 -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
-      "# docs/how-to/choose-reward-settings.md. This says before a run whether it does here:\n"
-      "#   {}\n",
+      "# {}
+"
+      "# This says before a run whether it does here:
+"
+      "#   {}
+",
       next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value,
+      docs_page("how-to/choose-reward-settings.md"),
       next_command_entry("lie_cluster", "forecast", {"THIS_FILE"}).value);
   text += fmt::format(
       "# Memory: a learner {:.2f} GiB, an actor {:.2f} GiB; this machine has {:.0f} GiB.\n",

@@ -87,12 +87,11 @@ std::string hashed_weights(const fs::path& model) {
   return stored_weights_sha256(model);
 }
 
-Json json_of(const std::optional<RowsRecord>& rows) {
-  if (!rows) return nullptr;
-  return {{"rows", rows->rows},
-          {"sha256", rows->sha256},
-          {"sorted_sha256", rows->sorted_sha256},
-          {"blocks", rows->blocks}};
+Json json_of(const RowsRecord& rows) {
+  return {{"rows", rows.rows},
+          {"sha256", rows.sha256},
+          {"sorted_sha256", rows.sorted_sha256},
+          {"blocks", rows.blocks}};
 }
 
 std::optional<RowsRecord> rows_in(const Json& json) {
@@ -119,8 +118,8 @@ std::string text_of(const InputRecord& record) {
   Json json;
   for_each_text(record, [&](const char* name, const std::string& text) { json[name] = text; });
   json["program_files_sha256"] = record.program_files;
-  json["training"] = json_of(record.training);
-  json["evaluation"] = json_of(record.evaluation);
+  if (record.training) json["training"] = json_of(*record.training);
+  if (record.evaluation) json["evaluation"] = json_of(*record.evaluation);
   return with_checksum_comment(json.dump(2) + "\n");
 }
 
