@@ -20,7 +20,7 @@ bool is_on(const Options& options) {
 template <typename Options>
 RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
   RewardTerm term = reward_term(options, max_response_tokens);
-  if (!is_on(options)) term.reward = {}, term.check = {};
+  if (!is_on(options)) term.reward = {}, term.check = {}, term.caution = {};
   return term;
 }
 

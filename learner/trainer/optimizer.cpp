@@ -70,6 +70,12 @@ void describe(FieldList& fields, OptimizerOptions& options) {
 }
 
 void check_options(const OptimizerOptions& options) {
+  if (options.schedule == Schedule::kCosine && options.decay_until == 0) {
+    fail(
+        "optimizer.schedule is cosine, but optimizer.decay_until is not set: set it to the update "
+        "at which min_ratio is reached, for example the last one of the run, or to a step with "
+        "schedule_per_step");
+  }
   if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
     fail(
         "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "

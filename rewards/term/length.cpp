@@ -30,6 +30,34 @@ void check_reference_length(const Ticket& ticket) {
       ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
 }
 
+/// Returns a warning if responses cannot reach L_target for most of `prompts`, else an empty text.
+std::string unreachable_target(const LengthRewardOptions& options, std::span<const Prompt> prompts,
+                               std::int64_t max_response_tokens) {
+  const bool absolute = options.target == LengthTarget::kAbsolute;
+  std::int64_t beyond = 0;
+  double sum = 0;  // of L_ref
+  for (const Prompt& prompt : prompts) {
+    if (!absolute && prompt.reference_length < 0) continue;
+    const double target = target_length(options, prompt.reference_length, max_response_tokens);
+    if (target <= static_cast<double>(max_response_tokens)) continue;
+    ++beyond;
+    sum += prompt.reference_length;
+  }
+  if (2 * beyond <= std::ssize(prompts)) return "";
+  const std::string target =
+      absolute ? fmt::format("reward.length.target_tokens {}", options.target_tokens)
+               : fmt::format("L_ref, {:.0f} tokens on average, plus reward.length.delta_tokens {}",
+                             sum / static_cast<double>(beyond), options.delta_tokens);
+  return fmt::format(
+      "reward.length: L_target ({}) is above rollout.max_response_tokens {} for {} of {} training "
+      "prompts, so that no response to them reaches it; set reward.length.cap_target_at_limit to "
+      "true, or correct {}",
+      target, max_response_tokens, beyond, prompts.size(),
+      absolute ? "the target"
+               : "the target or L_ref, which is a row's reference_length, or its num_tokens less "
+                 "data.num_tokens_excess");
+}
+
 double two_digits(double x) { return std::stod(fmt::format("{:.2g}", x)); }
 
 }  // namespace
@@ -119,6 +147,10 @@ RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_resp
                                      response.ticket.prompt.reference_length);
               },
           .check = needs_reference ? check_reference_length : nullptr,
+          .caution =
+              [=](std::span<const Prompt> prompts) {
+                return unreachable_target(options, prompts, max_response_tokens);
+              },
           .target_length =
               [=](const Ticket& ticket) {
                 const double reference = ticket.prompt.reference_length;

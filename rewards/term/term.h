@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "common/rollout/rollout.h"
@@ -32,6 +34,8 @@ struct RewardTerm {
   bool in_evaluation = false;  // false: the term is 0 in evaluation groups
   /// Throws Error if a training prompt lacks data that the term needs.
   std::function<void(const Ticket&)> check = {};
+  /// Returns a warning if the term's options hardly fit these training prompts, else an empty text.
+  std::function<std::string(std::span<const Prompt>)> caution = {};
   /// Returns L_target in tokens, which is logged for every response, also if the term is off.
   std::function<double(const Ticket&)> target_length = {};
 };

@@ -62,7 +62,33 @@ TEST_F(ConfigWarnings, ClipRangesOfTheOtherLevel) {
   config.policy_loss.algorithm = "grpo";
   EXPECT_THAT(warnings(), IsEmpty());
   clip.clip_high = 4e-4;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("nearly every token will be clipped")));
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("nearly every token will be clipped above 1")));
+  clip = {.clip_low = 3e-4};
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("nearly every token will be clipped below 1")));
+  config.policy_loss.algorithm = "gspo";
+  EXPECT_THAT(warnings(), IsEmpty());
+  clip.clip_low = 0.2;
+  EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("the clip range 0.2 is one for token"),
+                                            HasSubstr("nothing will be clipped below"))));
+}
+
+TEST_F(ConfigWarnings, LengthTargetsThatNoResponseReaches) {
+  LengthRewardOptions& length = config.reward.of<LengthRewardOptions>();
+  config.rollout.sampling.max_response_tokens = 600;
+  for (Prompt& prompt : prompts) prompt.reference_length = 100;
+  EXPECT_THAT(warnings(), IsEmpty()) << "a target at the limit can be reached";
+  prompts[1].reference_length = 101;
+  EXPECT_THAT(warnings(), IsEmpty()) << "half of the prompts are not most";
+  prompts[0].reference_length = 103;
+  EXPECT_THAT(warnings(),
+              ElementsAre(AllOf(HasSubstr("102 tokens on average, plus"),
+                                HasSubstr("above rollout.max_response_tokens 600 for 2 of 2"))));
+  length.cap_target_at_limit = true;
+  EXPECT_THAT(warnings(), IsEmpty());
+  length = {.target = LengthTarget::kAbsolute, .target_tokens = 601};
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("reward.length.target_tokens 601")));
+  length.enabled = false;
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, AWarmUpThatTheRunDoesNotOutlast) {

@@ -11,6 +11,7 @@ printf '{"prompt": "%s target 3:\\n", "gold": "%s", "response": "1", "data_sourc
 cp rows.jsonl copy.jsonl && ln -s rows.jsonl link.jsonl
 { tail -n 1 rows.jsonl && sed 's/target 3/target 4/' rows.jsonl; } >overlap.jsonl
 sed 's/target 3/target 4/' rows.jsonl >apart.jsonl
+sed 's/"reference_length": 12/"num_tokens": 1500/' rows.jsonl >columns.jsonl
 cat >train.yaml <<END
 run: {directory: train, steps: 1}
 model: {path: $model}
@@ -81,9 +82,19 @@ train data.evaluation_file=apart.jsonl evaluation.every=1|none|are training prom
 sft data.evaluation_file=overlap.jsonl|warning|1 of 5 evaluation examples are training examples
 sft data.evaluation_file=apart.jsonl|none|are training examples
 train policy_loss.clip_low=0.2 policy_loss.clip_high=0.28|warning|the clip range 0.28 is one for token ratios
+train policy_loss.clip_low=0.2|warning|nothing will be clipped below
 train policy_loss.algorithm=luspo policy_loss.clip_high=0.2|warning|the clip range 0.2 is one for token ratios
 train policy_loss.algorithm=grpo policy_loss.clip_low=3e-4 policy_loss.clip_high=4e-4|warning|nearly every token will be clipped
 train policy_loss.algorithm=grpo policy_loss.clip_low=0.2 policy_loss.clip_high=0.28|none|the clip range
+train policy_loss.algorithm=grpo policy_loss.clip_low=3e-4|warning|nearly every token will be clipped below 1
+train reward.length.enabled=true|warning|L_target (L_ref, 12 tokens on average, plus reward.length.delta_tokens 500) is above rollout.max_response_tokens 20 for 4 of 4
+train reward.length.enabled=true data.train_file=columns.jsonl|warning|L_target (L_ref, 500 tokens on average
+train reward.length.enabled=true reward.length.target=absolute|warning|reward.length.target_tokens 7692) is above rollout.max_response_tokens 20
+train reward.length.enabled=true reward.length.cap_target_at_limit=true|none|L_target
+train reward.length.enabled=true reward.length.delta_tokens=8|none|L_target
+train reward.length.delta_tokens=100000|none|L_target
+train optimizer.schedule=cosine|error|optimizer.schedule is cosine, but optimizer.decay_until is not set
+train optimizer.schedule=cosine optimizer.decay_until=9|none|decay_until is not set
 train optimizer.warmup=1000|warning|optimizer.warmup is 1000, but the run has 1 update: it ends within the warm-up
 train optimizer.warmup=1 update.mini_batch_prompts=2|none|it ends within the warm-up
 sft optimizer.schedule=constant|warning|optimizer.warmup is 100, but the run has 1 update: it ends within the warm-up

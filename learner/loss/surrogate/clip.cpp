@@ -82,6 +82,7 @@ Surrogate surrogate(const ClipOptions& options, const Formulation& formulation) 
     result.aggregations.push_back(Aggregation::kTokenMean);
   }
   result.range_above = high;
+  result.range_below = low;
   return result;
 }
 

@@ -62,6 +62,8 @@ struct Surrogate {
   /// Whether each token may have its own advantage. Then the loss is positively homogeneous in the
   /// advantage, and a token's loss depends on its own advantage alone.
   bool takes_token_advantages = true;
+  /// A token with A < 0 has no gradient if its ratio is below 1 - range_below. Infinity: no bound.
+  double range_below = std::numeric_limits<double>::infinity();
   TisUse tis_use = TisUse::kToken;
   /// Whether its bounds are meant around the probabilities of the sampler, so that recomputed old
   /// log-probs are a departure from its paper.

@@ -73,6 +73,16 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
   }
 }
 
+/// Finds reward terms whose options do not fit the training prompts.
+void check_rewards(const TrainConfig& config, std::span<const Prompt> training,
+                   std::vector<std::string>& warnings) {
+  for (const RewardTerm& term :
+       reward_terms(config.reward, config.rollout.sampling.max_response_tokens)) {
+    std::string caution = term.caution ? term.caution(training) : "";
+    if (!caution.empty()) warnings.push_back(std::move(caution));
+  }
+}
+
 /// Finds rates at which no run learns.
 void check_learning_rate(const TrainConfig& config, std::vector<std::string>& warnings) {
   constexpr double kTooLarge = 0.05;
@@ -139,23 +149,27 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
       device, range));
 }
 
-/// Finds a clip range that was chosen for the other level of importance ratio.
+/// Finds a bound of the clip range that was chosen for the other level of importance ratio.
 void check_clip_range(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
-  const double range = chosen_surrogate(loss).range_above;
+  const Surrogate surrogate = chosen_surrogate(loss);
   const bool of_sequences = ratio_level(loss) == RatioLevel::kSequence;
-  if (std::isinf(range) ||
-      (of_sequences ? range <= kWideForSequences : range >= kNarrowForTokens)) {
-    return;
-  }
+  const auto is_foreign = [&](double range) {
+    return !std::isinf(range) &&
+           (of_sequences ? range > kWideForSequences : range < kNarrowForTokens);
+  };
+  const bool is_above = is_foreign(surrogate.range_above);
+  if (!is_above && !is_foreign(surrogate.range_below)) return;
+  const double range = is_above ? surrogate.range_above : surrogate.range_below;
+  const char* side = is_above ? "above" : "below";
   warnings.push_back(fmt::format(
       "policy_loss: the clip range {} is one for {}; set auto, or another algorithm", range,
       of_sequences ? fmt::format("token ratios, but {} clips the ratio of whole sequences, which "
-                                 "hardly leaves 1 ± 0.001: nothing will be clipped",
-                                 chosen_name(loss))
+                                 "hardly leaves 1 ± 0.001: nothing will be clipped {} it",
+                                 chosen_name(loss), side)
                    : fmt::format("sequence ratios, but {} clips the ratio of each token: after the "
-                                 "first update nearly every token will be clipped",
-                                 chosen_name(loss))));
+                                 "first update nearly every token will be clipped {} 1",
+                                 chosen_name(loss), side)));
 }
 
 /// Finds a warm-up that the run does not outlast.
@@ -235,6 +249,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_sampling(config, warnings);
   check_data(config, training, warnings);
   check_evaluation_rows(config, training, evaluation, warnings);
+  check_rewards(config, training, warnings);
   check_learning_rate(config, warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
