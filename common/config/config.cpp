@@ -61,13 +61,25 @@ std::string hint_for(const FieldList& fields, std::string_view key) {
   return longer_key(keys, key);
 }
 
+constexpr const char* kAllKeys = "--help all lists all keys";
+
+std::string unknown_key_text(const FieldList& fields, std::string_view key) {
+  const std::string refusal = fields.refusal(key);
+  if (!refusal.empty()) return fmt::format("there is no key {}: {};", key, refusal);
+  const std::string hint = hint_for(fields, key);
+  return fmt::format("unknown key {}{}", key, hint.empty() ? ";" : hint);
+}
+
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
-  const std::string refusal = fields.refusal(key);
-  if (!refusal.empty()) fail("{}: there is no key {}: {}", place, key, refusal);
-  const std::string hint = hint_for(fields, key);
-  fail("{}: unknown key {}{} --help all lists all keys", place, key, hint.empty() ? ";" : hint);
+  fail("{}: {} {}", place, unknown_key_text(fields, key), kAllKeys);
 }
+
+/// A line of a YAML file whose key no field has, and the sentence that says so.
+struct Unknown {
+  int line = 0;
+  std::string text;
+};
 
 /// Walks a YAML tree and collects its values by full key.
 class Reader {
@@ -78,8 +90,10 @@ class Reader {
     if (fields != nullptr) sections_ = fields->sections(/*with_former_names=*/true);
   }
 
+  /// Throws Error that names all keys which no field has, in the order of the file.
   std::vector<Entry> read(const YAML::Node& root) {
     read_section(root, "");
+    refuse_unknown();
     return std::move(entries_);
   }
 
@@ -109,7 +123,7 @@ class Reader {
     }
     const bool is_section = sections_.contains(key);
     if (value.IsMap() && (is_section || fields_ == nullptr)) return read_section(value, key + ".");
-    if (value.IsMap()) fail_unknown_section(key, value, line);
+    if (value.IsMap()) return note_unknown_section(key, value, line);
     if (is_section && value.IsNull()) return;  // a section whose every line is commented out
     if (is_section) {
       fail("{}: {} is a section; put its keys under it, indented", place(line), key);
@@ -118,27 +132,63 @@ class Reader {
       fail("{}: {} has no value; give one (\"\" is the empty text) or remove the line", place(line),
            key);
     }
+    if (fields_ != nullptr && fields_->find(key) == nullptr) {
+      unknown_.push_back({line, unknown_key_text(*fields_, key)});
+      return;
+    }
     entries_.push_back({key, texts(key, value, line), value.IsSequence(), line});
   }
 
-  [[noreturn]] void fail_unknown_section(const std::string& key, YAML::Node value, int line) const {
-    std::string first = key;  // the first key in the section, which other frameworks may have
-    for (int depth = 0; depth < 4 && value.IsMap() && value.size() > 0; ++depth) {
-      first += "." + value.begin()->first.Scalar();
-      value.reset(value.begin()->second);
-    }
-    const std::string foreign = foreign_key_hint(first, fields_->keys());
-    if (!foreign.empty()) {
-      fail("{}: unknown key {}{} --help all lists all keys", place(line), first, foreign);
+  /// Notes a section that no field has: its keys if another framework has one of them, else the
+  /// section as a whole.
+  void note_unknown_section(const std::string& key, const YAML::Node& value, int line) {
+    std::vector<Unknown> keys;
+    if (note_foreign_keys(key, value, 1, keys)) {
+      unknown_.insert(unknown_.end(), keys.begin(), keys.end());
+      return;
     }
     const std::set<std::string> sections = fields_->sections(/*with_former_names=*/false);
     const std::vector<std::string> known(sections.begin(), sections.end());
     const std::string hint = did_you_mean(key, known);
-    if (!hint.empty()) {
-      fail("{}: {} is not a section{} --help all lists all keys", place(line), key, hint);
+    unknown_.push_back(
+        {line, !hint.empty() ? fmt::format("{} is not a section{}", key, hint)
+                             : fmt::format("{} is not a section of this command; its sections are "
+                                           "{};",
+                                           key, fmt::join(known, ", "))});
+  }
+
+  /// Appends the keys of a section to `keys`. Returns whether another framework has one of them.
+  bool note_foreign_keys(const std::string& section, const YAML::Node& values, int depth,
+                         std::vector<Unknown>& keys) const {
+    constexpr int kDeepest = 4;
+    bool any = false;
+    for (const auto& pair : values) {
+      if (!pair.first.IsScalar()) continue;
+      const std::string key = section + "." + pair.first.Scalar();
+      if (pair.second.IsMap() && depth < kDeepest) {
+        any = note_foreign_keys(key, pair.second, depth + 1, keys) || any;
+        continue;
+      }
+      const std::string foreign = foreign_key_hint(key, fields_->keys());
+      any = any || !foreign.empty();
+      keys.push_back({pair.first.Mark().line + 1,
+                      fmt::format("unknown key {}{}", key, foreign.empty() ? ";" : foreign)});
     }
-    fail("{}: {} is not a section of this command; its sections are {}; --help all lists all keys",
-         place(line), key, fmt::join(known, ", "));
+    return any;
+  }
+
+  void refuse_unknown() const {
+    if (unknown_.empty()) return;
+    if (unknown_.size() == 1) {
+      fail("{}: {} {}", place(unknown_.front().line), unknown_.front().text, kAllKeys);
+    }
+    std::string lines;
+    for (const Unknown& each : unknown_) {
+      lines += fmt::format(
+          "\n  {}: {}", place(each.line),
+          each.text.ends_with(';') ? each.text.substr(0, each.text.size() - 1) : each.text);
+    }
+    fail("{}: {} keys or sections are unknown; {}{}", file_, unknown_.size(), kAllKeys, lines);
   }
 
   std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {
@@ -158,6 +208,7 @@ class Reader {
   std::set<std::string> sections_;
   std::map<std::string, int> lines_;
   std::vector<Entry> entries_;
+  std::vector<Unknown> unknown_;
 };
 
 class IgnoredEvents : public YAML::EventHandler {

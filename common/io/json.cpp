@@ -18,12 +18,14 @@ namespace lie {
 
 namespace {
 
-/// Returns the position of a byte as "line 3, column 7", both counted from 1.
+/// Returns the position of a byte as "line 3, column 7", both counted from 1. The line is left out
+/// if the text has one only, because such a text is a line of a file, which the caller names.
 std::string place(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 == 0
-  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+  const std::string column = fmt::format("column {}", before.size() - line_start + 1);
+  return text.find('\n') == text.npos ? column : fmt::format("line {}, {}", line, column);
 }
 
 /// Rejects duplicate keys, of which the parser would silently keep the last.

@@ -171,7 +171,7 @@ TEST_F(Config, VariablesInPathsAreRefused) {
 
 TEST_F(Config, MergeKeysAreRefusedWithTheRemedy) {
   EXPECT_THAT(load("a: &common {rate: 1}\npolicy_loss:\n  <<: *common\n"),
-              testing::HasSubstr("not a section"));
+              testing::HasSubstr("c.yaml:3: policy_loss.<<: merge keys (<<)"));
   EXPECT_THAT(load("policy_loss:\n  <<: {rate: 1}\n"),
               testing::AllOf(testing::HasSubstr("c.yaml:2: policy_loss.<<: merge keys (<<)"),
                              testing::HasSubstr("base: FILE")));
@@ -213,7 +213,7 @@ TEST_F(Config, UnknownKeyErrorsNamePlaceAndNearestKey) {
   EXPECT_EQ(load("clip_low: 0.1\n"),
             "c.yaml:1: unknown key clip_low; did you mean policy_loss.clip_low? --help all lists "
             "all keys");
-  EXPECT_EQ(load("seed: 1\npolicy_loss:\n  inner: {ames: [x]}\n  low: 0.1\n"),
+  EXPECT_EQ(load("seed: 1\npolicy_loss:\n  inner: {ames: [x]}\n"),
             "c.yaml:3: unknown key policy_loss.inner.ames; did you mean policy_loss.inner.names? "
             "--help all lists all keys");
   EXPECT_EQ(load("policy_loss:\n  low: 0.1\n"),
@@ -431,8 +431,25 @@ TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
   const auto nested = scratch.write("verl.yaml", "trainer:\n  save_freq: 10\n");
   EXPECT_EQ(error_of([&] { load_config(known, nested, {}); }),
             nested.string() +
-                ":1: unknown key trainer.save_freq; verl's trainer.save_freq is "
+                ":2: unknown key trainer.save_freq; verl's trainer.save_freq is "
                 "checkpoint.every here; --help all lists all keys");
+  const auto whole = scratch.write("whole.yaml",
+                                   "num_generations: 8\n"
+                                   "actor:\n  optim: {lr: 1}\n  own: 2\n"
+                                   "other: {key: 1}\n"
+                                   "checkpoint: {evry: 1}\n");
+  const std::string at = whole.string() + ":";
+  EXPECT_EQ(error_of([&] { load_config(known, whole, {}); }),
+            at + " 5 keys or sections are unknown; --help all lists all keys\n  " + at +
+                "1: unknown key num_generations; TRL's num_generations is "
+                "rollout.samples_per_prompt here\n  " +
+                at +
+                "3: unknown key actor.optim.lr; verl's actor.optim.lr is "
+                "optimizer.learning_rate here\n  " +
+                at + "4: unknown key actor.own\n  " + at +
+                "5: other is not a section of this command; its sections are checkpoint, "
+                "optimizer, policy_loss, reward, reward.redundancy, rollout\n  " +
+                at + "6: unknown key checkpoint.evry; did you mean checkpoint.every?");
 }
 
 TEST_F(Config, DifferencesShowBothValues) {

@@ -40,7 +40,7 @@ TEST(JsonLines, TypeErrorsNamePlaceFieldAndExpectedType) {
 
 TEST(JsonLines, LinesThatAreNotObjectsAreNamed) {
   EXPECT_EQ(error_of([] { parse_json_row("{\"a\": }", "f:2"); }),
-            "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or "
+            "f:2: not valid JSON at column 7 (7 bytes in all); is the file damaged or "
             "truncated?");
   for (const std::string line : {"[1]", "[", "{\r", "prompt,gold", "7", "\x1f\x8b\x08"}) {
     const std::string shown = json_quoted(line == "{\r" ? "{" : line);
@@ -50,9 +50,8 @@ TEST(JsonLines, LinesThatAreNotObjectsAreNamed) {
         "line that begins with " +
             shown + ": is it in another format or damaged?");
   }
-  EXPECT_EQ(
-      error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),
-      "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
+  EXPECT_EQ(error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),
+            "f:1: not valid UTF-8 at column 8 (10 bytes in all); convert the file to UTF-8");
 }
 
 TEST(JsonLines, GitLfsPointersAreReported) {

@@ -87,7 +87,7 @@ TEST(TokenizerJson, RejectsUnsupportedKindsByName) {
 
 TEST(TokenizerJson, ErrorsNameTheMalformedKey) {
   EXPECT_THAT(error_of_files("[]"), HasSubstr("expected an object"));
-  EXPECT_THAT(error_of_files("{"), HasSubstr("tokenizer.json: not valid JSON at line 1"));
+  EXPECT_THAT(error_of_files("{"), HasSubstr("tokenizer.json: not valid JSON at column 2"));
   EXPECT_THAT(error_with("/model/vocab", nullptr),
               HasSubstr("model.vocab: found null, expected an object"));
   EXPECT_THAT(error_with("/model/vocab/zzzz", -1),

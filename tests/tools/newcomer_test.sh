@@ -24,6 +24,16 @@ table: {budgets: [16], ks: [1]}
 rollout: {temperature: 0.5, max_response_tokens: 24, max_prompt_tokens: 32}
 coverage: {unit: tokens}
 EOF
+cat >verl.yaml <<EOF
+data:
+  train_files: a.parquet
+actor_rollout_ref:
+  model: {path: Qwen}
+  actor: {use_torch_compile: true}
+  rollout: {name: vllm, n: 5}
+algorithm: {adv_estimator: grpo, use_kl_in_reward: false}
+trainer: {total_epochs: 15}
+EOF
 echo '{"conversations": [{"from": "human", "value": "1 2 target 3:"}, {"from": "gpt", "value": "1+2=3"}]}' >share_gpt.jsonl
 cat >sft.yaml <<EOF
 run: {directory: sft, steps: 1}
@@ -44,6 +54,7 @@ mkdir alone && head -n 64 "$data/train.jsonl" >alone/rows.jsonl
 cp -r "$model" chat_model
 printf '%s\n' '{"chat_template": "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"}' >chat_model/tokenizer_config.json
 printf '\xef\xbb\xbf{"prompt": "q", "gold": 5}\n' >bom.jsonl
+printf '%s\n' '{"prompt": "q", "gold": 5}' '{bad' >broken.jsonl
 gzip -c a.jsonl >a.jsonl.gz
 printf 'prompt,gold\nq,5\n' >rows.csv
 echo '[{"prompt": "q", "gold": 5}]' >array.json
@@ -97,6 +108,16 @@ lie_cluster train eval.yaml --set bf16=true|model.device: cpu-bf16, or cuda, whi
 lie_cluster train eval.yaml --set optimizer.lr=1|optimizer.learning_rate here
 lie_cluster train eval.yaml --set rollout.max_new_tokens=1|rollout.max_response_tokens here
 lie_cluster train eval.yaml --set policy_loss.beta=1|TRL's beta is policy_loss.kl_coefficient here
+lie_cluster train eval.yaml --set report_to=wandb|TRL's report_to is run.directory, which holds TensorBoard files
+lie_cluster train eval.yaml --set use_vllm=true|TRL's use_vllm is nothing to choose: the program samples itself
+lie_cluster train eval.yaml --set use_kl_in_reward=true|the KL term is in the loss, never in the reward here
+lie_cluster train eval.yaml --set algorithm.adv_estimator=grpo|verl's algorithm.adv_estimator is advantage.estimator: group-relative, the default
+lie_cluster train verl.yaml|verl.yaml: 8 keys or sections are unknown
+lie_cluster train verl.yaml|verl.yaml:2: unknown key data.train_files; verl's data.train_files is data.train_file
+lie_cluster train verl.yaml|verl.yaml:4: unknown key actor_rollout_ref.model.path; verl's model.path is model.path
+lie_cluster train verl.yaml|verl.yaml:5: unknown key actor_rollout_ref.actor.use_torch_compile
+lie_cluster train verl.yaml|verl.yaml:6: unknown key actor_rollout_ref.rollout.name; verl's rollout.name is nothing to choose
+lie_cluster train verl.yaml|verl.yaml:8: unknown key trainer.total_epochs; verl's trainer.total_epochs is run.epochs here
 lie_cluster train --help|The keys that most runs set:
 lie_cluster train --help|rollout: max_staleness
 lie_cluster train --help all|rollout.max_staleness  
@@ -107,9 +128,14 @@ lie_cluster reference-lengths --help temperature|rollout.temperature
 lie_cluster plan --help temperature|rollout.temperature
 lie_cluster trian|did you mean train?
 lie_replay scroe|did you mean score?
+lie_verify '-\frac12' '\boxed{-0.5}'|correct (equal)
+lie_verify -5 '\boxed{-5}'|correct (equal)
+lie_verify 5 '-\boxed{5}'|correct (equal)
 lie_cluster init $model a.jsonl --set run.steps=5|unknown key run.steps
 lie_cluster init $model a.jsonl --samples 0 --set prompt_field=nope|data.prompt_field
 lie_cluster train --bogus|There is no option --bogus
+lie_cluster train eval.yaml --run.steps 3|Set a key of the config with --set KEY=VALUE
+lie_cluster data broken.jsonl|bad row: broken.jsonl:2: not valid JSON at column
 TABLE
 
 # A refused command line has a status above 100 in every program.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ class FoldedHelp : public CLI::Formatter {
 };
 
 /// Returns the message of a command-line error. An unknown option is named before what is missing.
-/// For an argument KEY=VALUE, as verl takes it, it names --set.
+/// For an argument KEY=VALUE, as verl takes it, or an option --section.key, it names --set.
 inline std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
   const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
@@ -48,9 +49,11 @@ inline std::string failure_message(const CLI::App* app, const CLI::Error& error)
   if (!is_extra && !rest.empty() && rest[0].starts_with('-')) {
     return fmt::format("There is no option {}\nRun with --help for more information.\n", rest[0]);
   }
-  return is_extra && words.find('=') != std::string::npos
-             ? words + "Set a key of the config with --set KEY=VALUE.\n"
-             : words;
+  const bool is_key = std::ranges::any_of(rest, [](const std::string& word) {
+    return word.find('=') != word.npos ||
+           (word.starts_with("--") && word.find('.') != word.npos && word.find('/') == word.npos);
+  });
+  return is_extra && is_key ? words + "Set a key of the config with --set KEY=VALUE.\n" : words;
 }
 
 /// Applies both to a program and to the commands that are added to it afterwards.
