@@ -38,6 +38,7 @@ class Actor {
       if (!next) next = receive_tickets();
       if (!generator_.idle()) send(forward_pass());
       warn_once();
+      if (transport_.sampled) transport_.sampled(generator_.tokens_generated());
       if (transport_.poll_progress) transport_.poll_progress();
     }
     return *next;

@@ -20,6 +20,9 @@ struct ActorTransport {
   /// Called between forward passes, so that a rank that computes for long notices failures of other
   /// ranks. May be empty.
   std::function<void()> poll_progress = {};
+  /// Receives the number of tokens that this actor has sampled so far, after each forward pass. May
+  /// be empty.
+  std::function<void(std::int64_t tokens)> sampled = {};
 };
 
 /// Generates the assigned tickets until the run is over, then closes `rollouts`. Responses in

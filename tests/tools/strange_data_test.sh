@@ -44,6 +44,10 @@ rows '{"prompt": "q\u001b]0;title\u0007", "gold": 5, "data_source": "a\u001b[31m
 names 'a\x1b[31m' data
 names 'q\x1b]0;title\x07' data --show
 
+# The reading of a large file is not silent.
+python3 -c 'for i in range(200001): print("{\"prompt\": \"%d\", \"gold\": 1}" % i)' >"$WORK/large.jsonl"
+names "[data 0] reading $WORK/large.jsonl: 200000 rows so far" "$BIN/lie_cluster" data "$WORK/large.jsonl"
+
 # Data files of a run.
 head -n 3 assets/count_pairs/train.jsonl >"$WORK/three.jsonl"
 dry() { train 1 "$WORK/run" --dry-run --set "data.train_file=$WORK/three.jsonl" "$@"; }

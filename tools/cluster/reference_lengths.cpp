@@ -276,15 +276,20 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
   Measurement measured(fmt::format("{}.progress-{:.8}", arguments.output.string(),
                                    measurement_of(config, ends, dataset, arguments.samples)));
-  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(measured.by_row()));
+  std::deque<Ticket> tickets = tickets_of(dataset, measured, arguments.samples);
+  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(measured.by_row()),
+                         {.responses = arguments.samples * std::ssize(tickets),
+                          .limit = config.rollout.sampling.max_response_tokens,
+                          .in_flight = config.rollout.slots * job.size()});
   AccuracyScorer scorer(config);
   generate_over_ranks(
-      job, generation, tickets_of(dataset, measured, arguments.samples),
+      job, generation, std::move(tickets),
       [&](RolloutGroup group) { return scorer(std::move(group)); },
       [&](const ScoredGroup& group) {
         measured.add(group);
         progress.add(group.rollout);
-      });
+      },
+      [&](std::int64_t tokens) { progress.sampled(tokens); });
   scorer.finish();
   progress.finish();
   write_rows(input, arguments.output, measured.by_row(), dataset.rows);

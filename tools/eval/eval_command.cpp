@@ -159,11 +159,11 @@ class Generation {
   bool contains(std::int64_t group) const { return prompts_.contains(group); }
 
   /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
-  /// the progress line.
-  TakeGroup open_log() {
+  /// the progress line. `budget`: the tokens of the tickets.
+  TakeGroup open_log(const TokenBudget& budget) {
     log_.emplace(log_path_, valid_bytes_);
     const auto prompts = std::ssize(prompts_);
-    progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
+    progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_), budget);
     return [this](const ScoredGroup& group) {
       log_->append(wire::pack(group.rollout));
       progress_->add(group.rollout,
@@ -171,6 +171,7 @@ class Generation {
     };
   }
 
+  void sampled(std::int64_t tokens) { progress_->sampled(tokens); }
   void finish() { progress_->finish(); }
 
  private:
@@ -272,7 +273,12 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   Log("eval", 0).info("{}", start_text(config, generation, ends.text));
   generate_over_ranks(
       job, options, generation.tickets(),
-      [&](RolloutGroup group) { return grader.score(std::move(group)); }, generation.open_log());
+      [&](RolloutGroup group) { return grader.score(std::move(group)); },
+      generation.open_log(
+          {.responses = config.evaluation.samples_per_prompt * std::ssize(generation.tickets()),
+           .limit = config.rollout.longest_response(),
+           .in_flight = config.rollout.slots * job.size()}),
+      [&](std::int64_t tokens) { generation.sampled(tokens); });
   generation.finish();
   job.set_activity("verifying and writing tables");
   report(config, generation, grader, decode, inputs);

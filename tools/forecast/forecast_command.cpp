@@ -109,7 +109,10 @@ class Probe {
                          .prompt = prompt});
     }
     std::vector<PromptSamples> found(prompts_.size());
-    GroupProgress progress(stderr, std::ssize(prompts_), /*before=*/0);
+    GroupProgress progress(stderr, std::ssize(prompts_), /*before=*/0,
+                           {.responses = samples_ * std::ssize(prompts_),
+                            .limit = options.rollout.longest_response(),
+                            .in_flight = options.rollout.slots * job_.size()});
     generate_over_ranks(
         job_, options, std::move(tickets),
         [&](RolloutGroup group) {
@@ -121,7 +124,8 @@ class Probe {
           found[static_cast<std::size_t>(group.rollout.ticket.group)] = samples_of(group);
           progress.add(group.rollout,
                        std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
-        });
+        },
+        [&](std::int64_t tokens) { progress.sampled(tokens); });
     progress.finish();
     return found;
   }

@@ -89,6 +89,22 @@ class SpecialTokenSearch {
   std::int64_t prompts_ = 0;
 };
 
+/// Says how far the reading of a large file is, so that a start is not silent for minutes.
+class ReadingProgress {
+ public:
+  explicit ReadingProgress(std::filesystem::path file) : file_(std::move(file)) {}
+
+  void count_row() {
+    if (++rows_ < shown_at_) return;
+    shown_at_ *= 2;
+    Log("data", 0).info("reading {}: {} rows so far", file_.string(), rows_);
+  }
+
+ private:
+  std::filesystem::path file_;
+  std::int64_t rows_ = 0, shown_at_ = 200'000;
+};
+
 void append_counts(Dataset& dataset) {
   const RowCounts& counts = dataset.counts;
   if (counts.digit_keys > 0) {
@@ -154,7 +170,9 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
                          const std::filesystem::path& model_directory) {
   const PromptTemplate prompts =
       prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
+  ReadingProgress progress(file);
   return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
+    progress.count_row();
     return prompts.prompt(messages);
   });
 }
@@ -164,7 +182,9 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   const PromptTemplate prompts =
       prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   SpecialTokenSearch specials(model_directory);
+  ReadingProgress progress(file);
   const auto render = [&](std::span<const ChatMessage> messages) {
+    progress.count_row();
     specials.add(messages);
     return prompts.prompt(messages);
   };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -115,18 +116,22 @@ void coordinate_all(Job& job, TicketQueue& own_queue, PollableSource<RolloutGrou
 }  // namespace
 
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
-                         const ScoreGroup& score, const TakeGroup& take) {
+                         const ScoreGroup& score, const TakeGroup& take, const WatchTokens& watch) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, options.keep_binding);
   if (shared_count(*world, std::ssize(tickets)) == 0) return job.end_start();
   note_stop_signals();
   job.end_start();
   job.set_activity("generating");
+  std::atomic<std::int64_t> sampled_here = 0;  // tokens, by the actor of this process
   const Coordinate coordinate = [&](TicketQueue& ticket_queue, int actors,
                                     PollableSource<RolloutGroup>& parts) {
     GroupAssembler rollouts(parts);
     ScoringSource scored(rollouts, score);
-    EarlyStop stop([&] { return check_stop_signal(job); });
+    EarlyStop stop([&] {
+      watch(sampled_here * job.size());
+      return check_stop_signal(job);
+    });
     Coordinator coordinator(
         {.ticket_queue = ticket_queue, .actors = actors, .scored = scored, .stop = stop});
     const StepPhase phase = phase_of(tickets.front());
@@ -143,7 +148,9 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   roles.poisons(rollouts);
   roles.start([&] {
     const auto own_tickets = ticket_queue.client(0);
-    run_fixed_actor(options, threads, {*own_tickets, rollouts, 0, [&] { roles.check(); }});
+    run_fixed_actor(options, threads,
+                    {*own_tickets, rollouts, 0, [&] { roles.check(); },
+                     [&](std::int64_t tokens) { sampled_here = tokens; }});
   });
   // This thread calls MPI; the actor generates on the other one.
   roles.run([&] {

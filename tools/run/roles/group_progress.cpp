@@ -17,7 +17,6 @@ GroupProgress::GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t 
       prompts_(prompts),
       done_(before),
       before_(before),
-      shown_tenth_(10 * before / std::max<std::int64_t>(1, prompts)),
       start_(Clock::now()) {}
 
 void GroupProgress::add(const RolloutGroup& group, std::int64_t right) {
@@ -42,7 +41,7 @@ std::int64_t GroupProgress::tokens_left() const {
 
 /// Returns the tenths of the work that are done.
 std::int64_t GroupProgress::tenths() const {
-  if (budget_.limit == 0 || done_ == prompts_) return 10 * done_ / prompts_;
+  if (done_ == prompts_ || budget_.responses == 0) return 10;
   const std::int64_t all = budget_.limit * budget_.responses;
   return 10 * (all - tokens_left()) / all;
 }
@@ -55,12 +54,12 @@ bool GroupProgress::is_due() const {
 /// Returns " | 1:23 left", or "" if nothing says how long the rest may take.
 std::string GroupProgress::left_text(double seconds) const {
   if (done_ == prompts_) return " | 0:00 left";
-  if (budget_.limit > 0 && sampled_ > 0) {
+  if (responses_ < budget_.in_flight) {
+    if (sampled_ == 0) return "";
     const double left =
         seconds * static_cast<double>(tokens_left()) / static_cast<double>(sampled_);
     return fmt::format(" | at most {} left", duration_text(left));
   }
-  if (done_ == before_) return "";
   const double mean = seconds / static_cast<double>(done_ - before_);
   return fmt::format(" | {} left", duration_text(mean * static_cast<double>(prompts_ - done_)));
 }
