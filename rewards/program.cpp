@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/process/stop_signals.h"
+#include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "common/text/scan.h"
 
@@ -17,6 +18,8 @@ constexpr std::size_t kMaxNumbers = 64;  // distinct names in a run
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxAnswerBytes = 1 << 20;
 constexpr std::size_t kLastLines = 10;
+/// A program that floods its standard error must not fill the disk with the job's log.
+constexpr std::size_t kLoggedBytesPerMinute = 1 << 20;
 constexpr int kPollMilliseconds = 50;
 
 std::string request_line(std::int64_t id, const ProgramRequest& request) {
@@ -42,8 +45,7 @@ bool is_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_allowed);
 }
 
-/// Returns a line of standard error as the log has it, so that a program that floods it does not
-/// fill the disk.
+/// Returns a line of standard error as the log has it.
 std::string shortened(const std::string& line) {
   constexpr std::size_t kLogged = 4096;
   if (line.size() <= kLogged) return line;
@@ -132,6 +134,7 @@ void RewardProgram::finish() {
   }
   wait();
   if (const auto line = process_.output().line()) fail_answer(*line, "no request is pending");
+  log_number_omitted();
   if (!process_.ended_well()) log_.warn("`{}` {} at the end", command_, *process_.ended());
 }
 
@@ -143,11 +146,34 @@ void RewardProgram::wait() {
 }
 
 void RewardProgram::log_standard_error() {
-  while (auto line = process_.errors().line()) {
-    log_.info("{}", shortened(*line));
-    last_lines_.push_back(*std::move(line));
+  while (const auto line = process_.errors().line()) {
+    last_lines_.push_back(shortened(*line));
+    log_line(last_lines_.back());
     if (last_lines_.size() > kLastLines) last_lines_.pop_front();
   }
+}
+
+/// Logs a line of standard error, unless this minute's lines have reached their limit.
+void RewardProgram::log_line(const std::string& line) {
+  if (log_minute_.seconds() > 60) {
+    log_number_omitted();
+    log_minute_ = {};
+    logged_bytes_ = 0;
+  }
+  logged_bytes_ += line.size();
+  if (logged_bytes_ <= kLoggedBytesPerMinute) return log_.info("{}", line);
+  if (++omitted_lines_ > 1) return;
+  log_.warn(
+      "`{}` has written more than {} bytes to standard error within a minute; the rest of the "
+      "minute is not logged",
+      command_, kLoggedBytesPerMinute);
+}
+
+void RewardProgram::log_number_omitted() {
+  if (omitted_lines_ == 0) return;
+  log_.warn("{} of standard error of `{}` were not logged", counted(omitted_lines_, "line"),
+            command_);
+  omitted_lines_ = 0;
 }
 
 ProgramAnswer RewardProgram::parse(const std::string& line) {
@@ -213,6 +239,7 @@ std::string RewardProgram::how_it_ended() {
 void RewardProgram::fail_program(const std::string& why) {
   process_.kill();
   log_standard_error();
+  log_number_omitted();
   fail("{} `{}` {}; its last lines on standard error: {}", key_, command_, why,
        last_lines_.empty() ? "none" : fmt::format("{}", fmt::join(last_lines_, " | ")));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/config/options.h"
 #include "common/io/json_lines.h"
 #include "common/process/log.h"
@@ -79,6 +80,8 @@ class RewardProgram {
   void wait();
   void check_patience(double seconds);
   void log_standard_error();
+  void log_line(const std::string& line);
+  void log_number_omitted();
   ProgramAnswer parse(const std::string& line);
   void add_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
   std::string name_of(const PendingRequest& request) const;
@@ -96,6 +99,9 @@ class RewardProgram {
   std::int64_t next_id_ = 0;
   std::deque<std::string> last_lines_;  // the program's last lines on standard error
   std::set<std::string> names_;         // names of all numbers so far
+  Stopwatch log_minute_;                // since the last minute of logged lines began
+  std::size_t logged_bytes_ = 0;        // of standard error in this minute
+  std::int64_t omitted_lines_ = 0;      // in this minute
   double next_warning_seconds_ = 0;     // of the present wait
   bool has_announced_stop_ = false;
 };

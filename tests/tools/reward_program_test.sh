@@ -146,6 +146,16 @@ begin_hanging --set reward.command_time_limit_seconds=0.5 && asked && ends_with 
 grep -q 'error on rank .*hang.py. has not answered request 0 (step 0, .*within reward.command_time_limit_seconds 0.5' "$WORK/hanging.log" ||
   { cat "$WORK/hanging.log"; fail "the request without an answer is not named"; }
 
+# A program that floods its standard error does not fill the disk with the log.
+echo 'import sys
+for line in sys.stdin:
+    for i in range(500): print(i, "x" * 100000, file=sys.stderr)
+    print("{\"reward\": 1}", flush=True)' >"$WORK/flood.py"
+run 1 flood --set run.steps=1 --set evaluation.every=0 --set "reward.command=python3 $WORK/flood.py"
+[ "$(stat -c %s "$WORK/flood.log")" -lt 1200000 ] || fail "the log has $(stat -c %s "$WORK/flood.log") bytes of a flood"
+grep -q 'has written more than 1048576 bytes to standard error within a minute; the rest of the minute is not logged' "$WORK/flood.log" &&
+  grep -qE 'warning: [0-9]+ lines of standard error of .* were not logged' "$WORK/flood.log" || { grep warning "$WORK/flood.log"; fail "the log does not say what it lacks"; }
+
 # Rows without a correct answer are enough for a program, and refused without one.
 head -n 8 assets/count_pairs/train.jsonl | sed -E 's/"gold": *"[^"]*", *//' >"$WORK/prompts.jsonl"
 without=(--set "data.train_file=$WORK/prompts.jsonl" --set evaluation.every=0 --set run.steps=1)
