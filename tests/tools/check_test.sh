@@ -146,6 +146,7 @@ open(sys.argv[1], "wb").write(b"".join(kept))
 PYTHON
 ! "$BIN/lie_analyze" --check "$WORK/healed" >"$WORK/check.log" || fail "a damaged metrics.jsonl is called intact"
 grep -q 'healed/metrics.jsonl:.*: the line does not fit its checksum' "$WORK/check.log" || fail "the damaged line is not named"
+grep -q 'without the metrics of the update, which `lie_replay train` computes again' "$WORK/check.log" || fail "the remedy for the metrics of the update is not named"
 "$BIN/lie_analyze" "$WORK/healed" >"$WORK/report.log" 2>&1 || { cat "$WORK/report.log"; fail "no report of a run with a damaged line"; }
 grep -v '"step":2,' "$WORK/healed/metrics.jsonl" >"$WORK/lacking.jsonl"
 cp -r "$WORK/healed" "$WORK/lacking" && cp "$WORK/lacking.jsonl" "$WORK/lacking/metrics.jsonl"
@@ -166,6 +167,16 @@ for step in (2, 3):
     assert not differing and len(made) > 40 and "accuracy" in made, (step, differing, len(made))
 PYTHON
 
+# The metrics of the update that the lines lack come from a replay of the log.
+"$BIN/lie_replay" train "$WORK/healed" --run-directory "$WORK/replayed" --set run.steps=3 >"$WORK/replayed.log" 2>&1 ||
+  { cat "$WORK/replayed.log"; fail "the healed run is not replayed"; }
+python3 - "$WORK/whole/metrics.jsonl" "$WORK/healed/metrics.jsonl" "$WORK/replayed/metrics.jsonl" <<'PYTHON' || fail "a replay does not give the lost metrics"
+import json, sys
+whole, healed, replayed = ({row["step"]: row for row in map(json.loads, open(path))} for path in sys.argv[1:])
+for name in ("loss", "grad_norm", "learning_rate", "clip_fraction"):
+    assert name in whole[2] and name not in healed[2] and replayed[2][name] == whole[2][name], name
+PYTHON
+
 # Damage before the last checkpoint is not mended by a resume, so --check does not advise one. Later damage is.
 cp -r "$WORK/whole" "$WORK/early" && truncate -s -1 "$WORK/early/trajectories/learner-000-segment-000000.h5"
 ! "$BIN/lie_analyze" --check "$WORK/early" >"$WORK/check.log" || fail "a file that was cut short is called intact"
@@ -180,6 +191,29 @@ echo "a user's text" >"$WORK/victim" && ln -s "$WORK/victim" "$WORK/linked/metri
 ! train 1 "$WORK/linked" >"$WORK/linked.log" 2>&1 || fail "a linked file is replaced"
 grep -q "linked/metrics.jsonl: is a link to $WORK/victim, which would be replaced" "$WORK/linked.log" || { cat "$WORK/linked.log"; fail "the link is not named"; }
 [ "$(cat "$WORK/victim")" = "a user's text" ] || fail "the target of a link was replaced"
+
+# Other links are followed, and named. The report replaces no target of a link.
+cp -r "$WORK/four" "$WORK/moved" && mv "$WORK/moved/checkpoints" "$WORK/elsewhere" && ln -s "$WORK/elsewhere" "$WORK/moved/checkpoints"
+for how in --dry-run ""; do
+  train 1 "$WORK/moved" $how >"$WORK/moved.log" 2>&1 || { cat "$WORK/moved.log"; fail "a run with linked checkpoints does not resume"; }
+  grep -q "warning: $WORK/moved/checkpoints is a link: what is written.* is in $WORK/elsewhere" "$WORK/moved.log" || { cat "$WORK/moved.log"; fail "the linked folder is not named: $how"; }
+  [ "$(grep -c 'is a link' "$WORK/moved.log")" = 1 ] || { cat "$WORK/moved.log"; fail "the linked folder is named twice: $how"; }
+done
+expect_complete "$WORK/moved" "with linked checkpoints"
+ln -s "$WORK/victim" "$WORK/moved/report.html"
+! "$BIN/lie_analyze" "$WORK/moved" >"$WORK/moved.log" 2>&1 || fail "a report replaces a link"
+grep -q "moved/report.html is a link to $WORK/victim, which is not replaced; name a file with --html" "$WORK/moved.log" || { cat "$WORK/moved.log"; fail "the linked report is not named"; }
+[ "$(cat "$WORK/victim")" = "a user's text" ] || fail "the target of a report's link was replaced"
+
+# No name of a directory reaches the terminal as a control sequence.
+escape="$WORK/"$'esc\e]0;title\a' && cp -r "$WORK/four" "$escape" && flip "$escape/metrics.jsonl" 1
+for command in "" --check --digest --close tail; do
+  "$BIN/lie_analyze" $command "$escape" >"$WORK/escape.log" 2>&1 || true
+  ! grep -q $'[\e\a]' "$WORK/escape.log" || { cat -v "$WORK/escape.log"; fail "lie_analyze $command writes a control sequence"; }
+  [ "$command" = --digest ] || grep -qF 'esc\x1b]0;title\x07' "$WORK/escape.log" || { cat -v "$WORK/escape.log"; fail "lie_analyze $command does not name the directory"; }
+done
+"$BIN/lie_analyze" --check "$escape" "$WORK/four" >"$WORK/escape.log" 2>&1 || true
+! grep -q $'[\e\a]' "$WORK/escape.log" || { cat -v "$WORK/escape.log"; fail "lie_analyze --check of two writes a control sequence"; }
 
 # config.yaml with another permitted key is intact; an edited one is not.
 train 1 "$WORK/healed" --set checkpoint.keep_last=7 >"$WORK/kept.log" 2>&1 || { cat "$WORK/kept.log"; fail "a permitted key is refused"; }

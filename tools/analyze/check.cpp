@@ -30,7 +30,7 @@ namespace {
 constexpr const char* kLostMetrics = "metrics of these steps";
 constexpr const char* kMetricsRemedy =
     "restore a copy of the file, or resume the run: it makes lost lines again from the "
-    "trajectories, without the metrics of the update";
+    "trajectories, without the metrics of the update, which `lie_replay train` computes again";
 constexpr const char* kCopyRemedy = "restore a copy of the file";
 constexpr const char* kResumeRemedy =
     ", or resume the run: steps after its last checkpoint are generated again, bit-identical";

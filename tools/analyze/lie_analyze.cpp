@@ -105,15 +105,22 @@ void declare_tail(CLI::App& app, Request& request) {
   lie::add_integer(*command, "--samples", request.responses, "responses to print", 1, 1'000'000);
 }
 
+/// Prints notes on a run directory to standard error.
+void print_notes(const std::string& directory, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    fmt::print(stderr, "{}\n", lie::printable(directory + ": " + note));
+  }
+}
+
 void print_tail(const Request& request) {
   const lie::analyze::Run run = lie::analyze::load_run(request.tail);
-  for (const std::string& note : run.notes) fmt::print(stderr, "{}: {}\n", request.tail, note);
+  print_notes(request.tail, run.notes);
   if (run.train_count.empty()) {
     lie::fail("{}: no training step is logged in full yet; try again later", request.tail);
   }
-  fmt::print("{}: {}\n\n{}", request.tail, run.state,
-             lie::printable(lie::analyze::last_responses(run, lie::analyze::decoder_of(run),
-                                                         request.responses)));
+  const std::string responses =
+      lie::analyze::last_responses(run, lie::analyze::decoder_of(run), request.responses);
+  fmt::print("{}", lie::printable(fmt::format("{}: {}\n\n{}", request.tail, run.state, responses)));
 }
 
 Subject load_group(const std::string& text) {
@@ -168,16 +175,16 @@ void require_valid(const fs::path& checkpoint) {
 void print_digests(const std::string& directory, const std::string& prefix) {
   lie::analyze::require_a_run(directory);
   const lie::RunReader run(fs::path(directory) / "trajectories");
-  for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
+  print_notes(directory, run.notes());
   const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
   if (checkpoint) require_valid(*checkpoint);
   if (run.samples().empty() && !checkpoint) {
     lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest",
               directory);
   }
-  fmt::print("{}trajectories {}\n", prefix,
+  fmt::print("{}trajectories {}\n", lie::printable(prefix),
              run.samples().empty() ? "none: no step is logged" : lie::trajectories_digest(run));
-  fmt::print("{}weights {}\n", prefix,
+  fmt::print("{}weights {}\n", lie::printable(prefix),
              checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
 }
 
@@ -186,15 +193,15 @@ void close_trajectories(const std::string& directory) {
   const auto files = lie::segments(fs::path(directory) / "trajectories");
   if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
   for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
-  fmt::print("{}: {} trajectory files closed\n", directory, files.size());
+  fmt::print("{}: {} trajectory files closed\n", lie::printable(directory), files.size());
 }
 
 bool check_all(const std::vector<std::string>& directories) {
   bool valid = true;
   for (const std::string& directory : directories) {
-    if (directories.size() > 1) fmt::print("{}\n", directory);
+    if (directories.size() > 1) fmt::print("{}\n", lie::printable(directory));
     const lie::analyze::Validity found = lie::analyze::check_run(directory);
-    fmt::print("{}", lie::analyze::text_of(found));
+    fmt::print("{}", lie::printable(lie::analyze::text_of(found)));
     valid = valid && found.faults.empty();
   }
   return valid;
@@ -208,9 +215,16 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
 }
 
 /// Writes the report. Returns why there is none, or "". A run of another user can be read although
-/// nothing can be written to its directory.
+/// nothing can be written to its directory. A link that a run directory holds may lead to any file,
+/// which only --html may name.
 std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
                          const fs::path& path, std::int64_t refresh_seconds) {
+  if (request.html.empty() && fs::is_symlink(path)) {
+    return fmt::format(
+        "{} is a link to {}, which is not replaced; name a file with --html, or "
+        "none with --no-html",
+        path.string(), fs::weakly_canonical(path).string());
+  }
   try {
     lie::write_file_atomically(
         path, lie::analyze::html_report(subjects, {request.responses, refresh_seconds}));
@@ -252,7 +266,9 @@ void analyze(const Request& request) {
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
   const fs::path path = request.no_html ? "" : report_path(request, subjects);
   const std::string fault = path.empty() ? "" : report_fault(request, subjects, path, 0);
-  for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  for (const Subject& subject : subjects) {
+    fmt::print("{}\n", lie::printable(lie::analyze::text_table(subject)));
+  }
   if (!fault.empty()) lie::fail("{}", fault);
   if (!path.empty()) fmt::print("report: {}\n", lie::printable(path.string()));
 }

@@ -34,6 +34,18 @@ const std::vector<std::string> kChangeNoResult = {
 /// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
 
+/// Warns of links in a run directory, which may lead to any file or folder of its user.
+void warn_of_links(const std::filesystem::path& directory) {
+  for (const std::string& name : list_directory(directory)) {
+    const std::filesystem::path path = directory / name;
+    if (!std::filesystem::is_symlink(path)) continue;
+    Log("lock", 0).warn(
+        "{} is a link: what is written, replaced and removed under this name is in {}; remove the "
+        "link if you did not make it",
+        path.string(), std::filesystem::weakly_canonical(path).string());
+  }
+}
+
 }  // namespace
 
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
@@ -120,7 +132,9 @@ void write_run_config(const std::filesystem::path& directory, const FieldList& c
 
 void check_writable(const std::filesystem::path& directory) {
   check_directories(directory);
-  if (std::filesystem::exists(directory)) check_lockable(directory);
+  if (!std::filesystem::exists(directory)) return;
+  check_lockable(directory);
+  warn_of_links(directory);
 }
 
 void record_this_start(Job& job, const std::filesystem::path& directory, std::string_view command) {
@@ -141,6 +155,7 @@ void become_writer(Job& job, const std::filesystem::path& guarded, std::string_v
               lock->taken_from()->name());
   }
   job.keep(lock);
+  if (std::filesystem::is_directory(guarded)) warn_of_links(guarded);
 }
 
 }  // namespace lie

@@ -44,7 +44,7 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
 
 /// Throws the Error with which write_run_config() or become_writer() would fail, as far as can be
-/// known without a change of the file system.
+/// known without a change of the file system. Warns as become_writer() does.
 void check_writable(const std::filesystem::path& directory);
 
 /// Records this start in the directory of a run, and at the end of the job its exit status
@@ -53,7 +53,8 @@ void record_this_start(Job& job, const std::filesystem::path& directory, std::st
 
 /// Locks a directory or output file until the whole job has ended, whether it succeeds or fails;
 /// see common/process/writer_lock.h. Rank 0 calls it before writing anything there. Logs if the
-/// lock belonged to a process that died. Throws Error naming the holder if another process has it.
+/// lock belonged to a process that died, and warns of links in the directory, which lead elsewhere.
+/// Throws Error naming the holder if another process has it.
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command);
 
 }  // namespace lie

@@ -11,6 +11,7 @@
 
 #include "common/process/log.h"
 #include "common/process/program.h"
+#include "common/process/terminal.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "model/config/parameter_layout.h"
@@ -22,7 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kColumns = 80;
+/// Returns the width of lines: 80 columns, or that of a narrower terminal.
+std::size_t width() {
+  constexpr std::size_t kMost = 80, kLeast = 40;
+  return std::clamp(terminal_columns(stderr).value_or(kMost), kLeast, kMost);
+}
 
 /// Returns the position of the space at which to break a line that is too wide. It is the space
 /// after the last comma that fits, else the last space that fits, else the first space (after a
@@ -34,11 +39,11 @@ std::size_t break_of(const std::string& line, std::size_t columns) {
   return space != std::string::npos ? space : line.find(' ');
 }
 
-/// Wraps one line of a value; continuation lines are indented by `name_columns`.
-std::string wrapped(std::string line, std::size_t name_columns) {
+/// Wraps one line of a value to `columns`; continuation lines are indented by `name_columns`.
+std::string wrapped(std::string line, std::size_t name_columns, std::size_t columns) {
   std::string text;
-  while (line.size() > kColumns - name_columns) {
-    const std::size_t space = break_of(line, kColumns - name_columns);
+  while (line.size() > columns) {
+    const std::size_t space = break_of(line, columns);
     if (space == std::string::npos) break;
     text += line.substr(0, space) + fmt::format("\n{:{}}", "", name_columns);
     line.erase(0, space + 1);
@@ -63,14 +68,15 @@ std::string shell_word(const std::string& text) {
 
 std::string run_summary_text(std::string_view headline, std::span<const SummaryEntry> entries) {
   std::string text(headline);
-  std::size_t wide = 0;
+  std::size_t wide = 0;  // of the names
   for (const SummaryEntry& entry : entries) wide = std::max(wide, entry.name.size());
+  const std::size_t columns = width() - std::min<std::size_t>(wide + 4, 30);
   for (const SummaryEntry& entry : entries) {
     std::istringstream lines(entry.value);
     std::string name = entry.name;
     for (std::string line; std::getline(lines, line); name.clear()) {
       text += fmt::format("\n  {:<{}}  ", name, wide);
-      text += entry.is_command ? line : wrapped(line, wide + 4);
+      text += entry.is_command ? line : wrapped(line, wide + 4, columns);
     }
   }
   return text;
