@@ -78,18 +78,20 @@ bool is_key(const std::string& key, char first, std::size_t choices) {
 
 /// Returns the letter of the correct choice in the prompt.
 std::string letter_of(const JsonRow& row, const std::string& key, std::size_t choices,
-                      RowCounts& counts) {
+                      std::int64_t first_choice, RowCounts& counts) {
   if (is_key(key, 'A', choices)) return key;
-  if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
+  const char first = static_cast<char>('0' + first_choice);
+  const auto digits = static_cast<std::size_t>('9' - first) + 1;
+  if (!is_key(key, first, std::min(choices, digits))) {
     counts.zero_keys += key == "0" ? 1 : 0;
     fail(
         "{}: the correct answer is \"{}\": expected a letter from A to {}, or the number of a "
-        "choice from 1 on; {}",
-        row.place(), key, static_cast<char>('A' + choices - 1),
-        key == "0" ? "write letters if the file counts from 0" : "correct the row");
+        "choice from {} on; {}",
+        row.place(), key, static_cast<char>('A' + choices - 1), first_choice,
+        key == "0" ? "set data.first_choice=0 if the file counts from 0" : "correct the row");
   }
   ++counts.digit_keys;
-  return {static_cast<char>('A' + (key[0] - '1'))};
+  return {static_cast<char>('A' + (key[0] - first))};
 }
 
 /// Returns the correct answer under `field`, or nothing if the field is absent.
@@ -125,7 +127,8 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
     if (split_words(*gold).empty()) {
       fail("{}: field {} is empty; give the correct answer; {}", row.place(), field, kNeedsNone);
     }
-    return choices > 0 ? letter_of(row, *gold, choices, counts) : *std::move(gold);
+    return choices > 0 ? letter_of(row, *gold, choices, options.first_choice, counts)
+                       : *std::move(gold);
   }
   if (is_optional) return ++counts.without_gold, "";
   fail("{}: no correct answer: expected field {}; {}", row.place(), fmt::join(fields, " or "),
@@ -210,6 +213,12 @@ void describe(FieldList& fields, RowOptions& options) {
   fields.add("choices_field", options.choices_field,
              {"Field of a multiple-choice question's choices, a list of texts (added below the "
               "question as \"A. ...\"); empty: no such questions, or the prompt has the choices."});
+  fields.add(
+      "first_choice", options.first_choice,
+      {.help = "Number of the first choice, if a number names the correct one: 1, or 0 as in "
+               "MMLU.",
+       .min = 0,
+       .max = 1});
   fields.add("gold_field", options.gold_field,
              {"Field of the correct answer; empty: gold, answer or reward_model.ground_truth. With "
               "reward.command or verifier.command a row may then have none."});
@@ -329,7 +338,7 @@ Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
   if (dataset.counts.zero_keys > 0 && dataset.counts.digit_keys > 0) {
     fail(
         "{}: the correct choice is 0 in {} and another number in {}: numbers are read as counted "
-        "from 1, so these would be misread; write letters",
+        "from 1, so these would be misread; set data.first_choice=0, or write letters",
         path.string(), counted(dataset.counts.zero_keys, "row"), dataset.counts.digit_keys);
   }
   return dataset;

@@ -29,6 +29,7 @@ void describe(FieldList& fields, PromptOptions& options);
 struct RowOptions : PromptOptions {
   std::string prompt_suffix;
   std::string choices_field;
+  std::int64_t first_choice = 1;  // number of the first choice where a number names the correct one
   std::string gold_field;
   std::string data_source_field = "data_source";
   std::string reference_length_field;
@@ -61,7 +62,7 @@ PromptOrder prompt_order(const DataOptions& options, std::uint64_t seed);
 
 /// Counts of row contents that the author may not have intended.
 struct RowCounts {
-  std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0
+  std::int64_t zero_keys = 0;     // choice questions whose correct answer is 0, with first_choice 1
   std::int64_t digit_keys = 0;    // choice questions whose correct answer is another number
   std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
   std::int64_t without_gold = 0;  // rows without a correct answer
@@ -93,8 +94,8 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
 ///   text parts [{"type": "text", "text": text}, ...]. `render` converts the messages to the
 ///   prompt's text. Without `render` the contents are joined by empty lines. Must not be empty.
 /// - choices: with choices_field, a list of texts, added below the question as lines "A. ...". The
-///   correct answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC,
-///   which is converted to the letter.
+///   correct answer is then a letter, or the number of a choice from first_choice on, as in MMLU
+///   (0) and a few rows of ARC (1), which is converted to the letter.
 /// - gold, a text, a number or a list of one: gold_field, or else the first of gold, answer,
 ///   reward_model.ground_truth. With gold_optional and without gold_field it may be absent.
 /// - data source: optional, "" if absent.

@@ -100,7 +100,7 @@ TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
   EXPECT_EQ(error("{\"prompt\": \"x\", \"gold\": 1, \"num_tokens\": 500}"),
             "d.jsonl:1: field num_tokens: expected a reference length of at least 0 tokens, found "
             "-500; correct the row or data.num_tokens_excess");
-  EXPECT_TRUE(error(good + "{\"prompt\": ").starts_with("d.jsonl:2: not valid JSON at line 1"));
+  EXPECT_TRUE(error(good + "{\"prompt\": ").starts_with("d.jsonl:2: not valid JSON at column"));
   EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object per line, or Parquet");
   options.reference_length_field = std::string("len");
   EXPECT_EQ(error(good),
@@ -160,8 +160,17 @@ TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   options.skip_bad_rows = true;
   EXPECT_EQ(error(row("0") + row("1") + row("1")),
             "d.jsonl: the correct choice is 0 in 1 row and another number in 2: numbers are read "
-            "as counted from 1, so these would be misread; write letters")
+            "as counted from 1, so these would be misread; set data.first_choice=0, or write "
+            "letters")
       << "MMLU counts from 0";
+  options.first_choice = 0;
+  const auto from_0 = load(row("0") + row("1") + row("B"));
+  ASSERT_EQ(from_0.size(), 3u);
+  EXPECT_EQ(from_0[0].gold, "A");
+  EXPECT_EQ(from_0[1].gold, "B");
+  EXPECT_EQ(from_0[2].gold, "B");
+  EXPECT_NE(error(row("2")).find("the number of a choice from 0 on; correct the row"),
+            std::string::npos);
 }
 
 TEST_F(DatasetFile, CountsSkippedRows) {
