@@ -7,7 +7,12 @@
     run.tokens(0).behavior_log_probs, run.texts([0])["response"]
 """
 from .error import Error
-from .run import Run, Tokens
+
+try:
+    from .run import Run, Tokens
+except ModuleNotFoundError as missing:
+    raise ImportError(f"lie_cluster needs the package {missing.name}; install the requirements: "
+                      "pip install numpy h5py pyyaml") from missing
 
 __version__ = "0.1.0"
 __all__ = ["Error", "Run", "Tokens"]

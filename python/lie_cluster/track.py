@@ -204,16 +204,28 @@ def _text_rows(run, step, of_step, count):
     return rows
 
 
+def _text_steps(columns, state, every):
+    """Returns the steps after state.text_step that evaluate or are multiples of `every`."""
+    evaluates = set(columns["step"][columns["purpose"] == 1].tolist())
+    return [step for step in sorted(set(columns["step"].tolist()))
+            if step > state.text_step and (step in evaluates or step % every == 0)]
+
+
+def has_news(options, state):
+    """Returns whether the run has metrics or texts that were not sent."""
+    if any(int(row["step"]) > state.step for row in MetricsFile(options.run / "metrics.jsonl").new_rows()):
+        return True
+    return options.samples > 0 and bool(_text_steps(Run(options.run).samples(["step", "purpose"]), state,
+                                                    options.texts_every))
+
+
 def send_texts(directory, sink, state, every, count):
     """Sends texts of each step after state.text_step that evaluates or is a multiple of `every`."""
     if count == 0:
         return
     run = Run(directory)
     columns = run.samples(["step", "purpose"])
-    evaluates = set(columns["step"][columns["purpose"] == 1].tolist())
-    for step in sorted(set(columns["step"].tolist())):
-        if step <= state.text_step or not (step in evaluates or step % every == 0):
-            continue
+    for step in _text_steps(columns, state, every):
         rows = _text_rows(run, step, np.flatnonzero(columns["step"] == step), count)
         with _sending():
             sink.texts(step, rows)
@@ -265,6 +277,9 @@ def main():
     config = Run(options.run).config
     options.name = options.name or options.run.resolve().name
     state = State(options.run / "tracking" / f"{options.to}.json")
+    if not options.follow and state.step >= 0 and not has_news(options, state):
+        print(f"{options.run}: nothing is new since step {state.step}, which {options.to} has")
+        return 0
     with _sending():
         sink = TRACKERS[options.to](options, state.id, config)
         state.step = max(state.step, sink.last_step())

@@ -104,6 +104,16 @@ def setUpModule():
     assert train("whole", "coverage.metric_ngrams=[3]"), (WORK / "whole.log").read_text()
 
 
+class Requirements(unittest.TestCase):
+    def test_a_missing_package_is_named_with_the_remedy(self):
+        script = "import sys; sys.modules['numpy'] = None; import lie_cluster"
+        ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                               env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("ImportError: lie_cluster needs the package numpy; install the requirements: pip install numpy h5py",
+                      ended.stderr)
+
+
 class Reader(unittest.TestCase):
     def assert_reads_as_lie_analyze(self, directory):
         run = lie_cluster.Run(directory)

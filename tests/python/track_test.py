@@ -9,12 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 import unittest
 
 from environment import BIN, ROOT, WORK
 import numpy as np
 from lie_cluster import Error, Run
-from lie_cluster.track import MetricsFile, State, send_metrics, send_texts
+from lie_cluster.track import MetricsFile, State, has_news, send_metrics, send_texts
 
 
 def example(name, steps=40):
@@ -111,6 +112,19 @@ class Repeated(unittest.TestCase):
         with self.assertRaisesRegex(Error, "another lie_cluster.track"):
             State(path)
         held.save()
+
+    def test_a_run_whose_metrics_and_texts_were_sent_has_no_news(self):
+        directory = example("news")
+        options = types.SimpleNamespace(run=directory, samples=2, texts_every=10)
+        sink, state = Recorder(), State(directory / "tracking" / "x.json")
+        self.assertTrue(has_news(options, state))
+        send_metrics(MetricsFile(directory / "metrics.jsonl").new_rows(), sink, state)
+        self.assertTrue(has_news(options, state), "the texts are left")
+        send_texts(directory, sink, state, options.texts_every, options.samples)
+        self.assertFalse(has_news(options, state))
+        with open(directory / "metrics.jsonl", "a") as file:
+            file.write('{"step":41}\n')
+        self.assertTrue(has_news(options, state))
 
     def test_a_damaged_state_names_its_remedy(self):
         path = WORK / "damaged" / "x.json"
