@@ -1,10 +1,15 @@
 # Defines Arrow with Parquet as one target lie::arrow, and LIE_ARROW: whether it was found. Your own Arrow (Arrow_DIR or
-# CMAKE_PREFIX_PATH, 24 or later) comes first, then the parts of the pyarrow wheel that scripts/setup.sh unpacked. Without
+# CMAKE_PREFIX_PATH, 15 or later) comes first, then the parts of the pyarrow wheel that scripts/setup.sh unpacked. Without
 # Arrow everything is built, but Parquet files are refused.
+set(arrow_minimum 15)
 set(arrow_home "${LIE_DEPS_DIR}/arrow-26.0.1")
 set(LIE_ARROW OFF)
 if(Arrow_DIR OR NOT EXISTS "${arrow_home}/complete")
-  find_package(Arrow 24 QUIET)
+  find_package(Arrow QUIET)  # its version file accepts only its own major version
+  if(Arrow_FOUND AND Arrow_VERSION VERSION_LESS arrow_minimum)
+    message(STATUS "Arrow ${Arrow_VERSION} is too old: ${arrow_minimum} or later is needed.")
+    set(Arrow_FOUND FALSE)
+  endif()
   if(Arrow_FOUND)
     find_package(Parquet QUIET HINTS "${Arrow_DIR}/../Parquet")
   endif()

@@ -29,7 +29,7 @@ foreach(program lie_cluster lie_analyze lie_replay)
 endforeach()
 set(share share/lie_cluster)
 if(NOT LIE_CUDA AND LIE_BUNDLED_LIBRARIES)
-  install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib)
+  install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib/lie_cluster)
   file(GLOB arrow_licenses "${arrow_home}/pyarrow-*.dist-info/licenses/*.txt")  # Apache-2.0 asks for license and notice
   install(FILES ${arrow_licenses} DESTINATION ${share}/licenses/arrow)
 endif()

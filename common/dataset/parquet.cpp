@@ -159,6 +159,32 @@ std::unique_ptr<parquet::arrow::FileReader> open_file(const fs::path& path) {
   return checked(builder.Build(), path);
 }
 
+// Before Arrow 24 the reader has an output parameter where it returns a Result since.
+
+/// Returns a reader of all row groups of an open file.
+template <typename Reader>
+std::shared_ptr<arrow::RecordBatchReader> batch_reader(Reader& reader, const fs::path& path) {
+  if constexpr (requires { reader.GetRecordBatchReader().ok(); }) {
+    return checked(reader.GetRecordBatchReader(), path);
+  } else {
+    std::shared_ptr<arrow::RecordBatchReader> batches;
+    check(reader.GetRecordBatchReader(&batches), path);
+    return batches;
+  }
+}
+
+/// Returns an open file as one table.
+template <typename Reader>
+std::shared_ptr<arrow::Table> whole_table(Reader& reader, const fs::path& path) {
+  if constexpr (requires { reader.ReadTable().ok(); }) {
+    return checked(reader.ReadTable(), path);
+  } else {
+    std::shared_ptr<arrow::Table> table;
+    check(reader.ReadTable(&table), path);
+    return table;
+  }
+}
+
 void write_table(const arrow::Table& table, const fs::path& path) {
   auto out = checked(arrow::io::FileOutputStream::Open(path.string()), path);
   const auto properties =
@@ -179,7 +205,7 @@ std::shared_ptr<arrow::Array> doubles(std::span<const double> values, const fs::
 
 void for_each_parquet_row(const fs::path& path, const std::function<void(const JsonRow&)>& visit) {
   const auto reader = open_file(path);
-  const auto batches = checked(reader->GetRecordBatchReader(), path);
+  const auto batches = batch_reader(*reader, path);
   refuse_equal_names(batches->schema()->fields(), "", path);
   for (std::int64_t row = 1;;) {
     const auto batch = checked(batches->Next(), path);
@@ -194,7 +220,7 @@ void for_each_parquet_row(const fs::path& path, const std::function<void(const J
 
 void add_parquet_columns(const fs::path& input, const fs::path& output,
                          std::span<const NumberColumn> columns) {
-  auto table = checked(open_file(input)->ReadTable(), input);
+  auto table = whole_table(*open_file(input), input);
   for (const auto& [name, values] : columns) {
     if (table->num_rows() != std::ssize(values)) {
       fail("{}: the file has {} rows, not {}: it has changed since it was read", input.string(),
