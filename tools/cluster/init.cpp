@@ -347,12 +347,9 @@ std::string head(const Findings& found, const RunSizes& sizes,
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
       "#   mpirun --oversubscribe --mca odls_base_sigkill_timeout 60 -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
-      "# {}
-"
-      "# This says before a run whether it does here:
-"
-      "#   {}
-",
+      "# {}\n"
+      "# This says before a run whether it does here:\n"
+      "#   {}\n",
       next_command_entry("lie_cluster", "train", {"THIS_FILE"}).value,
       docs_page("how-to/choose-reward-settings.md"),
       next_command_entry("lie_cluster", "forecast", {"THIS_FILE"}).value);
