@@ -112,9 +112,9 @@ class Job {
   void set_finished_status(int status) { finished_status_ = status; }
 
   /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0, or
-  /// that of set_finished_status(), if all ranks finished, 1 if any failed, kRefusedStatus or kHeldStatus if none failed otherwise,
-  /// kStoppedStatus if rank 0 stopped. One rank of a failed job prints the report to standard
-  /// error.
+  /// that of set_finished_status(), if all ranks finished, 1 if any failed, kRefusedStatus or
+  /// kHeldStatus if none failed otherwise, kStoppedStatus if rank 0 stopped. One rank of a failed
+  /// job prints the report to standard error.
   int run(const std::function<void()>& body);
 
  private:

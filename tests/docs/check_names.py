@@ -51,7 +51,7 @@ def faults_of_commands(root):
                 if "mpirun" in line and option not in line:
                     faults.append(f"{page.name}: mpirun without {option}: {line}")
             program = re.search(r"(?<![\w./-])lie_(?:cluster|analyze|replay|verify) [a-z-]+ ", line)
-            if program and not re.search(r"LIE_CLUSTER_HOME|apptainer|/start ", line):
+            if program and not re.search(r"LIE_CLUSTER_HOME|/usr/share/lie_cluster|apptainer|/start ", line):
                 faults.append(f"{page.name}: no path of the program: {line}")
     return faults
 

@@ -53,7 +53,8 @@ TEST(AdapterTrainer, OneStepEqualsPeftWithTorchAdamW) {
     policy.backward(golden.batch, golden.tensors.at("d_log_probs"),
                     golden.tensors.at("d_entropies"), gradient.sink);
     const auto alone = solo_collective();
-    AdamW optimizer({.learning_rate = 1e-2, .eps = 1e-5, .weight_decay = 0.1, .warmup = 0}, adapter);
+    AdamW optimizer({.learning_rate = 1e-2, .eps = 1e-5, .weight_decay = 0.1, .warmup = 0},
+                    adapter);
     const double norm =
         gradient_norm(*alone, *operators, gradient.view(), adapter.flat().elements());
     EXPECT_GT(norm, 1.0) << "the gradient is clipped";
