@@ -109,7 +109,7 @@ TEST(MemoryPlan, AnAdapterAllocatesThePlannedBytes) {
   ModelConfig config = test::tiny_config(kPassShape);
   save_weights(initial_weights(config, 1, *make_cpu_operators(1)), base.path());
   const std::int64_t whole = flat_elements(parameter_layout(config)) * 4;
-  config.lora = LoraConfig{.rank = 8,
+  config.lora = LoraConfig{.rank = 16,  // a whole panel
                            .alpha = 16,
                            .targets = {"q_proj", "k_proj", "v_proj", "up_proj"},
                            .base = base.path()};

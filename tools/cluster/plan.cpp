@@ -62,10 +62,13 @@ ModelConfig model_of(const TrainConfig& config) {
 
 Inputs inputs_of(const PlanArguments& arguments) {
   TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  // These may throw. GCC 12 then destroys members of an aggregate that were not made yet.
+  ModelConfig model = model_of(config);
+  const ComputeDTypes dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
+                                                 : make_operators(config.model, 1)->dtypes();
   Inputs in{.config = {},
-            .model = model_of(config),
-            .dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
-                                        : make_operators(config.model, 1)->dtypes(),
+            .model = std::move(model),
+            .dtypes = dtypes,
             .run_directory = arguments.run.empty() ? config.run.directory : arguments.run,
             .run = {},
             .hosts = {.ranks = arguments.ranks_per_host,

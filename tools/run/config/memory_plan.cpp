@@ -50,7 +50,8 @@ std::int64_t fixed_weights(const Elements& base, DType dtype) {
   return (base.flat - base.matrices) * kFloat + base.matrices * dtype_bytes(dtype);
 }
 
-/// Returns the bytes of an adapter's packed pairs, or 0 without an adapter.
+/// Returns the bytes of an adapter's packed pairs, or 0 without an adapter. A rank below the width
+/// of a panel is padded to it, which is left out: a small part of a small part of a model.
 std::int64_t packed_pairs(const ModelConfig& model, DType packed) {
   return model.lora ? parameter_count(adapter_layout(model)) * dtype_bytes(packed) : 0;
 }
