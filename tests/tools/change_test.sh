@@ -65,12 +65,12 @@ same again
 grep -qF 'settings changed after step 3: evaluation.every: 3, now 2; ' "$WORK/table.txt" || fail "the table lacks the change"
 grep -qF '"changes":[3]' "$WORK/report.html" || fail "the report lacks the change"
 "$BIN/lie_analyze" --check "$WORK/again" || fail "the directory is not intact"
-sed -i 's/0.01$/0.03/' "$WORK/again/config.step-000003.yaml"
+sed -i 's/0\.01$/0.03/' "$WORK/again/config.step-000003.yaml"
 ! "$BIN/lie_analyze" --check "$WORK/again" >"$WORK/check.log" || fail "an edited former config is called intact"
 grep -q 'config.step-000003.yaml: does not fit its checksum' "$WORK/check.log" || fail "the edited config is not named"
 
 # A replay repeats one part at a time.
-sed -i 's/0.03$/0.01/' "$WORK/again/config.step-000003.yaml"
+sed -i 's/0\.03$/0.01/' "$WORK/again/config.step-000003.yaml"
 replay() { "$BIN/lie_replay" train "$WORK/again" "$@" >"$WORK/replay.log" 2>&1; }
 ! replay --run-directory "$WORK/replayed" || fail "a replay across a change is not refused"
 grep -qF -- "--steps 1-3, or those after it with --from-checkpoint $WORK/again/checkpoints/step-000003" "$WORK/replay.log" || fail "the parts are not named"

@@ -21,7 +21,7 @@ sed '/^  steps: 6/d' "$small" >"$WORK/epochs.yaml"
 small="$WORK/epochs.yaml"
 short=(--set "data.train_file=$WORK/rows.jsonl" --set rollout.max_response_tokens=8 --set evaluation.every=0)
 run 4 epochs "${short[@]}" --set run.epochs=2
-says "run.epochs 2: 20 prompts of $WORK/rows.jsonl, 6 a step, are 7 steps" epochs
+says "run.epochs 2: 40 prompts of $WORK/rows.jsonl, 6 a step, are 7 steps" epochs
 says 'done: all 7 steps' epochs
 run 1 epochs "${short[@]}" --set run.epochs=2
 says 'is finished: it has all 7 steps' epochs

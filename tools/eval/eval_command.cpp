@@ -101,7 +101,6 @@ void prepare_directory(Job& job, EvalConfig config, const InputRecord& inputs) {
     Log("eval", 0).warn("{}", unrecorded_text(config.run.directory));
   }
   write_run_config(config.run.directory, fields_of(config));
-  record_this_start(job, config.run.directory, "lie_cluster eval");
 }
 
 /// Throws Error if a logged group belongs to another row than the one that has its number now.
@@ -270,6 +269,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   const InputRecord inputs = model_record(config.model, config.data, ends);
   prepare_directory(job, config, inputs);
   Generation generation(config, std::move(prompts));
+  record_this_start(job, config.run.directory, "lie_cluster eval");  // the rows were compared
   Log("eval", 0).info("{}", start_text(config, generation, ends.text));
   generate_over_ranks(
       job, options, generation.tickets(),
