@@ -58,7 +58,7 @@ names 'its advantage has no baseline, or is 0' dry --set rollout.samples_per_pro
 # Model directories.
 cp -r "$model" "$WORK/model"
 echo '{"peft_type": "LORA"}' >"$WORK/model/adapter_config.json"
-names 'adapter_config.json: r: ' score "$WORK/model"
+names 'adapter_model.safetensors: cannot be opened' score "$WORK/model"
 names 'adapter_config.json: r: ' dry --set "model.path=$WORK/model"
 rm "$WORK/model/adapter_config.json"
 echo '{"weight_map": {}}' >"$WORK/model/model.safetensors.index.json"

@@ -221,8 +221,8 @@ std::string report_fault(const Request& request, const std::vector<Subject>& sub
                          const fs::path& path, std::int64_t refresh_seconds) {
   if (request.html.empty() && fs::is_symlink(path)) {
     return fmt::format(
-        "{} is a link to {}, which is not replaced; name a file with --html, or "
-        "none with --no-html",
+        "{} is a link to {}, which is not replaced; choose another file with --html, or none with "
+        "--no-html",
         path.string(), fs::weakly_canonical(path).string());
   }
   try {
