@@ -8,7 +8,7 @@ namespace {
 [[noreturn]] void fail_missing(const std::filesystem::path& path) {
   fail(
       "{}: this build cannot read or write Parquet: run scripts/setup.sh, which fetches Arrow, or "
-      "point Arrow_DIR at your own Arrow 24 or later, and build again; or use JSONL",
+      "point Arrow_DIR at your own Arrow 15 or later, and build again; or use JSONL",
       path.string());
 }
 

@@ -202,7 +202,7 @@ done
 expect_complete "$WORK/moved" "with linked checkpoints"
 ln -s "$WORK/victim" "$WORK/moved/report.html"
 ! "$BIN/lie_analyze" "$WORK/moved" >"$WORK/moved.log" 2>&1 || fail "a report replaces a link"
-grep -q "moved/report.html is a link to $WORK/victim, which is not replaced; name a file with --html" "$WORK/moved.log" || { cat "$WORK/moved.log"; fail "the linked report is not named"; }
+grep -q "moved/report.html is a link to $WORK/victim, which is not replaced; choose another file with --html" "$WORK/moved.log" || { cat "$WORK/moved.log"; fail "the linked report is not named"; }
 [ "$(cat "$WORK/victim")" = "a user's text" ] || fail "the target of a report's link was replaced"
 
 # No name of a directory reaches the terminal as a control sequence.
