@@ -37,56 +37,8 @@ std::optional<double> share_of(std::string_view text) {
   return value;
 }
 
-}  // namespace
-
-AccuracyBand parse_band(const std::string& text, const std::string& key) {
-  const std::size_t dash = text.find('-');
-  const auto from = share_of(std::string_view(text).substr(0, std::min(dash, text.size())));
-  const auto to = share_of(dash == std::string::npos ? std::string_view()
-                                                     : std::string_view(text).substr(dash + 1));
-  if (!from || !to || *from > *to) {
-    fail("{}: \"{}\" is not a range of accuracies from 0 to 1, such as 0.25-0.75", key, text);
-  }
-  return {.from = *from, .to = *to};
-}
-
-PromptStream::PromptStream(TrainingPrompts prompts, PromptOrder order)
-    : prompts_(std::move(prompts)), options_(std::move(order)) {
-  if (prompts_.prompts.empty()) {
-    fail("a dataset without prompts gives no work; check data.train_file");
-  }
-  if (prompts_.file_sizes.empty()) prompts_.file_sizes = {std::ssize(prompts_.prompts)};
-  if (options_.bands.empty()) plans_.push_back(plan_of({}));
-  for (const AccuracyBand& band : options_.bands) plans_.push_back(plan_of(band));
-  order_pass();
-}
-
-PromptStream::PassPlan PromptStream::plan_of(const AccuracyBand& band) const {
-  PassPlan plan;
-  std::size_t next = 0;
-  std::int64_t members = 0;
-  for (const std::int64_t size : prompts_.file_sizes) {
-    FileShare file;
-    for (const std::size_t end = next + static_cast<std::size_t>(size); next < end; ++next) {
-      const bool is_member = options_.bands.empty() || (prompts_.accuracies[next] >= band.from &&
-                                                        prompts_.accuracies[next] <= band.to);
-      if (is_member) file.members.push_back(next);
-    }
-    file.drawn = std::ssize(file.members);
-    members += file.drawn;
-    plan.push_back(std::move(file));
-  }
-  if (members == 0) {
-    fail("data.accuracy_bands: no row has an accuracy of {} to {}; widen the band", band.from,
-         band.to);
-  }
-  if (!options_.weights.empty()) set_shares(plan);
-  return plan;
-}
-
 /// Divides the problems of a pass by the largest remainders. Ties go to the earlier file.
-void PromptStream::set_shares(PassPlan& plan) const {
-  const std::vector<std::int64_t>& weights = options_.weights;
+void set_shares(PassPlan& plan, const std::vector<std::int64_t>& weights) {
   const std::int64_t total = std::reduce(weights.begin(), weights.end());
   std::int64_t size = 0, left = 0;
   for (const FileShare& file : plan) size += file.drawn;
@@ -111,7 +63,63 @@ void PromptStream::set_shares(PassPlan& plan) const {
   }
 }
 
-const PromptStream::PassPlan& PromptStream::plan(std::int64_t pass) const {
+PassPlan plan_of(const TrainingPrompts& prompts, const PromptOrder& order,
+                 const AccuracyBand& band) {
+  std::vector<std::int64_t> file_sizes = prompts.file_sizes;
+  if (file_sizes.empty()) file_sizes = {std::ssize(prompts.prompts)};
+  PassPlan plan;
+  std::size_t next = 0;
+  std::int64_t members = 0;
+  for (const std::int64_t size : file_sizes) {
+    FileShare file;
+    for (const std::size_t end = next + static_cast<std::size_t>(size); next < end; ++next) {
+      const bool is_member = order.bands.empty() || (prompts.accuracies[next] >= band.from &&
+                                                     prompts.accuracies[next] <= band.to);
+      if (is_member) file.members.push_back(next);
+    }
+    file.drawn = std::ssize(file.members);
+    members += file.drawn;
+    plan.push_back(std::move(file));
+  }
+  if (members == 0) {
+    fail("data.accuracy_bands: no row has an accuracy of {} to {}; widen the band", band.from,
+         band.to);
+  }
+  if (!order.weights.empty()) set_shares(plan, order.weights);
+  return plan;
+}
+
+}  // namespace
+
+AccuracyBand parse_band(const std::string& text, const std::string& key) {
+  const std::size_t dash = text.find('-');
+  const auto from = share_of(std::string_view(text).substr(0, std::min(dash, text.size())));
+  const auto to = share_of(dash == std::string::npos ? std::string_view()
+                                                     : std::string_view(text).substr(dash + 1));
+  if (!from || !to || *from > *to) {
+    fail("{}: \"{}\" is not a range of accuracies from 0 to 1, such as 0.25-0.75", key, text);
+  }
+  return {.from = *from, .to = *to};
+}
+
+std::vector<PassPlan> plan_passes(const TrainingPrompts& prompts, const PromptOrder& order) {
+  if (prompts.prompts.empty()) {
+    fail("a dataset without prompts gives no work; check data.train_file");
+  }
+  if (order.bands.empty()) return {plan_of(prompts, order, {})};
+  std::vector<PassPlan> plans;
+  for (const AccuracyBand& band : order.bands) plans.push_back(plan_of(prompts, order, band));
+  return plans;
+}
+
+PromptStream::PromptStream(TrainingPrompts prompts, PromptOrder order)
+    : prompts_(std::move(prompts)),
+      options_(std::move(order)),
+      plans_(plan_passes(prompts_, options_)) {
+  order_pass();
+}
+
+const PassPlan& PromptStream::plan(std::int64_t pass) const {
   return plans_[static_cast<std::size_t>(std::min(pass, std::ssize(plans_) - 1))];
 }
 

@@ -35,6 +35,17 @@ struct PromptOrder {
   std::vector<AccuracyBand> bands = {};
 };
 
+/// What a pass draws from one file.
+struct FileShare {
+  std::vector<std::size_t> members;  // indices of the file's problems of the band
+  std::int64_t drawn = 0;            // problems in a pass; without weights all members
+};
+using PassPlan = std::vector<FileShare>;  // [files]
+
+/// Returns the plans of the passes: one for each band, at least one. Throws Error if a pass would
+/// have no prompt, or no prompt of a weighted file.
+std::vector<PassPlan> plan_passes(const TrainingPrompts& prompts, const PromptOrder& order);
+
 /// The position of a prompt stream. A checkpoint stores nothing else of the stream.
 struct PromptStreamState {
   std::int64_t epoch = 0;     // completed passes over the problems
@@ -49,7 +60,7 @@ struct PromptStreamState {
 /// a weighted file by (seed, kFileShuffleStream, its own pass, file). Not thread-safe.
 class PromptStream {
  public:
-  /// Throws Error if a pass would have no prompt, or no prompt of a weighted file.
+  /// Throws Error as plan_passes() does.
   PromptStream(TrainingPrompts prompts, PromptOrder order);
 
   /// Returns the next `n` problems. Continues into the next pass, so a batch across the boundary
@@ -67,15 +78,6 @@ class PromptStream {
   std::int64_t problems_in(std::int64_t passes) const;
 
  private:
-  /// What a pass draws from one file.
-  struct FileShare {
-    std::vector<std::size_t> members;  // indices of the file's problems of the band
-    std::int64_t drawn = 0;            // problems in a pass; without weights all members
-  };
-  using PassPlan = std::vector<FileShare>;  // [files]
-
-  PassPlan plan_of(const AccuracyBand& band) const;
-  void set_shares(PassPlan& plan) const;
   const PassPlan& plan(std::int64_t pass) const;
   std::int64_t pass_size(std::int64_t pass) const;
   std::int64_t drawn_before(std::int64_t pass, std::size_t file) const;
@@ -84,7 +86,7 @@ class PromptStream {
 
   TrainingPrompts prompts_;
   PromptOrder options_;
-  std::vector<PassPlan> plans_;  // one for each band, at least one
+  std::vector<PassPlan> plans_;  // plan_passes()
   PromptStreamState state_;
   std::vector<std::size_t> order_;  // indices into prompts_, in the order of the current pass
 };

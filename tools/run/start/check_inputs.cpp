@@ -65,7 +65,7 @@ RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
   const Log log("learner", 0);
   prompts.training = read_training_prompts(config.data, config.model.path, &log);
-  PromptStream(prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
+  plan_passes(prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
