@@ -218,8 +218,10 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
 /// Scores groups by the verifier and the programs of the run.
 class AccuracyScorer {
  public:
-  explicit AccuracyScorer(const TrainConfig& config)
-      : tokenizer_(Tokenizer::load(config.model.path)), scorer_(verdict_options(config)) {}
+  AccuracyScorer(Job& job, const TrainConfig& config)
+      : tokenizer_(Tokenizer::load(config.model.path)),
+        scorer_(verdict_options(config),
+                {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }}) {}
 
   ScoredGroup operator()(RolloutGroup group) {
     return score_group(scorer_, std::move(group), [this](std::span<const std::int32_t> ids) {
@@ -281,7 +283,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                          {.responses = arguments.samples * std::ssize(tickets),
                           .limit = config.rollout.sampling.max_response_tokens,
                           .in_flight = config.rollout.slots * job.size()});
-  AccuracyScorer scorer(config);
+  AccuracyScorer scorer(job, config);
   generate_over_ranks(
       job, generation, std::move(tickets),
       [&](RolloutGroup group) { return scorer(std::move(group)); },
