@@ -73,8 +73,6 @@ TEST(AtenAdapter, MatchesPeft) {
       const TemporaryDirectory base;
       ModelConfig config = g.config;
       config.lora.reset();
-      // Golden files do not name the architecture.
-      if (!config.qk_norm) config.architecture = "LlamaForCausalLM";
       save_weights(test::tiny_weights(config, *make_cpu_operators(1)), base.path());
       g.config.lora->base = base.path();
       const Trained got = train(g, *test::make_side(device));

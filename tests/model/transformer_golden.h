@@ -97,6 +97,10 @@ inline Golden read_golden(const std::string& name, const std::string& kind = "tr
     if (what == "config") set_config(golden, key, value);
     if (what == "tensor") order.emplace_back(key, static_cast<std::size_t>(value));
   }
+  if (!golden.config.qk_norm) {  // the files do not name the architecture
+    const bool is_qwen2 = golden.config.qkv_bias && !golden.config.output_bias;
+    golden.config.architecture = is_qwen2 ? "Qwen2ForCausalLM" : "LlamaForCausalLM";
+  }
   for (const auto& [tensor, count] : order) {
     std::vector<float>& x = golden.tensors[tensor];
     x.resize(count);
