@@ -173,7 +173,11 @@ std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {
   LocalTicketQueue ticket_queue(actors);
   BoundedQueue<RolloutGroup> parts(100);
   GroupAssembler whole(parts);
-  ScoringSource scored(whole, unscored);
+  ScoringSource scored(whole, [](RolloutGroup group) {
+    ScoredGroup unscored;
+    unscored.rollout = std::move(group);
+    return unscored;
+  });
   std::vector<std::jthread> threads;
   for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(ticket_queue, i, parts); });
   EarlyStop stop([] { return 0; });

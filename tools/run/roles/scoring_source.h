@@ -12,13 +12,6 @@ namespace lie {
 
 using ScoreGroup = std::function<ScoredGroup(RolloutGroup)>;
 
-/// Leaves a group without scores.
-inline ScoredGroup unscored(RolloutGroup group) {
-  ScoredGroup scored;
-  scored.rollout = std::move(group);
-  return scored;
-}
-
 class ScoringSource : public PollableSource<ScoredGroup> {
  public:
   /// Keeps a reference to `rollouts`.
