@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/identity.h"
@@ -38,15 +40,21 @@ StartRecord start_of(const OrderedJson& line) {
           .status = 0};
 }
 
-/// Adds the event of a line to the starts. Returns false if the line is damaged.
-bool take_event(std::string_view text, std::vector<StartRecord>& starts) try {
+/// Adds the event of a line to the content. Returns false if the line is damaged.
+bool take_event(std::string_view text, StartsFile& file) try {
   if (!is_valid(text)) return false;
   const OrderedJson line = OrderedJson::parse(text);
-  if (line.at("event") == "start") {
-    starts.push_back(start_of(line));
-  } else if (!starts.empty()) {
-    starts.back().ended = line.at("time").get<double>();
-    starts.back().status = line.at("status").get<int>();
+  const std::string event = line.at("event").get<std::string>();
+  if (event == "start") {
+    file.starts.push_back(start_of(line));
+  } else if (event == "warning") {
+    const std::string warning = line.at("text").get<std::string>();
+    if (std::ranges::find(file.warnings, warning) == file.warnings.end()) {
+      file.warnings.push_back(warning);
+    }
+  } else if (!file.starts.empty()) {
+    file.starts.back().ended = line.at("time").get<double>();
+    file.starts.back().status = line.at("status").get<int>();
   }
   return true;
 } catch (const OrderedJson::exception&) {
@@ -67,6 +75,13 @@ void record_start(const fs::path& directory, std::string_view command, std::int6
                           {"ranks", ranks}});
 }
 
+void record_warning(const fs::path& directory, std::string_view text) {
+  try {
+    append_line(directory, {{"event", "warning"}, {"time", unix_seconds()}, {"text", text}});
+  } catch (const Error&) {
+  }
+}
+
 void record_end(const fs::path& directory, int status) {
   append_line(directory, {{"event", "end"}, {"time", unix_seconds()}, {"status", status}});
 }
@@ -76,7 +91,7 @@ StartsFile read_starts(const fs::path& directory) {
   StartsFile file;
   if (!fs::exists(path)) return file;
   for_each_whole_line(read_file(path), [&](std::string_view line, std::size_t number) {
-    if (take_event(line, file.starts)) return;
+    if (take_event(line, file)) return;
     file.damage.push_back(fmt::format("{}:{}: the line is damaged", path.string(), number));
   });
   return file;

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/process/log.h"
+#include "common/process/start_record.h"
 #include "common/text/counted.h"
 #include "learner/record/step_metrics.h"
 #include "learner/record/tensorboard_tag.h"
@@ -42,7 +43,8 @@ std::vector<MetricsRow> rows_up_to(std::int64_t last_step, const std::filesystem
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps, RewardNames rewards,
                              std::vector<std::string> cautions, RunCoverage& coverage)
-    : log_(run_directory / kMetricsFile, rows_up_to(last_step, run_directory / kMetricsFile)),
+    : run_directory_(run_directory),
+      log_(run_directory / kMetricsFile, rows_up_to(last_step, run_directory / kMetricsFile)),
       events_(run_directory / "tensorboard"),
       progress_(stderr, steps),
       steps_(steps),
@@ -60,6 +62,13 @@ void CurveRecorder::draw(const MetricsRow& row) {
   events_.write(row.wall_time, row.step, scalars_of(row));
 }
 
+void CurveRecorder::warn(const std::vector<std::string>& warnings) const {
+  for (const std::string& warning : warnings) {
+    Log("learner", 0).warn("{}", warning);
+    record_warning(run_directory_, warning);
+  }
+}
+
 void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
   StepContext context{.rewards = rewards_,
@@ -73,9 +82,9 @@ void CurveRecorder::record(StepOutcome& step) {
   log_.append(row);
   draw(row);
   if (row.step > 0) progress_.show_step(row);
-  for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
-  for (const std::string& warning : length_.after(row)) Log("learner", 0).warn("{}", warning);
-  for (const std::string& warning : learning_.after(row)) Log("learner", 0).warn("{}", warning);
+  warn(signal_.after(row));
+  warn(length_.after(row));
+  warn(learning_.after(row));
   if (row.find("eval_accuracy")) progress_.show_evaluation(row);
   if (goal_ && goal_->holds(row)) {
     stop_->reach(

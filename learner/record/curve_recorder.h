@@ -42,7 +42,9 @@ class CurveRecorder : public StepRecorder {
 
  private:
   void draw(const MetricsRow& row);  // writes TensorBoard events
+  void warn(const std::vector<std::string>& warnings) const;
 
+  std::filesystem::path run_directory_;
   MetricsLog log_;
   EventWriter events_;
   ProgressLine progress_;

@@ -288,7 +288,7 @@ SftOptions with_schedule(SftOptions options, std::span<const SftExample> example
       options.steps += std::ssize(sft_batches(examples, options, epoch));
     }
   }
-  if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
+  if (options.optimizer.schedule != Schedule::kConstant && options.optimizer.decay_until == 0) {
     OptimizerOptions& optimizer = options.optimizer;
     optimizer.decay_until = options.steps;
     const bool is_default = optimizer.warmup == SftOptions().optimizer.warmup;

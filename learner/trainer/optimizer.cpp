@@ -30,23 +30,28 @@ AdamWStep adamw_step(const OptimizerOptions& options, std::int64_t update, doubl
 
 void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
   fields.add("learning_rate", options.learning_rate, {"Peak learning rate.", "", 0});
-  fields.add("schedule", options.schedule,
-             {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}},
-             {"Learning rate after the warm-up: constant, or half a cosine down to min_ratio."});
+  fields.add(
+      "schedule", options.schedule,
+      {{"constant", Schedule::kConstant},
+       {"linear", Schedule::kLinear},
+       {"cosine", Schedule::kCosine}},
+      {"Learning rate after the warm-up: constant, or down to min_ratio on a line or by half "
+       "a cosine."});
   fields.add("schedule_per_step", options.schedule_per_step,
              {"The schedule counts training steps (true) or updates of the weights (false)."});
   fields.add(
       "warmup", options.warmup,
       {"Length of the linear warm-up: update k has (k - 1) / warmup of the rate. 0: none. In "
-       "sft, a cosine that would end within the default has a tenth of the run instead.",
+       "sft, a decay that would end within the default has a tenth of the run instead.",
        "updates or steps", 0});
   fields.add(
       "decay_until", options.decay_until,
-      {"With schedule cosine: the update or step at which min_ratio is reached. 0, in sft only: "
-       "the last update.",
+      {"With schedule linear or cosine: the update or step at which min_ratio is reached. 0, in "
+       "sft only: the last update.",
        "updates or steps", 0});
   fields.add("min_ratio", options.min_ratio,
-             {"With schedule cosine: final learning rate as a share of learning_rate.", "", 0, 1});
+             {"With schedule linear or cosine: final learning rate as a share of learning_rate.",
+              "", 0, 1});
 }
 
 }  // namespace
@@ -70,15 +75,16 @@ void describe(FieldList& fields, OptimizerOptions& options) {
 }
 
 void check_options(const OptimizerOptions& options) {
-  if (options.schedule == Schedule::kCosine && options.decay_until == 0) {
+  if (options.schedule == Schedule::kConstant) return;
+  if (options.decay_until == 0) {
     fail(
-        "optimizer.schedule is cosine, but optimizer.decay_until is not set: set it to the update "
-        "at which min_ratio is reached, for example the last one of the run, or to a step with "
-        "schedule_per_step");
+        "optimizer.schedule makes the rate decay, but optimizer.decay_until is not set: set it to "
+        "the update at which min_ratio is reached, for example the last one of the run, or to a "
+        "step with schedule_per_step");
   }
-  if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
+  if (options.decay_until <= options.warmup) {
     fail(
-        "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "
+        "optimizer: the schedule ends (decay_until {}) before its warmup does ({}): lower "
         "warmup, or set decay_until to the update or step at which min_ratio is reached",
         options.decay_until, options.warmup);
   }
@@ -92,7 +98,9 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t k) {
   if (options.schedule == Schedule::kConstant) return options.learning_rate;
   const double span = static_cast<double>(options.decay_until - options.warmup);
   const double share = std::min(1.0, (passed - static_cast<double>(options.warmup)) / span);
-  const double height = 0.5 * (1.0 + std::cos(std::numbers::pi * share));
+  const double height = options.schedule == Schedule::kLinear
+                            ? 1.0 - share
+                            : 0.5 * (1.0 + std::cos(std::numbers::pi * share));
   return options.learning_rate * (options.min_ratio + (1.0 - options.min_ratio) * height);
 }
 

@@ -13,7 +13,7 @@
 
 namespace lie {
 
-enum class Schedule : std::uint8_t { kConstant, kCosine };
+enum class Schedule : std::uint8_t { kConstant, kLinear, kCosine };
 
 /// Options of AdamW and its schedule; describe() documents each field, as --help prints it.
 struct OptimizerOptions {
@@ -26,8 +26,8 @@ struct OptimizerOptions {
   Schedule schedule = Schedule::kConstant;
   bool schedule_per_step = false;  // the schedule counts training steps; false: updates
   std::int64_t warmup = 10;        // updates or steps, at least 0
-  std::int64_t decay_until = 0;    // updates or steps; end of the cosine
-  double min_ratio = 0;            // final rate of the cosine / learning_rate, 0 to 1
+  std::int64_t decay_until = 0;    // updates or steps; end of the decay
+  double min_ratio = 0;            // final rate of the decay / learning_rate, 0 to 1
 };
 void describe(FieldList& fields, OptimizerOptions& options);
 
@@ -36,7 +36,7 @@ void check_options(const OptimizerOptions& options);
 
 /// Returns the learning rate of update (or step) k, counted from 1. The warm-up factor is that of
 /// the published code, (k - 1) / warmup. The first update therefore has rate 0, unless warmup is 0.
-/// Afterwards the rate is constant, or decays by half a cosine to min_ratio.
+/// Afterwards the rate is constant, or decays to min_ratio on a line or by half a cosine.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
 struct UpdateOutcome {

@@ -488,6 +488,19 @@ TEST(Starts, ADamagedOrIncompleteLineLosesOnlyItself) {
   EXPECT_TRUE(holds(lie_analyze("--check " + run.string()).output, "starts.jsonl:3: the line"));
 }
 
+TEST(Starts, WarningsOfARunAreNotesOfItsTable) {
+  const fs::path run = example("starts-warned", {.steps = 3, .planned = 3, .starts = true});
+  record_warning(run, "optimizer.learning_rate is 0: nothing is learned");
+  record_end(run, 0);
+  record_start(run, "lie_cluster train", 1);  // a resume warns again
+  record_warning(run, "optimizer.learning_rate is 0: nothing is learned");
+  const std::string table = lie_analyze("--no-html " + run.string()).output;
+  const std::string note = "note: warned: optimizer.learning_rate is 0: nothing is learned";
+  EXPECT_TRUE(holds(table, note)) << table;
+  EXPECT_EQ(table.find(note), table.rfind(note));
+  EXPECT_EQ(read_starts(run).starts.size(), 2U);
+}
+
 TEST(Watch, WritesAReportThatRefreshesItselfUntilTheRunEnds) {
   const fs::path run = example("watch", {.steps = 3, .planned = 40, .checkpoint = false});
   std::optional<WriterLock> writer(std::in_place, run, "lie_cluster train");

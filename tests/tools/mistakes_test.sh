@@ -93,14 +93,16 @@ train reward.length.enabled=true reward.length.target=absolute|warning|reward.le
 train reward.length.enabled=true reward.length.cap_target_at_limit=true|none|L_target
 train reward.length.enabled=true reward.length.delta_tokens=8|none|L_target
 train reward.length.delta_tokens=100000|none|L_target
-train optimizer.schedule=cosine|error|optimizer.schedule is cosine, but optimizer.decay_until is not set
+train optimizer.schedule=cosine|error|the rate decay, but optimizer.decay_until is not set
+train optimizer.schedule=linear|error|the rate decay, but optimizer.decay_until is not set
+train optimizer.schedule=linear optimizer.decay_until=9|none|decay_until is not set
 train optimizer.schedule=cosine optimizer.decay_until=9|none|decay_until is not set
 train optimizer.warmup=1000|warning|optimizer.warmup is 1000, but the run has 1 update: it ends within the warm-up
 train optimizer.warmup=1 update.mini_batch_prompts=2|none|it ends within the warm-up
 sft optimizer.schedule=constant|warning|optimizer.warmup is 100, but the run has 1 update: it ends within the warm-up
 sft optimizer.learning_rate=1e-4|warning|the run of 1 update would end within the default warm-up of 100: the warm-up is 0 updates long
 sft run.steps=50|warning|the run of 50 updates would end within the default warm-up of 100: the warm-up is 5 updates long
-sft optimizer.warmup=60 run.steps=50|error|the cosine schedule ends (decay_until 50) before its warmup does (60)
+sft optimizer.warmup=60 run.steps=50|error|the schedule ends (decay_until 50) before its warmup does (60)
 sft optimizer.warmup=60 run.steps=61|none|warm-up
 TABLE
 [ -z "$(find . -maxdepth 1 -name '*$*')" ] || { ls; fail "a directory is named like a variable"; }

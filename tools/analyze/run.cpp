@@ -124,6 +124,7 @@ void load_starts(Run& run) {
   StartsFile file = read_starts(run.directory);
   run.starts = std::move(file.starts);
   for (std::string& damage : file.damage) run.notes.push_back(std::move(damage));
+  for (const std::string& warning : file.warnings) run.notes.push_back("warned: " + warning);
   run.is_live = is_written(run.directory);
 }
 

@@ -208,18 +208,18 @@ class SftRecorder {
 };
 
 /// Throws Error if the directory holds another run. A resume may change the length of the run,
-/// unless the cosine schedule ends with it.
+/// unless the schedule of the rate ends with it.
 void check_directory(SftConfig config) {
   const FieldList fields = fields_of(config);
   const std::vector<std::string> length = {"run.epochs"};
   const fs::path directory = config.run.directory;
   if (!holds_this_run(directory, fields, length)) return;
   const OptimizerOptions& optimizer = config.sft.optimizer;
-  if (optimizer.schedule != Schedule::kCosine || optimizer.decay_until > 0) return;
+  if (optimizer.schedule == Schedule::kConstant || optimizer.decay_until > 0) return;
   for (const std::string& difference : config_differences(fields, directory / "config.yaml", {})) {
     if (!difference.starts_with("run.steps:") && !difference.starts_with("run.epochs:")) continue;
     fail(
-        "run.directory {} holds a run whose cosine schedule ends with its length ({}): restore it, "
+        "run.directory {} holds a run whose learning rate decays to its end ({}): restore it, "
         "or name another directory",
         directory.string(), difference);
   }

@@ -180,6 +180,19 @@ TEST(Schedule, CosineDecaysToMinRatio) {
   EXPECT_THROW(check_options({.schedule = Schedule::kCosine}), Error);
 }
 
+TEST(Schedule, LinearDecaysToMinRatio) {
+  const OptimizerOptions options{.learning_rate = 1.0,
+                                 .schedule = Schedule::kLinear,
+                                 .warmup = 4,
+                                 .decay_until = 12,
+                                 .min_ratio = 0.05};
+  EXPECT_EQ(learning_rate_at(options, 3), 0.5);
+  for (std::int64_t k = 0; k < 10; ++k) {
+    EXPECT_NEAR(learning_rate_at(options, k + 5), golden::kLinear[k], 1e-12) << k;
+  }
+  EXPECT_THROW(check_options({.schedule = Schedule::kLinear}), Error);
+}
+
 TEST(Schedule, CountsTrainingStepsOrUpdates) {
   OptimizerOptions options = golden_options();
   const std::vector<float> gradient(kWeights, 0.1F);

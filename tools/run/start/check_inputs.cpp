@@ -60,8 +60,9 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
       evaluated, every);
 }
 
-/// Loads what every role needs, so that bad input is reported before anything is written.
-RunPrompts check_prompts(const TrainConfig& config) {
+/// Loads what every role needs, so that bad input is reported before anything is written. Adds to
+/// `warnings`.
+RunPrompts check_prompts(const TrainConfig& config, std::vector<std::string>& warnings) {
   RunPrompts prompts;
   const Log log("learner", 0);
   prompts.training = read_training_prompts(config.data, config.model.path, &log);
@@ -80,9 +81,11 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (const std::string& warning :
-       config_warnings(config, prompts.training.prompts, prompts.evaluation))
+  for (std::string& warning :
+       config_warnings(config, prompts.training.prompts, prompts.evaluation)) {
     log.warn("{}", warning);
+    warnings.push_back(std::move(warning));
+  }
   return prompts;
 }
 
@@ -150,7 +153,7 @@ RunInputs check_inputs(const TrainConfig& config) {
   inputs.dtypes = make_operators(config.model, 1)->dtypes();
   kv_cache_pages(inputs.model.config, config.rollout,
                  inputs.dtypes.packed);  // throws if responses do not fit
-  inputs.prompts = check_prompts(config);
+  inputs.prompts = check_prompts(config, inputs.warnings);
   check_followed_schedule(config);
   return inputs;
 }

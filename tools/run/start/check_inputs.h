@@ -2,6 +2,7 @@
 // and the programs that score.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "common/rollout/prompt_stream.h"
@@ -25,6 +26,7 @@ struct RunInputs {
   WeightsPlan model;     // of config.model.path
   ComputeDTypes dtypes;  // of the operators on config.model's device
   RunPrompts prompts;
+  std::vector<std::string> warnings;  // about settings, which are logged already
 };
 
 /// Loads what every role needs. Throws Error if an input is missing or invalid, or if settings do

@@ -13,6 +13,7 @@
 #include "common/io/file.h"
 #include "common/io/sha256.h"
 #include "common/process/log.h"
+#include "common/process/start_record.h"
 #include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
@@ -150,6 +151,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   }
   check_inputs_of_run(config, record);
   open_directory(job, config, record, command);
+  for (const std::string& warning : inputs.warnings) record_warning(config.run.directory, warning);
   return prepare_stage(config, std::move(inputs));
 }
 

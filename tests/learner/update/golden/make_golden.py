@@ -173,6 +173,15 @@ def optimizer():
     array("kEndSecond", torch.cat([adamw.state[p]["exp_avg_sq"] for p in (decayed, plain)]))
     cosine = [0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1, k / 8))) for k in range(10)]
     array("kCosine", cosine)
+    weight = torch.zeros(1, requires_grad=True)
+    line = torch.optim.lr_scheduler.LinearLR(torch.optim.SGD([weight], lr=1.0), start_factor=1.0, end_factor=0.05,
+                                             total_iters=8)
+    linear = []
+    for _ in range(10):
+        linear.append(line.get_last_lr()[0])
+        line.optimizer.step()
+        line.step()
+    array("kLinear", linear)
 
 
 print("// Made by make_golden.py; do not edit.\n#pragma once\n\nnamespace lie::golden {\n// clang-format off")
