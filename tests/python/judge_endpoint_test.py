@@ -33,7 +33,8 @@ if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tests the
 BIN = pathlib.Path(sys.argv[1]).resolve()
 TOKENIZER = ROOT / "assets/count_pairs/model"
 KEY = "sk-test-0123456789"
-TOPICS = ["verification", "backtracking", "subgoals", "backward_chaining", "graph"]
+TOPICS = ["verification", "backtracking", "subgoals", "backward_chaining", "enumeration", "graph"]
+N = len(TOPICS)  # questions about a response
 
 
 def key_of(body):
@@ -45,7 +46,8 @@ def key_of(body):
 def topic_of(content):
     """Returns the topic of a request. Each prompt names its own behavior first."""
     names = {"verification": "is verification:", "backtracking": "is backtracking:", "subgoals": "is subgoal setting:",
-             "backward_chaining": "is backward chaining:", "graph": "reasoning as a graph"}
+             "backward_chaining": "is backward chaining:", "enumeration": "is enumeration:",
+             "graph": "reasoning as a graph"}
     return next(topic for topic, words in names.items() if words in content)
 
 
@@ -149,7 +151,7 @@ class JudgeEndpoint(unittest.TestCase):
         server = self.serve(good)
         done = self.judge(server.url)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(server.requests), 10)
+        self.assertEqual(len(server.requests), 2 * N)
         self.assertEqual(sorted(topic_of(r["messages"][0]["content"]) for r in server.requests), sorted(2 * TOPICS))
         self.assertTrue(all(path == "/v1/chat/completions" for path, _ in server.headers))
         self.assertTrue(all(headers["authorization"] == "Bearer " + KEY for _, headers in server.headers))
@@ -157,9 +159,9 @@ class JudgeEndpoint(unittest.TestCase):
         for column in (0, 1):
             self.assertEqual([self.value(column, m) for m in ("verification", "backtracking", "graph_depth", "graph_width")],
                              [1, 0, 3, 2])
-        self.assertEqual(self.report()["answers"]["ok"], 10)
+        self.assertEqual(self.report()["answers"]["ok"], 2 * N)
         self.assertRegex(done.stdout, r"verification +1\.00 +1\.00\n +\[1\.00, 1\.00\] +\[1\.00, 1\.00\]\n")
-        self.assertIn("asked 10, from the cache 0; 1000 + 100 tokens", done.stdout)
+        self.assertIn(f"asked {2 * N}, from the cache 0; {200 * N} + {20 * N} tokens", done.stdout)
 
     def test_the_responses_of_a_run_are_sampled_over_its_steps(self):
         self.rows = os.path.join(self.folder, "run")
@@ -182,17 +184,17 @@ class JudgeEndpoint(unittest.TestCase):
         self.judge(server.url)
         first = self.report()
         again = self.judge(server.url)
-        self.assertEqual((again.returncode, len(server.requests)), (0, 10))
+        self.assertEqual((again.returncode, len(server.requests)), (0, 2 * N))
         self.assertEqual(self.report()["rows"], first["rows"])
-        self.assertIn("asked 0, from the cache 10", again.stdout)
+        self.assertIn(f"asked 0, from the cache {2 * N}", again.stdout)
         self.judge(server.url, "--temperature", "0.5")  # another question
-        self.assertEqual(len(server.requests), 20)
+        self.assertEqual(len(server.requests), 4 * N)
 
     def test_equal_responses_share_one_request_per_topic(self):
         self.rows = self.write([{"prompt": "1+1?", "response": "2"}] * 3)
         server = self.serve(good)
         self.assertEqual(self.judge(server.url).returncode, 0)
-        self.assertEqual(len(server.requests), 5)
+        self.assertEqual(len(server.requests), N)
         self.assertEqual(self.report()["ranges"][0]["measures"]["verification"]["responses"], 3)
 
     def test_the_api_key_is_in_no_file_and_no_output(self):
@@ -224,7 +226,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertEqual(self.report()["ranges"][0]["measures"]["verification"], {"responses": 0})
         self.assertRegex(done.stdout, r"\nverification +-")
-        self.assertIn("2 of 10 answers are missing", done.stderr)
+        self.assertIn(f"2 of {2 * N} answers are missing", done.stderr)
         return found.pop(), server
 
     def test_an_answer_without_a_count_is_unparsable(self):
@@ -265,30 +267,30 @@ class JudgeEndpoint(unittest.TestCase):
             return (429, {"error": "slow down"}, {"Retry-After": "1"}) if number == 0 else good(request, number)
         server = self.serve(play)
         done = self.judge(server.url, "--concurrency", "10")
-        self.assertEqual((done.returncode, len(server.requests)), (0, 20))
+        self.assertEqual((done.returncode, len(server.requests)), (0, 4 * N))
         self.assertTrue(all(second - first > 0.9 for first, second in times.values()))
 
     def test_status_500_is_retried_up_to_the_limit_and_then_reported(self):
         server = self.serve(lambda request, number: (500, {"error": "broken"}))
         done = self.judge(server.url, "--retries", "2", "--samples", "1")
-        self.assertEqual((done.returncode, len(server.requests)), (2, 15))
-        self.assertEqual(self.report()["answers"]["http_error"], 5)
+        self.assertEqual((done.returncode, len(server.requests)), (2, 3 * N))
+        self.assertEqual(self.report()["answers"]["http_error"], N)
         self.assertIn("status 500", done.stdout)
-        self.assertIn("5 of 5 answers are missing", done.stderr)
+        self.assertIn(f"{N} of {N} answers are missing", done.stderr)
 
     def test_status_401_is_not_retried_and_stops_the_requests(self):
         self.rows = self.write([{"prompt": str(i), "response": "b"} for i in range(20)])
         server = self.serve(lambda request, number: (401, {"error": "no such key"}))
         done = self.judge(server.url, "--concurrency", "1")
         self.assertEqual((done.returncode, len(server.requests)), (2, 8))
-        self.assertEqual(self.report()["answers"], {**dict.fromkeys(self.report()["answers"], 0), "http_error": 8, "not_asked": 92})
+        self.assertEqual(self.report()["answers"], {**dict.fromkeys(self.report()["answers"], 0), "http_error": 8, "not_asked": 20 * N - 8})
 
     def test_a_refused_connection_is_reported(self):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))  # not listening
             done = self.judge("http://127.0.0.1:%d/v1" % unused.getsockname()[1], "--retries", "1")
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(self.report()["answers"]["unreachable"] + self.report()["answers"]["not_asked"], 10)
+        self.assertEqual(self.report()["answers"]["unreachable"] + self.report()["answers"]["not_asked"], 2 * N)
         self.assertIn("unreachable", done.stdout)
 
     def test_a_killed_run_resumes_without_repeating_answered_requests(self):
@@ -314,9 +316,9 @@ class JudgeEndpoint(unittest.TestCase):
         other = self.serve(good)  # the same judge at another address
         done = self.judge(other.url)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(other.keys), 100 - len(kept))
+        self.assertEqual(len(other.keys), 20 * N - len(kept))
         self.assertFalse(kept & set(other.keys))
-        self.assertEqual(self.report()["answers"]["ok"], 100)
+        self.assertEqual(self.report()["answers"]["ok"], 20 * N)
 
     def test_a_damaged_line_of_the_cache_is_named(self):
         server = self.serve(good)
@@ -354,7 +356,7 @@ class JudgeEndpoint(unittest.TestCase):
     def test_a_huge_reply_is_refused(self):
         server = self.serve(lambda request, number: (200, b" " * (17 << 20)))
         self.judge(server.url, "--samples", "1", "--retries", "0", "--concurrency", "1")
-        self.assertEqual(self.report()["answers"]["bad_reply"], 5)
+        self.assertEqual(self.report()["answers"]["bad_reply"], N)
         self.assertIn("more than 16 MiB", self.report()["missing"][0]["detail"])
 
     def test_two_passes_differ_in_seed_and_order_and_their_agreement_is_reported(self):
@@ -365,7 +367,7 @@ class JudgeEndpoint(unittest.TestCase):
             return good(request, number)
         server = self.serve(play)
         done = self.judge(server.url, "--passes", "2", "--judge-seed", "7")
-        self.assertEqual((done.returncode, len(server.requests)), (0, 20))
+        self.assertEqual((done.returncode, len(server.requests)), (0, 4 * N))
         starts = {(r["seed"], r["messages"][0]["content"].startswith("<problem>")) for r in server.requests}
         self.assertEqual(starts, {(7, False), (8, True)})
         agreement = self.report()["agreement"]
@@ -380,8 +382,8 @@ class JudgeEndpoint(unittest.TestCase):
         start = os.times().elapsed
         done = self.judge(server.url, "--requests-per-minute", "600", "--concurrency", "10", "--input-price", "2",
                           "--output-price", "10")
-        self.assertGreater(os.times().elapsed - start, 0.85)  # ten requests start 0.1 s apart
-        self.assertIn("cost 0.0030", done.stdout)  # 1000 * 2e-6 + 100 * 10e-6
+        self.assertGreater(os.times().elapsed - start, 0.85)  # twelve requests start 0.1 s apart
+        self.assertIn(f"cost {2 * N * (100 * 2e-6 + 10 * 10e-6):.4f}", done.stdout)  # tokens of completion()
         self.assertIn("cost", done.stderr)
 
     def test_custom_parameters_and_prompts_are_sent(self):

@@ -18,7 +18,7 @@ from lie_cluster import Error
 from lie_cluster.command_line import number_range, without_open_end
 from lie_cluster.judge.answer_cache import AnswerCache, AnswerCode, Completion
 from lie_cluster.judge.endpoint import endpoint_url
-from lie_cluster.judge.measures import MEASURES, TOPICS, graph_shape, prompt_text, read_answer
+from lie_cluster.judge.measures import BEHAVIORS, TOPICS, graph_shape, prompt_text, read_answer
 from lie_cluster.judge.phrases import count_phrases, parse_phrases
 from lie_cluster.judge.questions import Asking, key_of, questions_about
 from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, without_middle
@@ -88,7 +88,8 @@ class Phrases(unittest.TestCase):
     def test_a_sentence_counts_once_per_behavior(self):
         text = "Wait, hold on. Let me check and verify that x = 1.5 works! So 3."
         self.assertEqual(count_phrases(self.patterns, text),
-                         {"verification": 1, "backtracking": 1, "subgoals": 0, "backward_chaining": 0})
+                         {"verification": 1, "backtracking": 1, "subgoals": 0, "backward_chaining": 0, "enumeration": 0})
+        self.assertEqual(self.count("enumeration", "We go through all, one by one. Next try 7."), 2)
 
     def test_case_apostrophes_and_punctuation_are_ignored_and_only_whole_words_match(self):
         self.assertEqual(self.count("verification", "LET\u2019S, check it."), 1)
@@ -195,9 +196,9 @@ class Asked(unittest.TestCase):
 
     def test_equal_responses_share_one_question(self):
         asking, _ = self.ask(self.questions(3), lambda body: Completion(AnswerCode.OK, '{"count": 1}', "", 100, 10))
-        self.assertEqual((asking.asked, asking.from_cache), (5, 10))
-        self.assertEqual((asking.prompt_tokens, asking.completion_tokens), (500, 50))
-        self.assertAlmostEqual(asking.cost, 500 * 2e-6 + 50 * 10e-6)
+        self.assertEqual((asking.asked, asking.from_cache), (len(TOPICS), 2 * len(TOPICS)))
+        self.assertEqual((asking.prompt_tokens, asking.completion_tokens), (100 * len(TOPICS), 10 * len(TOPICS)))
+        self.assertAlmostEqual(asking.cost, len(TOPICS) * (100 * 2e-6 + 10 * 10e-6))
 
     def test_eight_consecutive_failures_stop_the_requests_and_are_not_cached(self):
         questions = [q for i in range(10) for q in self.questions(judge_seed=i)]
@@ -251,7 +252,7 @@ class Behaviors(unittest.TestCase):
         found = json.loads(self.report.read_text())["sources"][0]["ranges"][0]["measures"]
         self.assertEqual(found["verification"]["mean"]["value"], 1)
         self.assertEqual(found["backtracking"]["mean"]["value"], 0.5)
-        self.assertEqual(list(found), list(MEASURES[:4]))
+        self.assertEqual(list(found), list(BEHAVIORS))
         self.assertIn("proxy", done.stdout)
 
     def test_the_responses_of_a_run_are_sampled_over_its_steps(self):

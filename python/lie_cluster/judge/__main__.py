@@ -1,7 +1,8 @@
 """python -m lie_cluster.judge: what responses do, by a language model.
 
-Counts verification, backtracking, subgoals and backward chaining, and measures depth and width of the reasoning graph,
-by an OpenAI-compatible chat endpoint. Answers are kept: nothing is asked twice. Exit status 2: some answers are missing.
+Counts verification, backtracking, subgoals, backward chaining and enumeration, and measures depth and width of the
+reasoning graph, by an OpenAI-compatible chat endpoint. Answers are kept: nothing is asked twice. Exit status 2: some
+answers are missing.
 """
 import collections
 import hashlib

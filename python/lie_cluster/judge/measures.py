@@ -1,6 +1,7 @@
 """What is measured of a response, and how a judge's answer is read.
 
-The behaviors are those of Gandhi et al. (arXiv:2503.01307). Depth and width are those of the reasoning
+The first four behaviors are those of Gandhi et al. (arXiv:2503.01307). Enumeration is what an exploration in context
+does most plainly: cases tried one after another. Depth and width are those of the reasoning
 graph, which is a definition of this program.
 """
 import json
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from ..error import Error
 
-BEHAVIORS = ("verification", "backtracking", "subgoals", "backward_chaining")
+BEHAVIORS = ("verification", "backtracking", "subgoals", "backward_chaining", "enumeration")
 MEASURES = BEHAVIORS + ("graph_depth", "graph_width")  # in the order of tables
 TOPICS = BEHAVIORS + ("graph",)  # one request each; the prompt is prompts/TOPIC.txt
 _MOST = 10000
