@@ -48,7 +48,7 @@ run: {directory: $WORK/$name-eval}
 model: {path: $chat}
 data: {evaluation_file: assets/count_pairs/eval.jsonl, prompt_template: chatml}
 rollout: {max_prompt_tokens: 64}
-evaluation: {prompts: 50, max_response_tokens: 40, temperature: 1.0, budgets: [], ks: [1], resamples: 100}
+evaluation: {prompts: 50, max_response_tokens: 40, temperature: 1.0, budgets: [], ks: [1]}
 EOF
   "$BIN/lie_cluster" eval "$WORK/eval.yaml" "$@" >"$WORK/$name-eval.log" 2>&1 || { cat "$WORK/$name-eval.log"; fail "$name: eval failed"; }
   echo "$(metric "$WORK/$name" 1 truncation_rate) $(sed -nE 's/.*"truncated_share": *([0-9.e-]+).*/\1/p' "$WORK/$name-eval/table.json" | head -n 1)"

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <random>
+#include <span>
+#include <vector>
 
 #include "common/io/json.h"
 #include "tests/directories.h"
@@ -37,38 +40,17 @@ TEST(Estimators, MajorityCountsVotesAndSharesTies) {
   }
 }
 
-TEST(Intervals, WilsonAndNormalQuantile) {
-  for (const Json& row : golden()["wilson"]) {
-    const Estimate interval = wilson(row["share"], row["count"], row["confidence"]);
-    EXPECT_NEAR(interval.low, row["low"].get<double>(), 1e-9) << row;
-    EXPECT_NEAR(interval.high, row["high"].get<double>(), 1e-9) << row;
+TEST(Intervals, ShareOverPromptsIsTheScoreIntervalOfItsVariance) {
+  for (const Json& row : golden()["share_over_prompts"]) {
+    std::vector<PromptShare> prompts;
+    for (const Json& prompt : row["prompts"]) {
+      prompts.push_back({prompt[0], prompt[1], prompt[2], prompt[3]});
+    }
+    const Estimate interval = share_over_prompts(prompts, row["confidence"]);
+    EXPECT_NEAR(interval.value, row["value"].get<double>(), 1e-12);
+    EXPECT_NEAR(interval.low, row["low"].get<double>(), 1e-9);
+    EXPECT_NEAR(interval.high, row["high"].get<double>(), 1e-9);
   }
-  for (const Json& row : golden()["normal_quantile"]) {
-    EXPECT_NEAR(normal_quantile(row["p"]), row["value"].get<double>(), 1e-9) << row;
-  }
-}
-
-TEST(Intervals, BootstrapAgreesWithOtherDrawsWithinNoise) {
-  for (const Json& row : golden()["bootstrap"]) {
-    const std::vector<std::vector<double>> strata = row["strata"];
-    const Bootstrap how{.resamples = 20000, .confidence = row["confidence"], .seed = 3};
-    const Estimate estimate = bootstrap_mean(strata, how);
-    EXPECT_NEAR(estimate.value, row["value"].get<double>(), 1e-12);
-    // Standard error of a 2.5 % quantile of 20,000 draws: about 2 % of the interval's half width.
-    const double noise = 0.06 * (row["high"].get<double>() - row["low"].get<double>()) / 2;
-    EXPECT_NEAR(estimate.low, row["low"].get<double>(), noise);
-    EXPECT_NEAR(estimate.high, row["high"].get<double>(), noise);
-    const Estimate again = bootstrap_mean(strata, how);
-    EXPECT_EQ(again.low, estimate.low);
-    EXPECT_EQ(again.high, estimate.high);
-  }
-}
-
-TEST(Intervals, IntervalWithoutTrialsIsTheShareItself) {
-  EXPECT_DOUBLE_EQ(wilson(0, 10).low, 0);
-  const Estimate none = wilson(0.5, 0);
-  EXPECT_EQ(none.low, 0.5);
-  EXPECT_EQ(none.high, 0.5);
 }
 
 TEST(Intervals, MeanOfSeedsHasStudentsInterval) {
@@ -86,6 +68,14 @@ TEST(Intervals, StudentQuantileIsExactForEveryDegreeOfFreedom) {
     const double expected = row["value"];
     EXPECT_NEAR(student_quantile(row["share"], row["degrees"]), expected, 1e-9 * expected) << row;
   }
+}
+
+/// Returns the interval of a share of independent trials: each is a prompt of its own.
+Estimate over_responses(double share, int count) {
+  std::vector<PromptShare> trials(static_cast<std::size_t>(count), {1.0 / count, 0, 1});
+  const auto right = static_cast<std::size_t>(std::lround(share * count));
+  for (std::size_t i = 0; i < right; ++i) trials[i].correct = 1.0 / count;
+  return share_over_prompts(trials);
 }
 
 /// Returns the correct shares of `count` prompts with 8 responses each, equally weighted. The
@@ -116,7 +106,7 @@ Coverage coverage(double accuracy, double concentration, int count, std::mt19937
     const auto prompts = simulated_prompts(accuracy, concentration, count, random);
     const Estimate estimate = share_over_prompts(prompts);
     percent.prompts += held(estimate) ? 0.1 : 0;
-    percent.responses += held(wilson(std::min(estimate.value, 1.0), count * 8)) ? 0.1 : 0;
+    percent.responses += held(over_responses(estimate.value, count * 8)) ? 0.1 : 0;
   }
   return percent;
 }
@@ -141,6 +131,29 @@ TEST(Intervals, IntervalOverPromptsHoldsTheAccuracyInSimulatedRuns) {
       }
     }
   }
+}
+
+TEST(Intervals, IntervalOverStrataHoldsTheMeanOfSourcesInSimulatedRuns) {
+  struct Source {
+    double accuracy;
+    int prompts;
+  };
+  const Source sources[] = {{0.1, 30}, {0.5, 272}, {0.9, 83}};
+  std::mt19937_64 random(8);
+  double held = 0;
+  for (int run = 0; run < 1000; ++run) {
+    std::vector<PromptShare> all;
+    for (std::size_t s = 0; s < std::size(sources); ++s) {
+      for (PromptShare prompt :
+           simulated_prompts(sources[s].accuracy, 2.0, sources[s].prompts, random)) {
+        all.push_back({prompt.weight / 3, prompt.correct / 3, prompt.responses, s});
+      }
+    }
+    const Estimate estimate = share_over_prompts(all);
+    held += estimate.low <= 0.5 && 0.5 <= estimate.high ? 0.1 : 0;
+  }
+  EXPECT_GE(held, 93);
+  EXPECT_LE(held, 97);
 }
 
 TEST(Intervals, OnePromptOrEqualPromptsGiveNoFalseCertainty) {

@@ -27,7 +27,7 @@ GradedProblem problem(const std::string& source, const std::vector<bool>& right)
   return graded;
 }
 
-const TableOptions kOptions{.budgets = {20}, .ks = {1, 2, 4}, .resamples = 200};
+const TableOptions kOptions{.budgets = {20}, .ks = {1, 2, 4}};
 
 const std::vector<GradedProblem>& problems() {
   static const std::vector<GradedProblem> kProblems = {
@@ -37,7 +37,7 @@ const std::vector<GradedProblem>& problems() {
 }
 
 TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
-  const Table table = make_table(problems(), kOptions, 1);
+  const Table table = make_table(problems(), kOptions);
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_EQ(table.rows[0].data_source, "a");
   EXPECT_EQ(table.rows[0].average.value, 1.0);
@@ -59,20 +59,33 @@ TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
   EXPECT_DOUBLE_EQ(b.no_answer, 0.5);
 }
 
-TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
-  const std::vector<GradedProblem> single = {problem("a", {true}), problem("a", {true})};
-  const Table table = make_table(single, kOptions, 1);
+TEST(EvalTable, EqualSamplesGiveNoFalseCertainty) {
+  std::vector<GradedProblem> wrong;
+  for (int i = 0; i < 200; ++i) wrong.push_back(problem("a", {false}));
+  const Table table = make_table(wrong, kOptions);
   ASSERT_EQ(table.rows.size(), 2u);  // one source: no mean of sources
-  const Estimate expected = wilson(1.0, 2, 0.95);
-  EXPECT_EQ(table.rows[0].average.low, expected.low);
-  EXPECT_LT(expected.low, 0.5);
-  EXPECT_EQ(table.rows[0].budgets[0].second.low, expected.low);
+  const Estimate average = table.rows[0].average;
+  EXPECT_NEAR(average.low, 0, 1e-15);
+  EXPECT_NEAR(average.high, 0.019, 0.001);  // Wilson's bound of 0 in 200, by Student's quantile
+  EXPECT_EQ(table.rows[0].budgets[0].second.high, average.high);
+  EXPECT_EQ(table.rows[0].pass[0].second.high, average.high);
+}
+
+TEST(EvalTable, AMeanOfSourcesHasNoVarianceBetweenThem) {
+  std::vector<GradedProblem> mixed;
+  for (int i = 0; i < 50; ++i) mixed.push_back(problem("a", {false, false}));
+  for (int i = 0; i < 50; ++i) mixed.push_back(problem("b", {true, true}));
+  const Table table = make_table(mixed, kOptions);
+  const auto width = [&](std::size_t row) {
+    return table.rows[row].average.high - table.rows[row].average.low;
+  };
+  EXPECT_LT(width(3), 0.8 * width(2));  // the sources themselves are not drawn
 }
 
 TEST(EvalTable, TextAndJsonHoldTheSameValues) {
-  const Table table = make_table(problems(), kOptions, 1);
+  const Table table = make_table(problems(), kOptions);
   const std::string text = table_text(table);
-  EXPECT_NE(text.find("mean of sources         4        8    75.0 [50.0, 100.0]"),
+  EXPECT_NE(text.find("mean of sources         4        8      75.0 [9.2, 98.9]"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("pass@4"), std::string::npos);

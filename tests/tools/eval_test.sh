@@ -10,7 +10,7 @@ run: {directory: $WORK/overridden}
 model: {path: assets/count_pairs/model}
 data: {evaluation_file: assets/count_pairs/eval.jsonl}
 rollout: {max_prompt_tokens: 32, slots: 8}
-evaluation: {prompts: 300, samples_per_prompt: 4, max_response_tokens: 40, budgets: [16, 24, 400], ks: [1, 2, 4], resamples: 500}
+evaluation: {prompts: 300, samples_per_prompt: 4, max_response_tokens: 40, budgets: [16, 24, 400], ks: [1, 2, 4]}
 EOF
 
 # evaluation RANKS DIRECTORY [overrides...]

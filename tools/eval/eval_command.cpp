@@ -80,7 +80,7 @@ const std::vector<std::string> kMayChange = {"evaluation.prompts",
                                              "evaluation.budgets",
                                              "evaluation.ks",
                                              "evaluation.confidence",
-                                             "evaluation.resamples",
+                                             "evaluation.resamples",  // of older builds
                                              "reward.coverage",
                                              "coverage",
                                              "verifier"};
@@ -236,7 +236,7 @@ void report(const EvalConfig& config, const Generation& generation, Grader& grad
   warn_of_truncation(Log("eval", 0), truncated, generation.prompts(),
                      config.rollout.max_prompt_tokens);
   const std::vector<GradedProblem> problems = grade_problems(groups, grader, config.verifier);
-  const Table table = make_table(problems, config.table, static_cast<std::uint64_t>(config.seed));
+  const Table table = make_table(problems, config.table);
   write_table_files(table, config.run.directory);
   if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
   write_as_run(groups, config, inputs);

@@ -39,7 +39,7 @@ void rename_keys(FieldList& fields) {
 
 void describe(FieldList& fields, EvalConfig& config) {
   fields.section("run", config.run);
-  fields.add("run.seed", config.seed, {.help = "Seed of sampling and bootstrap.", .min = 0});
+  fields.add("run.seed", config.seed, {.help = "Seed of sampling.", .min = 0});
   fields.section("model", config.model);
   fields.section("data", [&] { add_evaluation_file(fields, config.files); });
   fields.section("data", config.data);

@@ -67,7 +67,6 @@ using Value = std::function<double(const GradedProblem&)>;
 /// Groups of problems: one for each data source, or one for all.
 struct Strata {
   std::vector<Problems> groups;
-  bool single_samples = true;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // fewest samples of a problem
 };
 
@@ -75,21 +74,10 @@ Strata strata_of(std::vector<Problems> groups) {
   Strata strata{.groups = std::move(groups)};
   for (const Problems& problems : strata.groups) {
     for (const GradedProblem* problem : problems) {
-      const std::int64_t samples = std::ssize(problem->samples);
-      strata.single_samples = strata.single_samples && samples == 1;
-      strata.fewest = std::min(strata.fewest, samples);
+      strata.fewest = std::min(strata.fewest, std::ssize(problem->samples));
     }
   }
   return strata;
-}
-
-std::vector<std::vector<double>> values_of(const Strata& strata, const Value& value) {
-  std::vector<std::vector<double>> values;
-  for (const Problems& problems : strata.groups) {
-    values.emplace_back();
-    for (const GradedProblem* problem : problems) values.back().push_back(value(*problem));
-  }
-  return values;
 }
 
 double share_right(const GradedProblem& problem) {
@@ -111,15 +99,12 @@ double majority(const GradedProblem& problem, std::int64_t k) {
 /// Computes the estimates of one row over a set of strata.
 class RowMaker {
  public:
-  RowMaker(const TableOptions& options, std::uint64_t seed)
-      : options_(options),
-        bootstrap_{.resamples = options.resamples, .confidence = options.confidence, .seed = seed} {
-  }
+  explicit RowMaker(const TableOptions& options) : options_(options) {}
 
   TableRow make(std::string name, const Strata& strata) const {
     TableRow row;
     row.data_source = std::move(name);
-    row.average = share(strata, share_right);
+    row.average = mean(strata, share_right);
     for (const std::int64_t k : options_.ks) {
       if (k > strata.fewest) continue;
       row.pass.emplace_back(k, mean(strata, [k](const GradedProblem& p) {
@@ -129,7 +114,7 @@ class RowMaker {
           k, mean(strata, [k](const GradedProblem& p) { return majority(p, k); }));
     }
     for (std::size_t b = 0; b < options_.budgets.size(); ++b) {
-      row.budgets.emplace_back(options_.budgets[b], share(strata, [b](const GradedProblem& p) {
+      row.budgets.emplace_back(options_.budgets[b], mean(strata, [b](const GradedProblem& p) {
                                  return share_correct_at(p, b);
                                }));
     }
@@ -138,18 +123,17 @@ class RowMaker {
   }
 
  private:
+  /// Returns the mean over strata of the means of a value in [0, 1] of their problems.
   Estimate mean(const Strata& strata, const Value& value) const {
-    return bootstrap_mean(values_of(strata, value), bootstrap_);
-  }
-
-  /// Estimates as mean() does, but with a binomial interval if each problem is one trial.
-  Estimate share(const Strata& strata, const Value& value) const {
-    if (!strata.single_samples || strata.groups.size() > 1) return mean(strata, value);
-    const std::vector<double> values = values_of(strata, value).front();
-    double sum = 0;
-    for (const double v : values) sum += v;
-    return wilson(sum / static_cast<double>(values.size()), std::ssize(values),
-                  options_.confidence);
+    std::vector<PromptShare> shares;
+    for (std::size_t stratum = 0; stratum < strata.groups.size(); ++stratum) {
+      const Problems& problems = strata.groups[stratum];
+      const double weight = 1 / static_cast<double>(strata.groups.size() * problems.size());
+      for (const GradedProblem* problem : problems) {
+        shares.push_back({weight, weight * value(*problem), std::ssize(problem->samples), stratum});
+      }
+    }
+    return share_over_prompts(shares, options_.confidence);
   }
 
   static void count(const Strata& strata, TableRow& row) {
@@ -172,7 +156,6 @@ class RowMaker {
   }
 
   const TableOptions& options_;
-  Bootstrap bootstrap_;
 };
 
 std::string percent(const Estimate& estimate) {
@@ -245,12 +228,9 @@ void describe(FieldList& fields, TableOptions& options) {
       {.help = "k of pass@k and maj@k; those beyond a problem's samples are left out.", .min = 1});
   fields.add("confidence", options.confidence,
              {.help = "Confidence level of the intervals.", .min = 0.5, .max = 0.9999});
-  fields.add("resamples", options.resamples,
-             {.help = "Resamples of the bootstrap over problems.", .min = 100, .max = 1e7});
 }
 
-Table make_table(std::span<const GradedProblem> problems, const TableOptions& options,
-                 std::uint64_t seed) {
+Table make_table(std::span<const GradedProblem> problems, const TableOptions& options) {
   std::map<std::string, Problems> by_source;
   Problems all;
   for (const GradedProblem& problem : problems) {
@@ -258,7 +238,7 @@ Table make_table(std::span<const GradedProblem> problems, const TableOptions& op
     all.push_back(&problem);
   }
   Table table{.options = options, .rows = {}};
-  const RowMaker maker(table.options, seed);
+  const RowMaker maker(table.options);
   std::vector<Problems> sources;
   for (const auto& [name, of_source] : by_source) {
     table.rows.push_back(maker.make(name.empty() ? "(no source)" : name, strata_of({of_source})));
@@ -291,10 +271,8 @@ std::string table_text(const Table& table) {
   for (std::size_t c = 0; c < heads.size(); ++c) cells[c].insert(cells[c].begin(), heads[c]);
   return blocks_of(cells) +
          fmt::format(
-             "Percentages with {:.4g} % intervals: bootstrap over problems ({} resamples);\n"
-             "Avg{} of single samples: Wilson.\n",
-             100 * table.options.confidence, table.options.resamples,
-             table.options.budgets.empty() ? "" : " and budgets");
+             "Percentages with {:.4g} % intervals for other problems of the same sources.\n",
+             100 * table.options.confidence);
 }
 
 nlohmann::json table_json(const Table& table) {
@@ -311,9 +289,7 @@ nlohmann::json table_json(const Table& table) {
                     {"truncated_share", row.truncated},
                     {"no_answer_share", row.no_answer}});
   }
-  return {{"confidence", table.options.confidence},
-          {"bootstrap_resamples", table.options.resamples},
-          {"rows", std::move(rows)}};
+  return {{"confidence", table.options.confidence}, {"rows", std::move(rows)}};
 }
 
 }  // namespace lie::evaluation

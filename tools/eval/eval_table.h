@@ -31,7 +31,6 @@ struct TableOptions {
   std::vector<std::int64_t> budgets = {4096, 8192, 12288, 16384};
   std::vector<std::int64_t> ks = {1, 4, 8, 16, 32};
   double confidence = 0.95;
-  std::int64_t resamples = 10000;
 };
 void describe(FieldList& fields, TableOptions& options);
 
@@ -53,16 +52,14 @@ struct TableRow {
 /// Rows by data source in alphabetical order, then the mean over problems ("all problems") and,
 /// with several sources, the mean over sources ("mean of sources": the paper's Avg.).
 ///
-/// The intervals of Avg@n, pass@k, maj@k and budgets are percentile bootstrap intervals over
-/// problems (within sources for the mean of sources). If every problem has one sample, Avg and
-/// budgets of a source and of all problems have Wilson's binomial interval instead.
+/// The intervals of Avg@n, pass@k, maj@k and budgets are those of other problems of the same
+/// sources (share_over_prompts in tools/statistics/intervals.h).
 struct Table {
   TableOptions options;
   std::vector<TableRow> rows;
 };
 
-Table make_table(std::span<const GradedProblem> problems, const TableOptions& options,
-                 std::uint64_t seed);
+Table make_table(std::span<const GradedProblem> problems, const TableOptions& options);
 
 /// Returns the table as plain text: percentages with their intervals.
 std::string table_text(const Table& table);

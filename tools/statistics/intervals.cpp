@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
-
-#include "common/base/random.h"
 
 namespace lie {
 namespace {
@@ -39,29 +38,28 @@ Estimate score_interval(double share, double n, double z) {
   return {share, std::max(0.0, middle - half), std::min(1.0, middle + half)};
 }
 
-// Returns the mean of values.size() values drawn with replacement. `stratum` and `resample`
-// identify the draw.
-double resampled_mean(std::span<const double> values, std::size_t stratum, std::int64_t resample,
-                      std::uint64_t seed) {
-  RandomKey key{.seed = seed,
-                .stream = kBootstrapStream,
-                .problem = static_cast<std::uint32_t>(stratum),
-                .sample = static_cast<std::uint32_t>(resample)};
-  double sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    key.index = static_cast<std::uint32_t>(i);
-    const auto draw = static_cast<unsigned __int128>(random_bits(key)) * values.size();
-    sum += values[static_cast<std::size_t>(draw >> 64)];
-  }
-  return sum / static_cast<double>(values.size());
-}
+/// The prompts of one stratum of a weighted mean.
+struct Stratum {
+  double count = 0, weight = 0, correct = 0, squares = 0;
 
-double sorted_quantile(std::span<const double> sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
+  void add(const PromptShare& prompt) {
+    ++count;
+    weight += prompt.weight;
+    correct += prompt.correct;
+  }
+  /// Call it after all prompts were added.
+  void add_deviation(const PromptShare& prompt) {
+    squares += std::pow(prompt.correct - share() * prompt.weight, 2);
+  }
+  /// Returns the variance of `correct` with `added` further prompts of which half are correct. A
+  /// stratum of one prompt has only theirs.
+  double variance(double added) const {
+    const double further = added / 2 * (std::pow(share(), 2) + std::pow(1 - share(), 2));
+    const double sum = squares + further * std::pow(weight / count, 2);
+    return sum * (count > 1 ? count / (count - 1) : 1);
+  }
+  double share() const { return correct / weight; }
+};
 
 }  // namespace
 
@@ -80,24 +78,6 @@ Estimate mean_interval(std::span<const double> values) {
   return {middle, middle - half, middle + half};
 }
 
-double normal_quantile(double p) {
-  // Newton's method on the distribution function, from the middle outwards.
-  double x = 0;
-  for (int i = 0; i < 100; ++i) {
-    const double below = 0.5 * std::erfc(-x / std::sqrt(2.0));
-    const double density = std::exp(-x * x / 2) / std::sqrt(2 * kPi);
-    const double step = std::clamp((below - p) / density, -1.0, 1.0);
-    x -= step;
-    if (std::abs(step) < 1e-13) break;
-  }
-  return x;
-}
-
-Estimate wilson(double share, std::int64_t count, double confidence) {
-  if (count <= 0) return {share, share, share};
-  return score_interval(share, static_cast<double>(count), normal_quantile(0.5 + confidence / 2));
-}
-
 double student_quantile(double share, std::int64_t degrees) {
   // Newton's method from below, where the distribution function is concave.
   double t = 0;
@@ -110,37 +90,24 @@ double student_quantile(double share, std::int64_t degrees) {
   return t;
 }
 
-Estimate share_over_prompts(std::span<const PromptShare> prompts) {
+Estimate share_over_prompts(std::span<const PromptShare> prompts, double confidence) {
   constexpr double kAdded = 0.25;  // prompts
   const auto count = static_cast<double>(prompts.size());
-  double share = 0, squares = 0, responses = 0;
-  for (const PromptShare& prompt : prompts) share += prompt.correct;
-  if (prompts.size() < 2) return {share, share, share};
+  std::map<std::size_t, Stratum> strata;
+  double share = 0, responses = 0;
   for (const PromptShare& prompt : prompts) {
-    squares += std::pow(prompt.correct - share * prompt.weight, 2);
+    strata[prompt.stratum].add(prompt);
+    share += prompt.correct;
     responses += static_cast<double>(prompt.responses);
   }
-  squares += kAdded / 2 * (share * share + (1 - share) * (1 - share)) / (count * count);
+  const std::int64_t degrees = std::ssize(prompts) - std::ssize(strata);
+  if (degrees < 1) return {share, share, share};
+  for (const PromptShare& prompt : prompts) strata[prompt.stratum].add_deviation(prompt);
+  double variance = 0;
+  for (const auto& [number, stratum] : strata) variance += stratum.variance(kAdded);
   const double middle = (count * share + kAdded / 2) / (count + kAdded);
-  const double trials = middle * (1 - middle) * (count - 1) / count / squares;
-  return score_interval(share, std::min(trials, responses),
-                        student_quantile(0.95, std::ssize(prompts) - 1));
-}
-
-Estimate bootstrap_mean(std::span<const std::vector<double>> strata, const Bootstrap& how) {
-  const auto count = static_cast<double>(strata.size());
-  Estimate estimate;
-  for (const std::vector<double>& values : strata) estimate.value += mean(values) / count;
-  std::vector<double> means(static_cast<std::size_t>(how.resamples), 0.0);
-  for (std::size_t r = 0; r < means.size(); ++r) {
-    for (std::size_t s = 0; s < strata.size(); ++s) {
-      means[r] += resampled_mean(strata[s], s, static_cast<std::int64_t>(r), how.seed) / count;
-    }
-  }
-  std::sort(means.begin(), means.end());
-  estimate.low = sorted_quantile(means, 0.5 - how.confidence / 2);
-  estimate.high = sorted_quantile(means, 0.5 + how.confidence / 2);
-  return estimate;
+  const double trials = middle * (1 - middle) / variance;
+  return score_interval(share, std::min(trials, responses), student_quantile(confidence, degrees));
 }
 
 }  // namespace lie

@@ -1,6 +1,7 @@
-// Means, shares and bootstrap estimates with their confidence intervals.
+// Means and shares with their confidence intervals.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -25,39 +26,19 @@ double student_quantile(double share, std::int64_t degrees);
 /// no interval.
 Estimate mean_interval(std::span<const double> values);
 
-/// Returns a share in [0, 1] of `count` independent trials with Wilson's interval. Without a trial
-/// it has no interval.
-Estimate wilson(double share, std::int64_t count, double confidence = 0.95);
-
 /// One prompt's part of a weighted mean over responses.
 struct PromptShare {
   double weight = 0;           // of its responses; the weights of all prompts add up to 1
   double correct = 0;          // weight of its correct responses
   std::int64_t responses = 0;  // their number
+  std::size_t stratum = 0;     // prompts of one kind; the kinds themselves are not drawn
 };
 
-/// Returns the share of correct responses with a 95 % interval for other prompts of the same kind.
+/// Returns the share of correct responses with an interval for other prompts of the same kinds.
 /// Responses to one prompt are not independent, so the prompt is the unit. The interval is Wilson's
-/// with Student's quantile and as many trials as give the variance of the prompts' means. A quarter
-/// of a prompt, half of it correct, is added to that variance, in case all responses agree. Fewer
-/// than two prompts have no interval.
-Estimate share_over_prompts(std::span<const PromptShare> prompts);
-
-/// Returns the p quantile of the standard normal distribution for 0 < p < 1, with an absolute error
-/// below 1e-9.
-double normal_quantile(double p);
-
-/// Options of bootstrap intervals.
-struct Bootstrap {
-  std::int64_t resamples = 10000;
-  double confidence = 0.95;
-  std::uint64_t seed = 1;
-};
-
-/// Returns the mean of the strata's means with the percentile interval of the bootstrap over
-/// problems. Each stratum holds one value per problem. Each resample draws from every stratum as
-/// many problems as it has, with replacement. With one stratum the value is the plain mean. Strata
-/// must not be empty.
-Estimate bootstrap_mean(std::span<const std::vector<double>> strata, const Bootstrap& how);
+/// with Student's quantile and as many trials as give the variance of the prompts' means within
+/// their strata. A quarter of a prompt, half of it correct, is added to the variance of each
+/// stratum, in case all responses agree. Without two prompts of one stratum it has no interval.
+Estimate share_over_prompts(std::span<const PromptShare> prompts, double confidence = 0.95);
 
 }  // namespace lie

@@ -4,17 +4,14 @@
     make_estimators.py      (needs numpy and scipy)
 
 pass@k is computed by counting all subsets of the samples, with exact fractions, and maj@k by Python's Counter. The slope within prompts
-is a regression with a dummy variable for each prompt, and its standard error the sandwich formula in matrices. Wilson's
-interval is found by bisection of the score test that it inverts. Normal quantiles come from Python's statistics, Student's
-from scipy. Bootstrap intervals use numpy's generator. Its draws differ from those of the programs, so these intervals agree
-only up to the bootstrap's own noise.
+is a regression with a dummy variable for each prompt, and its standard error the sandwich formula in matrices. The
+interval over prompts is found by bisection of the score test that it inverts. Student's quantiles come from scipy.
 """
 import itertools
 import json
 import os
 from collections import Counter
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 from scipy import stats
@@ -39,10 +36,8 @@ def majority_at_k(classes, right, k):
     return won / len(votes)
 
 
-def wilson(share, n, confidence):
+def score_bounds(share, n, z):
     """Returns the bounds of the values p that the score test |share - p| <= z sqrt(p (1 - p) / n) does not reject."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-
     def accepted(p):
         return (share - p) ** 2 <= z * z * p * (1 - p) / n
 
@@ -56,11 +51,22 @@ def wilson(share, n, confidence):
     return border(inside, 0.0), border(inside, 1.0)
 
 
-def bootstrap(strata, confidence, resamples=200000):
-    generator = np.random.default_rng(7)
-    means = np.mean([generator.choice(s, size=(resamples, len(s))).mean(axis=1) for s in map(np.asarray, strata)], axis=0)
-    tail = (1 - confidence) / 2
-    return [float(np.mean([np.mean(s) for s in strata])), *map(float, np.quantile(means, [tail, 1 - tail]))]
+def share_over_prompts(sources, responses, confidence):
+    """The mean over sources of the means of their prompts' shares: its variance is that within sources."""
+    added = 0.25  # prompts, half of them correct
+    share = np.mean([np.mean(source) for source in sources])
+    variance, degrees, count = 0.0, 0, sum(map(len, sources))
+    for source in sources:
+        n, mean, weight = len(source), np.mean(source), 1 / len(sources)
+        squares = np.sum((np.asarray(source) - mean) ** 2) + added / 2 * (mean ** 2 + (1 - mean) ** 2)
+        variance += weight ** 2 * squares / n ** 2 * n / (n - 1)
+        degrees += n - 1
+    middle = (count * share + added / 2) / (count + added)
+    trials = min(middle * (1 - middle) / variance, count * responses)
+    low, high = score_bounds(share, trials, stats.t.ppf(0.5 + confidence / 2, degrees))
+    prompts = [[1 / len(sources) / len(source), x / len(sources) / len(source), responses, i]
+               for i, source in enumerate(sources) for x in source]
+    return {"prompts": prompts, "confidence": confidence, "value": float(share), "low": float(low), "high": float(high)}
 
 
 def slope_within(prompts):
@@ -92,18 +98,11 @@ def main():
             right = [int(c == 1) for c in classes]
             majorities.append({"classes": classes, "right": right, "k": k,
                                "value": float(majority_at_k(classes, right, k))})
-    wilsons = []
-    for right, n, confidence in ((0, 30, 0.95), (30, 30, 0.95), (7, 30, 0.95), (265, 500, 0.95), (11, 272, 0.9)):
-        low, high = wilson(right / n, n, confidence)
-        wilsons.append({"share": right / n, "count": n, "confidence": confidence, "low": low, "high": high})
-    strata = [[[float(x) for x in generator.integers(0, 33, 30) / 32]],
-              [[float(x) for x in generator.integers(0, 2, 200)], [float(x) for x in generator.integers(0, 9, 50) / 8]]]
-    boots = []
-    for groups in strata:
-        for confidence in (0.95, 0.8):
-            value, low, high = bootstrap(groups, confidence)
-            boots.append({"strata": groups, "confidence": confidence, "value": value, "low": low, "high": high})
-    quantiles = [{"p": p, "value": NormalDist().inv_cdf(p)} for p in (0.5, 0.6, 0.9, 0.975, 0.9999, 0.01)]
+    strata = [([[0.0] * 30], 1), ([[1.0] * 30], 8), ([[float(x) for x in generator.integers(0, 33, 30) / 32]], 32),
+              ([[float(x) for x in generator.integers(0, 2, 200)],
+                [float(x) for x in generator.integers(0, 9, 50) / 8]], 8)]
+    shares = [share_over_prompts(sources, responses, confidence)
+              for sources, responses in strata for confidence in (0.95, 0.8)]
     students = [{"share": share, "degrees": n, "value": float(stats.t.ppf(0.5 + share / 2, n))}
                 for share in (0.5, 0.95, 0.99) for n in (1, 2, 3, 10, 30, 31, 32, 60, 127, 1000, 99999)]
     slopes = []
@@ -114,8 +113,8 @@ def main():
         value, low, high = slope_within(prompts)
         slopes.append({"prompts": prompts, "value": value, "low": low, "high": high})
     with open(os.path.join(HERE, "estimators.json"), "w") as out:
-        json.dump({"pass_at_k": passes, "majority_at_k": majorities, "wilson": wilsons, "bootstrap": boots,
-                   "normal_quantile": quantiles, "student": students, "slope_within_prompts": slopes}, out, separators=(",", ":"))
+        json.dump({"pass_at_k": passes, "majority_at_k": majorities, "share_over_prompts": shares,
+                   "student": students, "slope_within_prompts": slopes}, out, separators=(",", ":"))
 
 
 if __name__ == "__main__":
