@@ -79,6 +79,12 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 void fit_to_model(EvalConfig& config, const ModelConfig& model) {
   std::int64_t& limit = config.rollout.evaluation.max_response_tokens;
   std::int64_t& prompt_limit = config.rollout.max_prompt_tokens;
+  if (limit >= model.max_positions) {
+    fail(
+        "evaluation.max_response_tokens {} leaves no position for a prompt: the model has {} "
+        "(max_position_embeddings in its config.json); lower it",
+        limit, model.max_positions);
+  }
   if (prompt_limit >= model.max_positions) {  // leaves no response
     prompt_limit = limit > 0 ? model.max_positions - limit : model.max_positions / 2;
   }
@@ -86,6 +92,7 @@ void fit_to_model(EvalConfig& config, const ModelConfig& model) {
   if (limit == 0) limit = std::max<std::int64_t>(1, std::min(kMostTokens, left));
   check_lengths(config.rollout.evaluation, "evaluation");
   config.rollout.sampling = config.rollout.evaluation;
+  check_fits_model(config.rollout, model);
   std::erase_if(config.table.budgets, [&](std::int64_t budget) { return budget > limit; });
 }
 
