@@ -6,7 +6,6 @@
 
 #include "common/comm/backoff.h"
 #include "common/comm/liveness/liveness.h"
-#include "common/comm/mailbox.h"
 #include "common/comm/tree.h"
 #include "common/process/stop_signals.h"
 
@@ -37,13 +36,13 @@ void Job::set_activity(std::string activity) {
   if (liveness_) liveness_->update(state_);
 }
 
-void Job::remove(Inbox& inbox) { std::erase(inboxes_, &inbox); }
+void Job::remove(Progress& work) { std::erase(works_, &work); }
 
 void Job::poll_progress() {
   receive_farewells();
   forward_signal();
   throw_if_ended_early();
-  for (Inbox* inbox : inboxes_) inbox->take_arrived();
+  for (Progress* work : works_) work->advance();
 }
 
 int Job::run(const std::function<void()>& body) {

@@ -14,7 +14,6 @@
 
 namespace lie {
 
-class Inbox;
 class Liveness;
 
 /// Exit status (EX_TEMPFAIL) of a job that stopped before its work was complete. The same command
@@ -39,6 +38,15 @@ class JobEnding : public Error {
 class JobStopped : public Error {
  public:
   using Error::Error;
+};
+
+/// Work that a rank does a little at a time whenever it polls the job's progress.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  /// Does what is possible without blocking. Called on the thread that calls MPI. It must not poll
+  /// the job's progress itself.
+  virtual void advance() = 0;
 };
 
 /// Runs the work of this rank, and notifies the other ranks of how it ended. There is one Job per
@@ -83,11 +91,11 @@ class Job {
   void end_start() { is_starting_ = false; }
 
   /// Must be called by every loop that waits. Throws JobEnding if another rank has failed.
-  /// Otherwise it lets the registered inboxes receive what has arrived. Ranks that wait for each
-  /// other in a cycle thus still accept each other's messages.
+  /// Otherwise it advances all registered work: inboxes receive what has arrived. Ranks that wait
+  /// for each other in a cycle thus still accept each other's messages.
   void poll_progress();
-  void add(Inbox& inbox) { inboxes_.push_back(&inbox); }
-  void remove(Inbox& inbox);
+  void add(Progress& work) { works_.push_back(&work); }
+  void remove(Progress& work);
 
   /// Sets how long an operation of a group over NCCL may take before it ends the job; 0: for ever.
   void limit_collectives(double seconds) { collective_limit_ = seconds; }
@@ -148,7 +156,7 @@ class Job {
 
   mpi::Environment& environment_;
   RankState state_;
-  std::vector<Inbox*> inboxes_;
+  std::vector<Progress*> works_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<std::function<void(int)>> at_end_;
   std::vector<Farewell> farewells_;  // by rank

@@ -92,7 +92,7 @@ bool Inbox::start_receive() {
   return true;
 }
 
-void Inbox::take_arrived() {
+void Inbox::advance() {
   while (incoming_ || start_receive()) {
     if (!completed(request_)) return;
     arrived_.push_back(*std::exchange(incoming_, std::nullopt));
@@ -101,6 +101,10 @@ void Inbox::take_arrived() {
 
 std::optional<Message> Inbox::try_receive() {
   job_.poll_progress();
+  return next_received();
+}
+
+std::optional<Message> Inbox::next_received() {
   if (arrived_.empty()) return std::nullopt;
   Message message = std::move(arrived_.front());
   arrived_.pop_front();

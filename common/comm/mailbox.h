@@ -65,15 +65,17 @@ class Outbox {
 /// Messages of one tag that arrive at this rank from any source, in order of arrival. Messages of
 /// one source keep the order in which they were sent. They are received whenever the rank polls the
 /// job's progress.
-class Inbox {
+class Inbox : public Progress {
  public:
   Inbox(Job& job, Tag tag);
-  ~Inbox();
+  ~Inbox() override;
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  /// Receives what has arrived. Never blocks. Called by Job::poll_progress().
-  void take_arrived();
+  /// Receives what has arrived. Never blocks.
+  void advance() override;
+  /// Returns the next of the messages that advance() has received. Polls nothing.
+  std::optional<Message> next_received();
   /// Returns the next message if one has arrived. Never blocks. Throws JobEnding.
   std::optional<Message> try_receive();
   /// Returns the next message. Waits for it, and polls the job's progress meanwhile.

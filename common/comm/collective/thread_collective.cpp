@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/comm/backoff.h"
 
 namespace lie {
 
 class ThreadGroup::Member : public Collective {
  public:
-  Member(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
+  Member(ThreadGroup& group, int rank, std::function<void()> poll_progress)
+      : group_(group), rank_(rank), poll_progress_(std::move(poll_progress)) {}
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(group_.spans_.size()); }
@@ -41,7 +43,7 @@ class ThreadGroup::Member : public Collective {
   /// Makes this thread's bytes visible to the others. All must contribute the same number of bytes.
   void contribute(std::span<std::byte> bytes) {
     span(rank_) = bytes;
-    group_.wait();
+    group_.wait(poll_progress_);
     for (int other = 0; other < size(); ++other) {
       if (span(other).size() != bytes.size()) {
         fail(
@@ -59,16 +61,17 @@ class ThreadGroup::Member : public Collective {
 
   ThreadGroup& group_;
   int rank_;
+  std::function<void()> poll_progress_;
 };
 
-std::unique_ptr<Collective> ThreadGroup::member(int rank) {
+std::unique_ptr<Collective> ThreadGroup::member(int rank, std::function<void()> poll_progress) {
   const int size = static_cast<int>(spans_.size());
   if (rank < 0 || rank >= size) fail("no thread {} in a group of {}", rank, size);
-  return std::make_unique<Member>(*this, rank);
+  return std::make_unique<Member>(*this, rank, std::move(poll_progress));
 }
 
-/// Waits until all threads have called it.
-void ThreadGroup::wait() {
+/// Waits until all threads have called it. Calls `poll_progress` meanwhile, if there is one.
+void ThreadGroup::wait(const std::function<void()>& poll_progress) {
   std::unique_lock lock(mutex_);
   const std::size_t round = round_;
   if (++arrived_ == spans_.size()) {
@@ -76,8 +79,29 @@ void ThreadGroup::wait() {
     ++round_;
     all_arrived_.notify_all();
   }
+  if (poll_progress) {
+    lock.unlock();
+    poll_until(round, poll_progress);
+    lock.lock();
+  }
   all_arrived_.wait(lock, [&] { return poison_ || round_ != round; });
   if (poison_) std::rethrow_exception(poison_);
+}
+
+/// Polls until the round is over. A failure poisons the group unless the round is over by then,
+/// because other threads may already read this one's memory.
+void ThreadGroup::poll_until(std::size_t round, const std::function<void()>& poll_progress) {
+  const auto is_over = [&] {
+    const std::lock_guard lock(mutex_);
+    return poison_ || round_ != round;
+  };
+  try {
+    for (Backoff backoff; !is_over(); backoff.pause()) poll_progress();
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!poison_ && round_ == round) poison_ = std::current_exception();
+    all_arrived_.notify_all();
+  }
 }
 
 void ThreadGroup::poison(std::exception_ptr cause) {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,14 +19,17 @@ class ThreadGroup {
  public:
   explicit ThreadGroup(int size) : spans_(static_cast<std::size_t>(size)) {}
 
-  /// Returns the member for thread number `rank`. Only that thread may use it.
-  std::unique_ptr<Collective> member(int rank);
+  /// Returns the member for thread number `rank`. Only that thread may use it. It calls
+  /// `poll_progress`, if there is one, while it waits for other threads to begin an operation. If
+  /// that throws, the operation throws the same on all members.
+  std::unique_ptr<Collective> member(int rank, std::function<void()> poll_progress = {});
   /// Makes every call of a member throw `cause`, including waiting calls. Later causes are ignored.
   void poison(std::exception_ptr cause);
 
  private:
   class Member;
-  void wait();
+  void wait(const std::function<void()>& poll_progress = {});
+  void poll_until(std::size_t round, const std::function<void()>& poll_progress);
 
   std::mutex mutex_;
   std::condition_variable all_arrived_;

@@ -5,12 +5,11 @@
 #include <atomic>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/base/stream.h"
-#include "common/comm/backoff.h"
+#include "common/comm/actor_relay.h"
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
@@ -47,47 +46,6 @@ void run_fixed_actor(const GenerationOptions& options, int threads,
   run_actor_on(options.model.path, options.rollout, options.seed, *operators, weights, transport);
 }
 
-/// Joins two ticket queues: the actor of this process is number 0, those of the other ranks follow.
-class JoinedTicketQueue : public TicketQueue {
- public:
-  JoinedTicketQueue(TicketQueue& own, TicketQueue& others) : own_(own), others_(others) {}
-
-  std::vector<WaitingActor> waiting_actors() override {
-    std::vector<WaitingActor> waiting = own_.waiting_actors();
-    for (auto& [actor, request] : others_.waiting_actors()) waiting.push_back({actor + 1, request});
-    return waiting;
-  }
-  void answer(int actor, Assignment assignment) override {
-    actor == 0 ? own_.answer(0, std::move(assignment))
-               : others_.answer(actor - 1, std::move(assignment));
-  }
-
- private:
-  TicketQueue& own_;
-  TicketQueue& others_;
-};
-
-/// Joins two sources. The joined source does not end.
-class JoinedRollouts : public PollableSource<RolloutGroup> {
- public:
-  JoinedRollouts(PollableSource<RolloutGroup>& own, PollableSource<RolloutGroup>& others)
-      : own_(own), others_(others) {}
-
-  std::optional<RolloutGroup> try_receive() override {
-    auto group = own_.try_receive();
-    return group ? std::move(group) : others_.try_receive();
-  }
-  std::optional<RolloutGroup> receive() override {
-    for (Backoff backoff;; backoff.pause()) {
-      if (auto group = try_receive()) return group;
-    }
-  }
-
- private:
-  PollableSource<RolloutGroup>& own_;
-  PollableSource<RolloutGroup>& others_;
-};
-
 /// Throws JobStopped after a stop signal. This loses no finished group, because each is kept as
 /// soon as it is finished.
 int check_stop_signal(const Job& job) {
@@ -100,17 +58,39 @@ int check_stop_signal(const Job& job) {
 using Coordinate =
     std::function<void(TicketQueue& ticket_queue, int actors, PollableSource<RolloutGroup>& parts)>;
 
-/// Coordinates the actor of this process together with those of the other ranks.
-void coordinate_all(Job& job, TicketQueue& own_queue, PollableSource<RolloutGroup>& own_rollouts,
-                    const Coordinate& coordinate) {
-  std::vector<int> others(static_cast<std::size_t>(job.size() - 1));
-  std::iota(others.begin(), others.end(), 1);
-  const auto others_queue = mpi_ticket_queue(job, others);
-  MpiSource<RolloutGroup> others_rollouts(job, Tag::kRollouts, job.size() - 1);
-  JoinedTicketQueue ticket_queue(own_queue, *others_queue);
-  JoinedRollouts rollouts(own_rollouts, others_rollouts);
-  coordinate(ticket_queue, job.size(), rollouts);
-  others_rollouts.receive();  // blocks until all other ranks have closed theirs
+/// Runs the actor of this process.
+using Act = std::function<void(ActorTransport)>;
+
+/// Coordinates the only actor of a world of one rank, which generates on another thread.
+void coordinate_one(const Act& act, const Coordinate& coordinate) {
+  LocalTicketQueue ticket_queue(1);
+  BoundedQueue<RolloutGroup> rollouts(kQueuedGroups);
+  RoleThreads roles;
+  roles.poisons(ticket_queue);
+  roles.poisons(rollouts);
+  roles.start([&] {
+    const auto tickets = ticket_queue.client(0);
+    act({*tickets, rollouts, 0, [&] { roles.check(); }});
+  });
+  roles.run([&] { coordinate(ticket_queue, 1, rollouts); });
+}
+
+/// Coordinates the actors of all ranks. This thread calls MPI and relays the messages of the actor
+/// of this process, which generates on another thread.
+void coordinate_all(Job& job, const Act& act, const Coordinate& coordinate) {
+  std::vector<int> actors(static_cast<std::size_t>(job.size()));
+  std::iota(actors.begin(), actors.end(), 0);
+  const auto ticket_queue = mpi_ticket_queue(job, std::move(actors));
+  MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, job.size());
+  ActorRelay relay(job, 0, {0});
+  RoleThreads roles;
+  roles.poisons(relay);
+  roles.start([&] { act({relay.tickets(), relay.rollouts(), 0, [&] { roles.check(); }}); });
+  roles.run([&] {
+    coordinate(*ticket_queue, job.size(), rollouts);
+    rollouts.receive();  // blocks until all ranks have closed theirs
+    relay.finish();
+  });
 }
 
 }  // namespace
@@ -141,22 +121,11 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
     }
     coordinator.announce(Assignment::Kind::kFinish);
   };
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<RolloutGroup> rollouts(kQueuedGroups);
-  RoleThreads roles;
-  roles.poisons(ticket_queue);
-  roles.poisons(rollouts);
-  roles.start([&] {
-    const auto own_tickets = ticket_queue.client(0);
-    run_fixed_actor(options, threads,
-                    {*own_tickets, rollouts, 0, [&] { roles.check(); },
-                     [&](std::int64_t tokens) { sampled_here = tokens; }});
-  });
-  // This thread calls MPI; the actor generates on the other one.
-  roles.run([&] {
-    job.size() == 1 ? coordinate(ticket_queue, 1, rollouts)
-                    : coordinate_all(job, ticket_queue, rollouts, coordinate);
-  });
+  const Act act = [&](ActorTransport transport) {
+    transport.sampled = [&](std::int64_t tokens) { sampled_here = tokens; };
+    run_fixed_actor(options, threads, transport);
+  };
+  job.size() == 1 ? coordinate_one(act, coordinate) : coordinate_all(job, act, coordinate);
 }
 
 void run_generation_actor(Job& job, const GenerationOptions& options) {
