@@ -25,6 +25,10 @@ using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 /// model, or if the cache cannot hold even one response.
 std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype);
 
+/// Returns the bytes of these pages for the operators' memory. Throws Error as kv_cache_pages().
+std::int64_t kv_cache_bytes(const ModelConfig& model, const RolloutOptions& options,
+                            const Operators& operators);
+
 /// Use of the KV cache since the generator was constructed.
 struct CacheUse {
   std::int64_t pages = 0;               // of the cache

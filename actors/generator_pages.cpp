@@ -24,6 +24,12 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
   return std::min(allowed, options.slots * (prompt + sample));
 }
 
+std::int64_t kv_cache_bytes(const ModelConfig& model, const RolloutOptions& options,
+                            const Operators& operators) {
+  return KvCache::pool_bytes(model, operators,
+                             kv_cache_pages(model, options, operators.packed_dtype()));
+}
+
 void Generator::preempt_all() {
   receive_tokens(pending_);
   const CacheUse so_far = use_;  // these preemptions are not for lack of pages

@@ -71,18 +71,42 @@ KvLayout kv_layout(const ModelConfig& config) {
   return layout;
 }
 
+namespace {
+
+std::int64_t scratch_pages(const Operators& operators) {
+  return operators.place().is_host() ? 0 : 1;
+}
+
+/// Returns a tensor in memory that belongs to others.
+Buffer borrowed(Tensor memory, std::int64_t rows, std::int64_t cols, DType dtype) {
+  const std::int64_t bytes = memory.elements() * dtype_bytes(memory.dtype);
+  if (bytes < rows * cols * dtype_bytes(dtype)) {
+    fail("KV cache: {} pages do not fit into {} bytes", rows, bytes);
+  }
+  return {{memory.data, rows, cols, cols, dtype}, Buffer::Owner(nullptr, [](void*) {})};
+}
+
+}  // namespace
+
+std::int64_t KvCache::pool_bytes(const ModelConfig& config, const Operators& operators,
+                                 std::int64_t pages) {
+  return (pages + scratch_pages(operators)) * page_elements(config) *
+         dtype_bytes(operators.packed_dtype());
+}
+
 KvCache::KvCache(const ModelConfig& config, KvLayout layout, Operators& operators,
-                 std::int64_t pages)
+                 std::int64_t pages, Tensor memory)
     : operators_(operators), layout_(std::move(layout)) {
   if (std::ssize(layout_.places) != config.layers ||
       layout_.layers_per_group() * layout_.groups != config.layers) {
     fail("KV cache: {} layers in {} groups for a model of {} layers", layout_.places.size(),
          layout_.groups, config.layers);
   }
-  const std::int64_t scratch_pages = operators.place().is_host() ? 0 : 1;
   const std::int64_t all_pages = pages * layout_.groups;
-  pool_ = operators.allocate(all_pages + scratch_pages, page_elements(config) / layout_.groups,
-                             operators.packed_dtype());
+  const std::int64_t rows = all_pages + scratch_pages(operators);
+  const std::int64_t cols = page_elements(config) / layout_.groups;
+  pool_ = memory.empty() ? operators.allocate(rows, cols, operators.packed_dtype())
+                         : borrowed(memory, rows, cols, operators.packed_dtype());
   users_.assign(static_cast<std::size_t>(all_pages), 0);
   for (std::int64_t page = all_pages - 1; page >= 0; --page) {
     free_pages_.push_back(static_cast<std::int32_t>(page));

@@ -33,11 +33,16 @@ class KvCache {
 
   /// Allocates `pages` pages for each group of layers. On a device it allocates one more page, the
   /// scratch page of padding rows. Throws Error with the bytes requested if the allocation fails.
-  KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
-      : KvCache(config, kv_layout(config), operators, pages) {}
+  /// With `memory`, of at least pool_bytes(), it uses that instead; it must outlive the cache.
+  KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages, Tensor memory = {})
+      : KvCache(config, kv_layout(config), operators, pages, memory) {}
   /// As above with layers grouped by `layout`. Throws Error unless it places all layers of the
   /// model in groups of one size.
-  KvCache(const ModelConfig& config, KvLayout layout, Operators& operators, std::int64_t pages);
+  KvCache(const ModelConfig& config, KvLayout layout, Operators& operators, std::int64_t pages,
+          Tensor memory = {});
+  /// Returns the bytes of the pages, for a model whose layers are in one group.
+  static std::int64_t pool_bytes(const ModelConfig& config, const Operators& operators,
+                                 std::int64_t pages);
 
   std::int32_t open();
   /// Returns the handle of a new sequence that begins with all positions of `parent`. Full pages

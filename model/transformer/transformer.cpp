@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "model/config/parameter_layout.h"
 #include "model/transformer/transformer_state.h"
@@ -43,6 +44,12 @@ Transformer Transformer::with_shared_weights(Operators& operators) const {
   made.state_->resident = state_->resident;
   made.state_->shares_weights = true;
   made.state_->low_rank = state_->low_rank;
+  return made;
+}
+
+Transformer Transformer::for_generation(Operators& operators) const {
+  Transformer made = with_shared_weights(operators);
+  made.state_->cache_memory = state_->cache_memory;
   return made;
 }
 
@@ -90,6 +97,16 @@ void Transformer::use_cuda_graphs(bool on) { state_->graphs.is_enabled = on; }
 
 CudaGraphs::Usage Transformer::cuda_graph_usage() const {
   return state_->graphs.cuda_graphs ? state_->graphs.cuda_graphs->usage() : CudaGraphs::Usage();
+}
+
+void Transformer::share_cache_memory(std::int64_t bytes) {
+  const std::int64_t floats = divided_up(bytes, dtype_bytes(DType::kFloat32));
+  state_->cache_memory =
+      std::make_shared<Buffer>(state_->operators.allocate(1, floats, DType::kFloat32));
+}
+
+Tensor Transformer::cache_memory() const {
+  return state_->cache_memory ? state_->cache_memory->view() : Tensor();
 }
 
 void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.max_bytes = bytes; }

@@ -58,6 +58,8 @@ class Transformer {
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
   Transformer with_shared_weights(Operators& operators) const;
+  /// Returns the same policy for an actor in this process. Its KV cache must use cache_memory().
+  Transformer for_generation(Operators& operators) const;
   /// Returns the policy without its adapter, for the same operators and with the same memory for
   /// the base. This one must outlive the result.
   Transformer without_adapter() const;
@@ -106,6 +108,13 @@ class Transformer {
   /// quarters of the memory that is free at the first such pass. It is kTrainingBytes if the
   /// operators do not report free memory.
   void limit_training_bytes(std::int64_t bytes);
+
+  /// Allocates memory for the KV cache of for_generation(), which passes of this policy use in turn
+  /// with it: they may only run while the cache holds no sequence. A pass whose activations do not
+  /// fit, or that would recompute more layers than in memory of its own, does not use it.
+  void share_cache_memory(std::int64_t bytes);
+  /// Returns this memory [1, *] fp32; empty if there is none.
+  Tensor cache_memory() const;
 
   /// Adds d(loss)/d(weights) to the tensors of `gradient`. The arguments are d(loss)/d(log_probs)
   /// and d(loss)/d(entropies) [R] of the last forward(). Gradients are summed over tokens in order,

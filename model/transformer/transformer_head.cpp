@@ -21,7 +21,7 @@ Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
 }
 
 Tensor Transformer::State::logits_of(const Chunk& chunk) const {
-  return training.layout.logits(training.memory.view().data, chunk.number).rows_at(0, chunk.rows);
+  return training.layout.logits(training.place, chunk.number).rows_at(0, chunk.rows);
 }
 
 Tensor Transformer::State::form_logits(const Chunk& chunk) {

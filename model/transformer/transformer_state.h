@@ -42,6 +42,7 @@ struct Transformer::State {
   bool shares_weights = false;                     // another policy packs the weights
   std::int64_t low_rank = 0;  // columns of the adapter's scratch; 0: the adapter is not applied
   RopeTable rope;
+  std::shared_ptr<const Buffer> cache_memory = {};  // see share_cache_memory(); null: none
 
   // ---- Decode
   DecodePlacement placement;
@@ -65,7 +66,8 @@ struct Transformer::State {
     std::vector<std::int64_t> chunks;  // first row of each chunk, then the end
     std::int64_t max_bytes = 0;        // memory limit of a pass, or 0 if not yet known
     PassSize largest{.kept = false};   // the maximum over all passes so far
-    PassLayout layout;                 // of `memory`
+    PassLayout layout;                 // of the memory that begins at `place`
+    void* place = nullptr;             // in `memory` or in the memory of the KV cache
     Buffer memory;
     GrowingTensor normed, activated, low_rank, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
@@ -97,6 +99,7 @@ struct Transformer::State {
   TrainingLists upload(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);
   void fit_memory();
+  bool fit_cache_memory(std::int64_t available);
   BlockTensors training_tensors(std::int64_t layer);
   BlockGradients gradient_tensors();
   PackedRows packed_rows(const TrainingLists& lists) const;

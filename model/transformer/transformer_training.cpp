@@ -121,20 +121,39 @@ void Transformer::State::fit_memory() {
   largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
              largest.kept || t.kept};
   const std::int64_t available = t.max_bytes - shared_pass_bytes(config, largest.tokens, dtype);
+  if (fit_cache_memory(available)) return;
   t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, available);
   const std::int64_t wanted = t.layout.bytes();
   const std::int64_t held = t.memory.view().elements() * dtype_bytes(DType::kFloat32);
   const std::int64_t most =
       std::max(available, PassLayout(config, dtype, largest, available).bytes());
-  if (held >= wanted && held <= most) return;
-  const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
+  if (held < wanted || held > most) {
+    const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
+    t.memory = Buffer();
+    t.memory = operators.allocate(1, bytes / dtype_bytes(DType::kFloat32), DType::kFloat32);
+  }
+  t.place = t.memory.view().data;
+}
+
+/// Lays out the pass in the memory of the KV cache. Returns false, and does nothing, if it does not
+/// fit or would recompute more layers than in the `available` bytes of own memory.
+bool Transformer::State::fit_cache_memory(std::int64_t available) {
+  if (!cache_memory) return false;
+  auto& t = training;
+  const Tensor& lent = cache_memory->view();
+  const std::int64_t bytes = lent.elements() * dtype_bytes(lent.dtype);
+  const PassLayout layout(config, operators.activation_dtype(), {t.tokens, t.rows, t.kept}, bytes);
+  const bool recomputes = t.kept && layout.recomputed_layers() > 0;
+  if (layout.bytes() > bytes || (recomputes && available > bytes)) return false;
   t.memory = Buffer();
-  t.memory = operators.allocate(1, bytes / dtype_bytes(DType::kFloat32), DType::kFloat32);
+  t.layout = layout;
+  t.place = lent.data;
+  return true;
 }
 
 BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   auto& t = training;
-  void* const memory = t.memory.view().data;
+  void* const memory = t.place;
   BlockTensors b;
   static_cast<KeptTensors&>(b) = t.layout.layer(memory, layer);
   b.x = t.layout.stream(memory, layer);

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/base/stream.h"
 #include "common/comm/collective/collective.h"
@@ -23,8 +25,13 @@ namespace lie {
 class LocalWeightSync {
  public:
   /// `shared_policy`: the actor computes with the learner's weights instead of receiving them.
-  LocalWeightSync(const WeightSyncOptions& options, bool shared_policy)
-      : options_(options), shared_policy_(shared_policy) {}
+  /// The learner calls `poll_progress`, if there is one, while it waits for the actor to be ready
+  /// for new weights.
+  LocalWeightSync(const WeightSyncOptions& options, bool shared_policy,
+                  std::function<void()> poll_progress = {})
+      : options_(options),
+        shared_policy_(shared_policy),
+        poll_progress_(std::move(poll_progress)) {}
 
   /// Makes the learner's end. With a shared policy it waits for the actor, and keeps the policy
   /// alive as long as this object, because the actor may still compute when the learner fails.
@@ -40,10 +47,11 @@ class LocalWeightSync {
   struct End {
     std::unique_ptr<Collective> host, group;  // for host memory, for the operators' memory
   };
-  Collective& group_of(End& end, int rank, Operators& operators);
+  Collective& group_of(End& end, std::unique_ptr<Collective> host, Operators& operators);
 
   WeightSyncOptions options_;
   bool shared_policy_;
+  std::function<void()> poll_progress_;
   ThreadGroup threads_{2};  // learner, actor
   End learner_, actor_;
   std::shared_ptr<Transformer> policy_;  // the learner's

@@ -147,6 +147,31 @@ TEST(MemoryPlan, AnAdapterAllocatesThePlannedBytes) {
   EXPECT_NEAR(static_cast<double>(part(plan, "micro-batch")) / static_cast<double>(pass), 1, 0.03);
 }
 
+TEST(MemoryPlan, ActivationsInTheMemoryOfTheCacheAreNotCountedTwice) {
+  const ModelConfig model = test::tiny_config(kPassShape);
+  const PackedBatch batch =
+      test::tiny_batch("pass", std::vector<int>(20, 100), kPassShape.vocabulary);
+  GuardedOperators operators;
+  Weights weights(model, operators);
+  Transformer policy(weights);
+  const std::int64_t all = training_pass_bytes(model, 2000, DType::kFloat32);
+  for (const std::int64_t cache : {all, std::int64_t{1} << 16}) {
+    const MemoryPlan plan =
+        learner_memory(model, DType::kFloat32, {.micro_batch_tokens = 2000, .cache_bytes = cache});
+    Transformer learner(weights);
+    learner.share_cache_memory(cache);
+    test::Gradient gradient = test::gradient_for(weights);
+    const std::vector<float> ones(batch.rows.size(), 1.0f);
+    const std::int64_t before = operators.traffic().allocated_bytes;
+    learner.forward(batch, 1, /*keep_for_backward=*/true);
+    learner.backward(batch, ones, ones, gradient.sink);
+    const std::int64_t pass = operators.traffic().allocated_bytes - before;
+    EXPECT_NEAR(static_cast<double>(part(plan, "micro-batch")) / static_cast<double>(pass), 1,
+                0.03);
+    EXPECT_EQ(plan.note.find("memory of the KV cache") != std::string::npos, cache == all);
+  }
+}
+
 TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
   test::TinyShape shape = kPassShape;
   shape.layers = 12;  // many blocks, so that shards are almost equal

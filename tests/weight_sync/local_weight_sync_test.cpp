@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,30 @@ TEST(LocalWeightSync, TheActorComputesTheLearnersLogits) {
     learner.join();  // the learner's policy stays alive: the actor computes with it
     EXPECT_EQ(logits(receiver->policy(), *operators), expected) << shared_policy;
   }
+}
+
+TEST(LocalWeightSync, TheLearnerPollsUntilTheActorIsReady) {
+  for (const bool shared_policy : {false, true}) {
+    std::atomic<int> polls = 0;
+    LocalWeightSync sync({}, shared_policy, [&] { ++polls; });
+    std::jthread learner([&] { publish(sync); });
+    const auto operators = make_cpu_operators(1);
+    const auto receiver = sync.receiver(test::tiny_config(), *operators);
+    while (polls < 3) std::this_thread::yield();  // the actor is busy meanwhile
+    BusyIdleClock clock;
+    EXPECT_EQ(receiver->receive(clock), 7);
+    EXPECT_EQ(receiver->receive(clock), std::nullopt);
+  }
+}
+
+TEST(LocalWeightSync, AFailureWhileTheLearnerPollsEndsBoth) {
+  LocalWeightSync sync({}, false, [] { throw Error("another rank failed"); });
+  std::jthread learner([&] { EXPECT_THROW(publish(sync), Error); });
+  const auto operators = make_cpu_operators(1);
+  const auto receiver = sync.receiver(test::tiny_config(), *operators);
+  learner.join();
+  BusyIdleClock clock;
+  EXPECT_THROW(receiver->receive(clock), Error);
 }
 
 TEST(LocalWeightSync, AFailedRoleEndsTheOthersWaits) {

@@ -81,10 +81,29 @@ std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtyp
          (elements.flat - elements.matrices) * kFloat;
 }
 
+/// Adds a micro-batch whose activations use the memory of the KV cache. Returns false, and does
+/// nothing, if they use memory of their own (Transformer::share_cache_memory()).
+bool add_micro_batch_in_cache(const ModelConfig& model, DType activations,
+                              const LearnerSizes& sizes, MemoryPlan& plan) {
+  const std::int64_t tokens = sizes.micro_batch_tokens;
+  const std::int64_t shared = shared_pass_bytes(model, tokens, activations);
+  const PassLayout layout(model, activations, {tokens, tokens}, sizes.cache_bytes);
+  const std::int64_t again = layout.recomputed_layers();
+  const bool has_more = sizes.activation_bytes - shared > sizes.cache_bytes;
+  if (layout.bytes() > sizes.cache_bytes || (again > 0 && has_more)) return false;
+  plan.parts.push_back({"micro-batch", shared});
+  plan.note = "; activations use the memory of the KV cache";
+  if (again > 0) {
+    plan.note += fmt::format(", and {} of {} layers are recomputed", again, model.layers);
+  }
+  return true;
+}
+
 /// Adds the activations of a micro-batch. On a GPU the free memory decides how many are saved; the
 /// plan then holds the minimum, and its note says what saving all would take.
 void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
                      MemoryPlan& plan) {
+  if (add_micro_batch_in_cache(model, activations, sizes, plan)) return;
   const std::int64_t tokens = sizes.micro_batch_tokens;
   const bool is_free = sizes.activation_bytes == 0 && activations != DType::kFloat32;
   const std::int64_t asked = sizes.activation_bytes > 0 ? sizes.activation_bytes : kTrainingBytes;

@@ -39,6 +39,7 @@ std::int64_t packed_bytes(const ModelConfig& model, const ComputeDTypes& dtypes)
 struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest micro-batch
   std::int64_t activation_bytes = 0;    // limit for saved activations; 0: chosen by Transformer
+  std::int64_t cache_bytes = 0;         // of a KV cache whose memory the activations use in turn
   bool has_reference = false;           // for a KL term
   std::int64_t teacher_bytes = 0;       // packed weights of a teacher; 0: none
   bool copies_checkpoints = false;      // checkpoint.background
