@@ -38,16 +38,17 @@ void record_schedule(const LearnerParts& parts, const StepOutcome& step) {
 }
 
 void publish_weights(const LearnerParts& parts, StepOutcome& step) {
-  if (!parts.actors) return;
+  if (parts.publisher == nullptr) return;
   const Timed timed(step.seconds.publish);
-  parts.actors->publisher.publish(step.step);
+  parts.publisher->publish(step.step);
 }
 
 void evaluate(const LearnerParts& parts, StepOutcome& step) {
-  if (!parts.actors || step.is_logged || !parts.actors->evaluations.due_after(step.step)) return;
+  const auto& evaluations = parts.evaluations;
+  if (!evaluations || step.is_logged || !evaluations->tickets.due_after(step.step)) return;
   const Timed timed(step.seconds.evaluate);
-  auto tickets = parts.actors->evaluations.after(step.step);
-  step.evaluation = parts.actors->coordinator.collect(std::move(tickets)).value();
+  auto tickets = evaluations->tickets.after(step.step);
+  step.evaluation = evaluations->coordinator.collect(std::move(tickets)).value();
 }
 
 }  // namespace

@@ -15,11 +15,10 @@
 
 namespace lie {
 
-/// The learner's connection to the actors.
-struct LearnerActors {
-  Publisher& publisher;      // sends them weights
-  Coordinator& coordinator;  // has them generate evaluations
-  const EvaluationTickets& evaluations;
+/// The evaluations of a run, which the actors generate.
+struct LearnerEvaluations {
+  Coordinator& coordinator;
+  const EvaluationTickets& tickets;
 };
 
 /// The parts of a learner. Everything outlives run_learner().
@@ -31,8 +30,10 @@ struct LearnerParts {
   StepRecorder& checkpoints;
   /// The staleness above which a token must not be trained on; empty: any token may be.
   std::optional<std::int64_t> max_staleness = {};
+  /// Sends the actors new weights; null in a replay.
+  Publisher* publisher = nullptr;
   /// On learner 0 of a run that generates; empty on other learners and in a replay.
-  std::optional<LearnerActors> actors = {};
+  std::optional<LearnerEvaluations> evaluations = {};
   /// On learner 0 of a run that records its schedule; else null.
   ScheduleRecorder* schedule = nullptr;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -14,77 +16,28 @@
 
 namespace lie {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, cpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankPlace, host, cpus, gpus)
 
 namespace {
 
 constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor};
 
-[[noreturn]] void fail_to_fit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
-  fail(
-      "roles: actors {}, reward_workers {}, learners {} do not fit a world of {}: {}; set "
-      "them to 0 to choose them automatically",
-      o.actors, o.reward_workers, o.learners, counted(ranks, "rank"), problem);
-}
-
-/// Returns the number of reward workers if the options leave it open. These are all remaining
-/// ranks if the numbers of actors and learners are given.
-std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
-                                 std::int64_t learners) {
-  if (options.actors > 0 && options.learners > 0) return ranks - learners - options.actors;
-  const std::int64_t free_ranks = ranks - learners - std::max<std::int64_t>(options.actors, 1);
-  const std::int64_t wanted = std::max<std::int64_t>(1, ranks / 16);
-  return std::clamp<std::int64_t>(free_ranks, 0, options.actors > 0 ? free_ranks : wanted);
-}
-
-/// Returns the options with the numbers that they leave open. 0 reward workers: learner 0 scores
-/// the groups.
-RolesOptions count_roles(const RolesOptions& options, std::int64_t ranks,
-                         std::int64_t max_learners) {
-  RolesOptions counts = options;
-  if (counts.learners == 0 && options.actors > 0 && options.reward_workers > 0) {
-    counts.learners = ranks - options.actors - options.reward_workers;
-  } else if (counts.learners == 0) {
-    counts.learners = std::clamp<std::int64_t>(ranks / 8, 1, max_learners);
-  }
-  if (counts.reward_workers == 0) {
-    counts.reward_workers = free_reward_workers(options, ranks, counts.learners);
-  }
-  if (counts.actors == 0) counts.actors = ranks - counts.learners - counts.reward_workers;
-  return counts;
-}
-
-void check_counts(const RolesOptions& counts, const RolesOptions& options, std::int64_t ranks,
-                  std::int64_t max_learners) {
-  check_gradient_shards(counts.learners, max_learners);
-  const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
-  if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
-    fail_to_fit(options, ranks, "there are more roles than ranks");
-  }
-  if (needed < ranks) fail_to_fit(options, ranks, fmt::format("{} would be idle", ranks - needed));
-}
-
-std::vector<int> consecutive(std::int64_t first, std::int64_t count) {
-  std::vector<int> ranks;
-  for (std::int64_t i = 0; i < count; ++i) ranks.push_back(static_cast<int>(first + i));
-  return ranks;
-}
-
 constexpr std::size_t kMaxRows = 16;  // lines of the table before it is folded further
 constexpr std::size_t kColumns = 78;  // width of an indented line on a terminal
 
 struct TableRow {
-  int first = 0, last = 0;
+  int first = 0, last = 0, count = 1;
   std::string roles;
   std::int64_t min_threads = 1, max_threads = 1;
   std::string first_host, last_host;
-  std::int64_t hosts = 1;  // counts changes of host between neighboring ranks, plus one
+  std::set<std::string> hosts;
 
   void add(const TableRow& next) {
     last = next.last;
+    count += next.count;
     min_threads = std::min(min_threads, next.min_threads);
     max_threads = std::max(max_threads, next.max_threads);
-    hosts += next.first_host != last_host ? 1 : 0;
+    hosts.insert(next.hosts.begin(), next.hosts.end());
     last_host = next.last_host;
   }
 };
@@ -102,7 +55,22 @@ std::vector<TableRow> fold(std::span<const TableRow> rows, const Alike& alike) {
   return folded;
 }
 
+/// Returns one row for each combination of roles, in the order of their first ranks.
+std::vector<TableRow> fold_all(std::span<const TableRow> rows) {
+  std::vector<TableRow> folded;
+  for (const TableRow& row : rows) {
+    const auto same = std::ranges::find(folded, row.roles, &TableRow::roles);
+    if (same == folded.end()) {
+      folded.push_back(row);
+    } else {
+      same->add(row);
+    }
+  }
+  return folded;
+}
+
 std::string ranks_text(const TableRow& row) {
+  if (row.count <= row.last - row.first) return fmt::format("{} ranks", row.count);
   if (row.first == row.last) return fmt::format("rank {}", row.first);
   return fmt::format("ranks {}-{}", row.first, row.last);
 }
@@ -113,8 +81,8 @@ std::string threads_text(const TableRow& row) {
 }
 
 std::string hosts_text(const TableRow& row) {
-  if (row.hosts == 1) return row.first_host;
-  return fmt::format("{} hosts, {} to {}", row.hosts, row.first_host, row.last_host);
+  if (row.hosts.size() == 1) return row.first_host;
+  return fmt::format("{} hosts, {} to {}", row.hosts.size(), row.first_host, row.last_host);
 }
 
 /// Returns one line per row, in aligned columns. Lines that are too long lose the end of their host
@@ -144,18 +112,31 @@ std::string_view role_name(Role role) {
 }  // namespace
 
 void describe(FieldList& fields, RolesOptions& options) {
+  fields.add("placement", options.placement,
+             {{"auto", Placement::kAuto},
+              {"colocated", Placement::kColocated},
+              {"separate", Placement::kSeparate}},
+             {.help = "Whether a rank can be learner and actor. colocated: each learner's process "
+                      "is also an actor, on the same GPU or cores, and there are no other actors. "
+                      "separate: they are different ranks. auto: colocated on GPUs if weights "
+                      "change only between the responses of steps (rollout.max_staleness 0, "
+                      "rollout.weights float32) and neither actors nor learners are set."});
   fields.add("actors", options.actors,
-             {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
+             {.help = "Ranks that generate; 0 = all remaining ranks, or all learners if colocated.",
+              .unit = "ranks",
+              .min = 0});
   fields.add(
       "reward_workers", options.reward_workers,
       {.help = "Ranks that verify and score; 0 = one per 16 ranks, or all remaining ranks if "
-               "actors and learners are set. Without such a rank, learner 0 scores.",
+               "actors and learners are set, or those without a GPU of their own if colocated. "
+               "Without such a rank, learner 0 scores.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "learners", options.learners,
       {.help = "Ranks that update the weights, at most update.gradient_shards; 0 = one per 8 "
-               "ranks, or all remaining ranks if actors and reward_workers are set.",
+               "ranks, or all remaining ranks if actors and reward_workers are set or if "
+               "colocated.",
        .unit = "ranks",
        .min = 0});
   fields.add(
@@ -189,6 +170,24 @@ int RoleLayout::index(int rank, Role role) const {
 }
 
 bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0; }
+
+int RoleLayout::gpu(int rank) const {
+  const RankPlace& here = places[static_cast<std::size_t>(rank)];
+  std::map<std::string, int> users;  // by GPU
+  int before = 0, chosen = 0;
+  for (int other = 0; other <= rank; ++other) {
+    const RankPlace& place = places[static_cast<std::size_t>(other)];
+    const bool computes = has(other, Role::kLearner) || has(other, Role::kActor) || other == rank;
+    if (!computes || place.host != here.host) continue;
+    chosen = before++;
+    if (place.gpus.empty()) continue;
+    const auto least = std::ranges::min_element(place.gpus, {},
+                                                [&](const std::string& gpu) { return users[gpu]; });
+    ++users[*least];
+    chosen = static_cast<int>(least - place.gpus.begin());
+  }
+  return chosen;
+}
 
 int RoleLayout::threads(int rank, Role role) const {
   if (role == Role::kRewardWorker) return 1;
@@ -230,13 +229,15 @@ std::string RoleLayout::table(std::int64_t set_threads) const {
   std::vector<TableRow> rows;
   for (int rank = 0; rank < static_cast<int>(places.size()); ++rank) {
     const std::int64_t threads = max_threads(rank, set_threads);
+    const std::string& host = places[static_cast<std::size_t>(rank)].host;
     rows.push_back({.first = rank,
                     .last = rank,
                     .roles = roles_of(rank),
                     .min_threads = threads,
                     .max_threads = threads,
-                    .first_host = places[static_cast<std::size_t>(rank)].host,
-                    .last_host = places[static_cast<std::size_t>(rank)].host});
+                    .first_host = host,
+                    .last_host = host,
+                    .hosts = {host}});
   }
   std::vector<TableRow> folded = fold(rows, [](const TableRow& a, const TableRow& b) {
     return a.roles == b.roles && a.first_host == b.first_host && a.max_threads == b.max_threads;
@@ -244,36 +245,8 @@ std::string RoleLayout::table(std::int64_t set_threads) const {
   if (folded.size() > kMaxRows) {
     folded = fold(rows, [](const TableRow& a, const TableRow& b) { return a.roles == b.roles; });
   }
+  if (folded.size() > kMaxRows) folded = fold_all(folded);
   return text_of(folded);
-}
-
-void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards) {
-  if (learners <= gradient_shards) return;
-  fail(
-      "update.gradient_shards: {} learners cannot share {} gradient shards: lower the number of "
-      "learners, or raise update.gradient_shards, which changes the result",
-      learners, gradient_shards);
-}
-
-RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
-                      std::int64_t max_learners) {
-  const auto ranks = static_cast<std::int64_t>(places.size());
-  RoleLayout layout;
-  layout.places = std::move(places);
-  if (ranks == 1) {
-    if (std::max({options.actors, options.reward_workers, options.learners}) > 1) {
-      fail_to_fit(options, ranks, "a single rank has each role once");
-    }
-    layout.learners = layout.reward_workers = layout.actors = {0};
-    return layout;
-  }
-  const RolesOptions counts = count_roles(options, ranks, max_learners);
-  check_counts(counts, options, ranks, max_learners);
-  layout.learners = consecutive(0, counts.learners);
-  layout.reward_workers = consecutive(counts.learners, counts.reward_workers);
-  layout.actors = consecutive(counts.learners + counts.reward_workers, counts.actors);
-  if (layout.reward_workers.empty()) layout.reward_workers = {0};
-  return layout;
 }
 
 }  // namespace lie

@@ -1,15 +1,21 @@
 #include "learner/schedule/publisher.h"
 
 namespace lie {
+void Publisher::announce() {
+  if (coordinator_ != nullptr) coordinator_->announce(Assignment::Kind::kWeights);
+  std::uint8_t is_announced = 1;
+  if (learners_ != nullptr) broadcast_value(*learners_, is_announced);
+}
+
 void Publisher::publish(std::int64_t policy_version) {
   if (policy_version < first_version_) return;
-  coordinator_.announce(Assignment::Kind::kWeights);
+  announce();
   weights_.publish(policy_version);
-  coordinator_.set_version(policy_version);
+  if (coordinator_ != nullptr) coordinator_->set_version(policy_version);
 }
 
 void Publisher::finish() {
-  coordinator_.announce(Assignment::Kind::kWeights);
+  announce();
   weights_.finish();
 }
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "common/comm/roles.h"
+#include "common/comm/role_plan.h"
 #include "learner/trainer/optimizer_shards.h"
 
 namespace lie {

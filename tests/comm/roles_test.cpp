@@ -1,9 +1,14 @@
-#include "common/comm/roles.h"
+#include "common/comm/role_plan.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "tests/comm/mpi_main.h"
@@ -124,6 +129,25 @@ TEST(Roles, TableOfManyHostsHasOneLinePerRole) {
             "ranks 320-4095  actor          2 threads    472 hosts, n40 to n511\n");
 }
 
+/// Returns `hosts` hosts with `ranks` ranks each, which all see 8 GPUs. Block order fills one host
+/// after the other; cyclic order takes them in turn.
+std::vector<RankPlace> gpu_hosts(int hosts, int ranks, bool cyclic) {
+  std::vector<std::string> gpus;
+  for (int gpu = 0; gpu < 8; ++gpu) gpus.push_back(std::to_string(gpu));
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < hosts * ranks; ++rank) {
+    const int host = cyclic ? rank % hosts : rank / ranks;
+    places.push_back({"n" + std::to_string(host), cpus(0, 16), gpus});
+  }
+  return places;
+}
+
+TEST(Roles, TableOfScatteredRolesCountsTheRanks) {
+  EXPECT_EQ(plan_roles({.placement = Placement::kColocated}, gpu_hosts(16, 9, false), 128).table(),
+            "128 ranks  learner, actor  2 threads  16 hosts, n0 to n15\n"
+            "16 ranks   reward worker   1 thread   16 hosts, n0 to n15\n");
+}
+
 TEST(Roles, TableFitsATerminalForAnyHostNames) {
   for (const int hosts : {1, 3, 512}) {
     std::istringstream lines(cluster(hosts, "ip-10-0-0-12.some-region.internal-").table(128));
@@ -131,13 +155,128 @@ TEST(Roles, TableFitsATerminalForAnyHostNames) {
   }
 }
 
+/// Returns how many learners and actors each GPU has, by host and GPU. A colocated rank counts
+/// once.
+std::map<std::string, int> users_of_gpus(const RoleLayout& layout) {
+  std::set<int> ranks(layout.learners.begin(), layout.learners.end());
+  ranks.insert(layout.actors.begin(), layout.actors.end());
+  std::map<std::string, int> users;
+  for (const int rank : ranks) {
+    const RankPlace& place = layout.places[static_cast<std::size_t>(rank)];
+    ++users[place.host + " " + place.gpus.at(static_cast<std::size_t>(layout.gpu(rank)))];
+  }
+  return users;
+}
+
+int most_users(const RoleLayout& layout) {
+  int most = 0;
+  for (const auto& [gpu, users] : users_of_gpus(layout)) most = std::max(most, users);
+  return most;
+}
+
+/// Returns the number of hosts that have a rank of the role.
+std::size_t hosts_of(const RoleLayout& layout, Role role) {
+  std::set<std::string> hosts;
+  for (const int rank : layout.ranks(role)) {
+    hosts.insert(layout.places[static_cast<std::size_t>(rank)].host);
+  }
+  return hosts.size();
+}
+
+TEST(RolesOnGpus, ColocatedRanksHaveAGpuEach) {
+  for (const int hosts : {1, 2, 3, 4}) {
+    for (const int ranks : {8, 9}) {
+      for (const bool cyclic : {false, true}) {
+        const RoleLayout layout = plan_roles({.placement = Placement::kColocated},
+                                             gpu_hosts(hosts, ranks, cyclic), 8 * hosts);
+        EXPECT_TRUE(layout.is_colocated());
+        EXPECT_EQ(std::ssize(layout.learners), 8 * hosts);
+        EXPECT_EQ(std::ssize(users_of_gpus(layout)), 8 * hosts);
+        EXPECT_EQ(most_users(layout), 1);
+        EXPECT_EQ(layout.learners.front(), 0);
+        // The ninth rank of each host has no GPU, so it scores; otherwise learner 0 does.
+        EXPECT_EQ(std::ssize(layout.reward_workers), ranks == 9 ? hosts : 1);
+        EXPECT_EQ(layout.reward_workers.front() == 0, ranks == 8);
+      }
+    }
+  }
+}
+
+TEST(RolesOnGpus, SeparateRolesAreSpreadOverTheHostsAndShareNoGpu) {
+  for (const int hosts : {1, 2, 3, 4}) {
+    for (const int ranks : {8, 9}) {
+      for (const bool cyclic : {false, true}) {
+        const RoleLayout layout = plan_roles({}, gpu_hosts(hosts, ranks, cyclic));
+        EXPECT_EQ(most_users(layout), 1) << hosts << " hosts of " << ranks;
+        EXPECT_EQ(layout.learners.size(), static_cast<std::size_t>(hosts * ranks / 8));
+        EXPECT_EQ(hosts_of(layout, Role::kLearner),
+                  std::min<std::size_t>(layout.learners.size(), static_cast<std::size_t>(hosts)));
+        EXPECT_EQ(hosts_of(layout, Role::kActor), static_cast<std::size_t>(hosts));
+        EXPECT_EQ(std::ssize(layout.reward_workers), ranks == 9 ? hosts : std::max(1, hosts / 2));
+      }
+    }
+  }
+}
+
+TEST(RolesOnGpus, OnlyNumbersOfLearnersAndActorsLetThemShareGpus) {
+  const std::vector<RankPlace> places = gpu_hosts(1, 12, false);
+  EXPECT_EQ(most_users(plan_roles({}, places)), 1);
+  EXPECT_THROW(plan_roles({.reward_workers = 1}, places), Error);
+  EXPECT_THROW(plan_roles({.placement = Placement::kColocated, .reward_workers = 1}, places, 64),
+               Error);
+  const RoleLayout asked = plan_roles({.actors = 8, .learners = 3}, places);
+  EXPECT_EQ(most_users(asked), 2);
+  EXPECT_EQ(users_of_gpus(asked).size(), 8U);
+}
+
+TEST(RolesOnGpus, ATaskThatSeesOnlyItsOwnGpuUsesIt) {
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < 16; ++rank) {
+    places.push_back({"n" + std::to_string(rank / 8), cpus(0, 16), {std::to_string(7 - rank % 8)}});
+  }
+  const RoleLayout layout = plan_roles({.placement = Placement::kColocated}, places, 16);
+  EXPECT_EQ(users_of_gpus(layout).size(), 16U);
+  EXPECT_EQ(layout.gpu(5), 0) << "the index among the GPUs that the rank sees";
+  EXPECT_EQ(most_users(plan_roles({}, places)), 1);
+}
+
+TEST(RolesOnGpus, UnknownGpusAreNumberedByLearnersAndActorsOfAHost) {
+  const std::vector<RankPlace> places = {{"a", {}}, {"a", {}}, {"a", {}}, {"b", {}}, {"b", {}}};
+  const RoleLayout layout = plan_roles({}, places);  // learner, reward worker, three actors
+  ASSERT_EQ(layout.reward_workers, std::vector<int>{1});
+  EXPECT_EQ(layout.gpu(0), 0);
+  EXPECT_EQ(layout.gpu(2), 1);
+  EXPECT_EQ(layout.gpu(3), 0);
+  EXPECT_EQ(layout.gpu(4), 1);
+}
+
+TEST(Roles, ColocatedRanksLearnAndGenerate) {
+  const RoleLayout layout = split(3, {.placement = Placement::kColocated});
+  EXPECT_EQ(layout.roles_of(0), "learner, reward worker, actor");
+  EXPECT_EQ(layout.roles_of(2), "learner, actor");
+  const RoleLayout scored = split(4, {.placement = Placement::kColocated, .reward_workers = 1});
+  EXPECT_EQ(scored.actors, (std::vector{0, 1, 2}));
+  EXPECT_EQ(scored.reward_workers, std::vector{3});
+  EXPECT_EQ(split(4, {.placement = Placement::kColocated, .learners = 2}).reward_workers,
+            (std::vector{2, 3}));
+  EXPECT_THROW(split(4, {.placement = Placement::kColocated, .actors = 2, .learners = 1}), Error);
+  EXPECT_THROW(split(4, {.placement = Placement::kColocated, .actors = 4, .reward_workers = 1}),
+               Error);
+  EXPECT_THROW(plan_roles({.placement = Placement::kColocated}, one_host(9, 8), 8), Error)
+      << "9 learners for 8 gradient shards";
+}
+
 TEST(Roles, EveryRankGathersThePlacesOfAllRanks) {
-  const RankPlace mine{"host" + std::to_string(test_job().rank()), cpus(test_job().rank(), 3)};
+  const RankPlace mine{"host" + std::to_string(test_job().rank()),
+                       cpus(test_job().rank(), 3),
+                       {"GPU " + std::to_string(test_job().rank())}};
   const std::vector<RankPlace> places = gather_places(test_job(), mine);
   ASSERT_EQ(std::ssize(places), test_job().size());
   for (int rank = 0; rank < test_job().size(); ++rank) {
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].host, "host" + std::to_string(rank));
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].cpus, cpus(rank, 3));
+    EXPECT_EQ(places[static_cast<std::size_t>(rank)].gpus,
+              std::vector{"GPU " + std::to_string(rank)});
   }
 }
 

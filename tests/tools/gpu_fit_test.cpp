@@ -83,6 +83,7 @@ class GpuPlan : public testing::Test {
 
 TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
   use_4b();
+  set("roles.placement=separate");
   arguments_.ranks = {9};
   EXPECT_THAT(text(), HasSubstr("--gpus-per-host and --gpu-gib check"));
   EXPECT_EQ(error_, "");
@@ -99,8 +100,8 @@ TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
 // The plan names several settings. With all of them the roles fit, and without any one they do not.
 TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
   use_4b();
-  arguments_.ranks = {16};
-  arguments_.gpus_per_host = 8;
+  arguments_.ranks = {1};
+  arguments_.gpus_per_host = 1;
   arguments_.gpu_gib = 79;
   text();
   ASSERT_THAT(error_, AllOf(HasSubstr("1 learner and 1 actor"), HasSubstr("it fits with ")));
@@ -126,9 +127,9 @@ TEST_F(GpuPlan, TheConfigsOfConfigsGpuFitCardsOf80Gigabytes) {
   arguments_.gpu_gib = 79;
   use_4b();
   arguments_.config = std::string(source_directory()) + "/configs/gpu/one-node.yaml";
-  arguments_.ranks = {9};
+  arguments_.ranks = {8};
   arguments_.gpus_per_host = 8;
-  EXPECT_THAT(text(), HasSubstr("9 ranks: "));
+  EXPECT_THAT(text(), AllOf(HasSubstr("8 ranks: "), HasSubstr("8 learners, each also an actor")));
   EXPECT_EQ(error_, "");
   use("qwen3-1.7b-base-gspo-lie",
       R"("hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, )"
@@ -138,6 +139,21 @@ TEST_F(GpuPlan, TheConfigsOfConfigsGpuFitCardsOf80Gigabytes) {
   arguments_.gpus_per_host = 1;
   text();
   EXPECT_EQ(error_, "");
+}
+
+TEST_F(GpuPlan, NoTwoRolesShareAGpuOnSeveralHosts) {
+  use_4b();
+  arguments_.gpus_per_host = 8;
+  arguments_.gpu_gib = 79;
+  arguments_.ranks = {36};
+  arguments_.ranks_per_host = 9;
+  set("update.gradient_shards=32");
+  EXPECT_THAT(text(), HasSubstr("32 learners, each also an actor; 4 reward workers"));
+  set("roles.placement=separate");
+  EXPECT_THAT(text(), HasSubstr("4 learners and 28 actors; 4 reward workers"));
+  set("roles.reward_workers=2");
+  text();
+  EXPECT_THAT(error_, HasSubstr("34 ranks with learners or actors have 32 GPUs to themselves"));
 }
 
 TEST_F(GpuPlan, SaysWhereNoSettingIsKnownToFit) {

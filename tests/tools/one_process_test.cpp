@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/comm/role_plan.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
 #include "common/io/metrics_log.h"

@@ -21,6 +21,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/config/gpu_fit.h"
 #include "tools/run/config/policy_config.h"
+#include "tools/run/config/role_layout.h"
 #include "tools/run/config/role_memory.h"
 #include "tools/run/start/run_summary.h"
 
@@ -96,13 +97,19 @@ std::optional<StepTime> time_of(const Inputs& in, const RoleLayout& layout) {
                    in.config.tickets.max_staleness);
 }
 
+/// Returns names for the GPUs of a host.
+std::vector<std::string> gpu_names(const std::optional<GpuHosts>& gpus) {
+  std::vector<std::string> names;
+  for (std::int64_t gpu = 0; gpus && gpu < gpus->gpus; ++gpu) names.push_back(std::to_string(gpu));
+  return names;
+}
+
 RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
   std::vector<RankPlace> places;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
-    places.push_back({std::to_string(in.hosts.host_of(rank)), {}});
+    places.push_back({std::to_string(in.hosts.host_of(rank)), {}, gpu_names(in.gpus)});
   }
-  RoleLayout layout =
-      plan_roles(in.config.roles, std::move(places), in.config.trainer.gradient_shards);
+  RoleLayout layout = layout_of(in.config, std::move(places));
   std::vector<RoleMemory> memory =
       memory_of_roles(in.config, in.model, in.dtypes, layout,
                       in.gpus ? static_cast<int>(in.gpus->gpus) : shared_gpus(in.config.model));
@@ -137,6 +144,19 @@ std::string hosts_text(const Hosts& hosts, const std::optional<GpuHosts>& gpus) 
   return fmt::format("{} of {} cores, as here", ranks, hosts.cores);
 }
 
+/// Describes which ranks use GPUs.
+std::string roles_text(const RoleLayout& layout) {
+  const std::string learners = counted(std::ssize(layout.learners), "learner");
+  const std::string scoring = layout.has(0, Role::kRewardWorker)
+                                  ? "learner 0 also scores"
+                                  : counted(std::ssize(layout.reward_workers), "reward worker");
+  if (layout.is_colocated()) {
+    return fmt::format("{}, each also an actor; {}", learners, scoring);
+  }
+  return fmt::format("{} and {}; {}", learners, counted(std::ssize(layout.actors), "actor"),
+                     scoring);
+}
+
 /// Describes what is planned, and where the numbers come from.
 std::vector<SummaryEntry> entries_of(const Inputs& in, const std::vector<RanksPlan>& plans) {
   const TicketOptions& step = in.config.tickets;
@@ -149,6 +169,7 @@ std::vector<SummaryEntry> entries_of(const Inputs& in, const std::vector<RanksPl
       memory_entry(plans.front().memory)};
   if (is_on_gpu(in.config)) {
     const RanksPlan& plan = plans.front();
+    entries.push_back({"roles", roles_text(plan.layout)});
     entries.push_back(
         {"on a host",
          fmt::format("{:.1f} GiB of host memory for the roles",

@@ -18,6 +18,7 @@
 #include "tools/run/config/devices.h"
 #include "tools/run/config/gpu_fit.h"
 #include "tools/run/config/policy_config.h"
+#include "tools/run/config/role_layout.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/runtime.h"
@@ -96,9 +97,9 @@ void train(Job& job, const ConfigArguments& arguments) {
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
   resolve_length(job, *world, config);
-  const RoleLayout layout =
-      plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
-                 config.trainer.gradient_shards);
+  const RoleLayout layout = layout_of(
+      config,
+      gather_places(job, {job.environment().host(), usable_cpus(), visible_gpus(config.model)}));
   if (job.rank() == 0) check_gpus(config, layout);
   if (arguments.dry_run) {
     if (job.rank() == 0) {

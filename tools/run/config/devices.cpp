@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/base/error.h"
+#include "common/comm/collective/nccl_collective.h"
 #include "common/comm/launcher.h"
 #include "model/cuda/operators.h"
 
@@ -51,14 +52,16 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
       options.device);
 }
 
-int local_gpu_index(const RoleLayout& layout, int rank) {
-  int before = 0;
-  for (int other = 0; other < rank; ++other) {
-    const bool computes = layout.has(other, Role::kLearner) || layout.has(other, Role::kActor);
-    const auto host = [&](int of) { return layout.places[static_cast<std::size_t>(of)].host; };
-    if (computes && host(other) == host(rank)) ++before;
+std::vector<std::string> visible_gpus(const ModelOptions& options) {
+  std::vector<std::string> names;
+  if (!options.device.starts_with("cuda")) return names;
+  const std::size_t colon = options.device.find(':');
+  for (int gpu = 0; gpu < usable_gpus(); ++gpu) {
+    const bool is_named = colon != std::string::npos;
+    if (is_named && options.device.substr(colon + 1) != std::to_string(gpu)) continue;
+    names.push_back(gpu_bus_address(gpu));
   }
-  return before;
+  return names;
 }
 
 DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType packed) {

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
@@ -15,15 +16,15 @@ namespace lie {
 
 /// Returns the operators for options.device. `threads` is the rank's share of the host's cores and
 /// applies unless model.threads is set. `shared` allocates shared memory, for devices that
-/// can_share_weights(). `local_gpu` is the rank's index among the GPU users of its host, taken
-/// modulo the number of GPUs; -1 means its rank on the host. Throws Error if the device is unknown
+/// can_share_weights(). `local_gpu` is the index of one of the process's GPUs, taken modulo their
+/// number (RoleLayout::gpu()); -1 means its rank on the host. Throws Error if the device is unknown
 /// or absent.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared = {}, int local_gpu = -1);
 
-/// Returns the local GPU index of a learner or an actor: its number among the learners and actors
-/// of its host. Reward workers use no GPU.
-int local_gpu_index(const RoleLayout& layout, int rank);
+/// Returns the names of the GPUs that this process may use by options.device, which are unique on
+/// its host; none for other devices.
+std::vector<std::string> visible_gpus(const ModelOptions& options);
 
 /// Returns how many GPUs of this host the ranks share: all that CUDA lets this process use, or the
 /// one that options.device names.

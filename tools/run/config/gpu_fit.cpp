@@ -12,7 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/text/counted.h"
-#include "tools/run/config/devices.h"
+#include "tools/run/config/role_layout.h"
 
 namespace lie {
 namespace {
@@ -73,6 +73,7 @@ std::optional<std::string> shorter_micro_batch(const Setting&, Candidate& candid
 /// As many learners as there are GPUs, if as many ranks remain for actors.
 std::optional<std::string> more_learners(const Setting& setting, Candidate& candidate) {
   auto& [config, layout] = candidate;
+  if (layout.is_colocated()) return {};
   std::map<std::string, std::int64_t> ranks_of;
   for (const RankPlace& place : layout.places) ++ranks_of[place.host];
   const std::int64_t gpus = setting.hosts.gpus * std::ssize(ranks_of);
@@ -85,7 +86,11 @@ std::optional<std::string> more_learners(const Setting& setting, Candidate& cand
     config.trainer.gradient_shards = learners;
     settings += fmt::format(" and update.gradient_shards={}", learners);
   }
-  layout = plan_roles(config.roles, layout.places, config.trainer.gradient_shards);
+  try {
+    layout = layout_of(config, layout.places);
+  } catch (const Error&) {  // there are not enough GPUs for as many actors
+    return {};
+  }
   return settings;
 }
 
@@ -157,16 +162,16 @@ GpuUse fullest_gpu(const RoleLayout& layout, const std::vector<RoleMemory>& memo
     const MemoryPlan* plan = plan_of(memory, role);
     if (plan == nullptr) return;
     const std::string& host = layout.places[static_cast<std::size_t>(rank)].host;
-    GpuUse& use = uses[{host, local_gpu_index(layout, rank) % hosts.gpus}];
+    GpuUse& use = uses[{host, layout.gpu(rank) % hosts.gpus}];
     ++(use.*count);
     use.bytes += plan->device_bytes();
   };
   for (const int rank : layout.learners) add(rank, "learner", &GpuUse::learners);
   for (const int rank : layout.actors) add(rank, "actor", &GpuUse::actors);
-  const bool is_one_process = layout.places.size() == 1;
   GpuUse fullest;
   for (auto& [gpu, use] : uses) {
-    use.bytes += (is_one_process ? 1 : use.learners + use.actors) * hosts.process_bytes;
+    const std::int64_t actors_apart = layout.is_colocated() ? 0 : use.actors;
+    use.bytes += (use.learners + actors_apart) * hosts.process_bytes;
     if (use.bytes > fullest.bytes) fullest = use;
   }
   return fullest;

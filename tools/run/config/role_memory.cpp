@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/generator.h"
 #include "model/config/model_config.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
@@ -35,16 +36,25 @@ DType frozen_dtype(const TrainConfig& config, const ModelConfig& model, DType pa
 /// If an actor cannot open the learner's weights after all, a log line says so.
 bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int gpus) {
   if (!allows_shared_policy(config)) return false;
-  if (layout.places.size() == 1) return true;
+  if (layout.is_colocated()) return true;
   if (!config.model.device.starts_with("cuda") || gpus == 0) return false;
   const auto gpu = [&](int rank) {
-    return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
-                     local_gpu_index(layout, rank) % gpus);
+    return std::pair(layout.places[static_cast<std::size_t>(rank)].host, layout.gpu(rank) % gpus);
   };
   std::set<std::pair<std::string, int>> of_learners;
   for (const int learner : layout.learners) of_learners.insert(gpu(learner));
   return std::ranges::all_of(layout.actors,
                              [&](int actor) { return of_learners.contains(gpu(actor)); });
+}
+
+/// Returns the bytes of the KV cache if training passes use its memory in turn. On the CPU they do
+/// only with one thread, so a plan counts both.
+std::int64_t shared_cache_bytes(const TrainConfig& config, const ModelConfig& model,
+                                const ComputeDTypes& dtypes, const RoleLayout& layout) {
+  const bool on_gpu = config.model.device.starts_with("cuda");
+  if (!on_gpu || !layout.is_colocated() || !allows_shared_policy(config)) return 0;
+  return kv_cache_pages(model, config.rollout, dtypes.packed) * KvCache::page_elements(model) *
+         dtype_bytes(dtypes.packed);
 }
 
 }  // namespace
@@ -56,6 +66,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .activation_bytes = config.trainer.activation_mebibytes << 20,
+      .cache_bytes = shared_cache_bytes(config, model, dtypes, layout),
       .has_reference = config.policy_loss.kl_coefficient > 0,
       .teacher_bytes = teacher.empty() ? 0 : packed_bytes(load_model_config(teacher), dtypes),
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
@@ -64,15 +75,16 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
   if (layout.actors.empty()) return roles;
-  const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  const DType base = shares && layout.actors.size() > 1 ? dtypes.packed : sizes.frozen;
+  const bool shares = config.roles.share_weights && can_share_weights(config.model) &&
+                      layout.actors.size() > 1 && !layout.is_colocated();
+  const DType base = shares ? dtypes.packed : sizes.frozen;
   MemoryPlan actor =
       actor_memory(model, dtypes, config.rollout, model.lora ? std::optional(base) : std::nullopt);
   if (model.lora) {
     actor.parts.front().bytes += flat_elements(adapter_layout(model)) * std::int64_t{sizeof(float)};
   }
   if (all_share_policy(config, layout, gpus)) actor.parts.front().bytes = 0;
-  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  if (shares) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "actors/generator.h"
 #include "common/base/identity.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
@@ -50,6 +51,10 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
                             learners->rank(), learners->size(), *operators),
               *learners) {
   trainer.weights().set_end_of_sequence_ids(start.end_of_sequence_ids);
+  if (transport.has_own_actor && allows_shared_policy(config)) {
+    trainer.policy().share_cache_memory(
+        kv_cache_bytes(trainer.weights().config(), config.rollout, *operators));
+  }
   if (config.policy_loss.kl_coefficient > 0) {
     reference.emplace(
         reference_policy(config, trainer, *operators, transport.learners.rank() == 0));

@@ -93,7 +93,8 @@ struct GeneratingLearner0 : Learner0 {
         logged(log, {start.step, std::min(start.logged_step, start.last_step)},
                text_of_response(config, start), prompts, config.tickets, stop, *generated),
         groups(&logged, transport.learners),
-        publisher(coordinator, *weights, first_version(config, start)),
+        publisher(&coordinator, *weights, first_version(config, start),
+                  transport.has_own_actor ? &transport.learners : nullptr),
         schedule_recorder(make_schedule_recorder(config, start)) {
     coordinator.watch([this](const GroupsProgress& done) {
       stalls.moved();
@@ -107,7 +108,8 @@ struct GeneratingLearner0 : Learner0 {
   void run() {
     LearnerParts parts = Learner0::parts(groups);
     parts.max_staleness = config.tickets.max_staleness;
-    parts.actors.emplace(LearnerActors{publisher, coordinator, evaluations});
+    parts.publisher = &publisher;
+    parts.evaluations.emplace(LearnerEvaluations{coordinator, evaluations});
     if (schedule_recorder) parts.schedule = &*schedule_recorder;
     begin(parts);
     run_learner(parts);
@@ -191,9 +193,15 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
   SharedGroups groups(nullptr, transport.learners);
   TrajectoryRecorder trajectories = trajectory_recorder(config, start, transport.learners);
   CheckpointRecorder checkpoints(checkpointed_run(config, start), state->trainer);
+  Publisher publisher(nullptr, *weights, first_version(config, start),
+                      transport.has_own_actor ? &transport.learners : nullptr);
+  if (config.tickets.max_staleness > 0 && transport.poll_progress) {
+    state->updater->poll_progress_with(transport.poll_progress);
+  }
+  publisher.publish(start.step);
   run_learner({groups, config.advantage, *state->updater, trajectories, checkpoints,
-               config.tickets.max_staleness});
-  weights->finish();
+               config.tickets.max_staleness, &publisher});
+  publisher.finish();
 }
 
 }  // namespace lie

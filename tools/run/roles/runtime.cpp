@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/stream.h"
+#include "common/comm/actor_relay.h"
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/rollout/group_assembler.h"
@@ -24,6 +25,20 @@ constexpr std::size_t kGroupsAhead = 64;
 
 }  // namespace
 
+namespace {
+
+/// Runs the actor of a process that also learns, on a thread and with operators of its own.
+void act_beside_learner(const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
+                        LocalWeightSync& weights, const ActorTransport& transport) {
+  const auto operators = make_operators(config.model, layout.threads(transport.rank, Role::kActor),
+                                        {}, layout.gpu(transport.rank));
+  const auto receiver =
+      weights.receiver(trained_config(config.model, start.model_directory), *operators);
+  run_actor_role(config, start, *operators, *receiver, transport);
+}
+
+}  // namespace
+
 void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const RoleLayout& layout, EarlyStop& stop) {
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
@@ -38,11 +53,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   roles.poisons(weights);
   roles.start([&] {
     const auto tickets = ticket_queue.client(0);
-    const auto operators = make_operators(config.model, layout.threads(0, Role::kActor));
-    const auto receiver =
-        weights.receiver(trained_config(config.model, start.model_directory), *operators);
-    run_actor_role(config, start, *operators, *receiver,
-                   {*tickets, rollouts, 0, [&] { roles.check(); }});
+    act_beside_learner(config, start, layout, weights,
+                       {*tickets, rollouts, 0, [&] { roles.check(); }});
   });
   roles.start([&] {
     GroupAssembler groups(rollouts);
@@ -52,6 +64,7 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   roles.run([&] {
     LearnerTransport transport{*learners, layout.threads(0, Role::kLearner)};
     transport.weight_sender = [&](const LearnerWeights& own) { return weights.sender(own); };
+    transport.has_own_actor = true;
     run_learner_0_role(config, start, std::move(prompts), transport, {ticket_queue, 1, scored},
                        stop);
   });
@@ -74,7 +87,7 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   const auto tickets = mpi_ticket_client(job, layout.learners.front());
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
   const auto operators = make_operators(config.model, layout.threads(job.rank(), Role::kActor),
-                                        weights.memory(), local_gpu_index(layout, job.rank()));
+                                        weights.memory(), layout.gpu(job.rank()));
   const auto receiver =
       weights.receiver(trained_config(config.model, start.model_directory), *operators);
   run_actor_role(config, start, *operators, *receiver,
@@ -99,17 +112,18 @@ void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& s
 }
 
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-           const RoleLayout& layout, MpiWeightSync& weights, EarlyStop& stop) {
+           const RoleLayout& layout, const MakeWeightSender& make_sender, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
-  const LearnerTransport transport{
-      .learners = *learners,
-      .threads = layout.threads(job.rank(), Role::kLearner),
-      .device_collective =
-          [&job](Collective& host, Operators& operators) {
-            return device_collective(job, host, operators);
-          },
-      .local_gpu = local_gpu_index(layout, job.rank()),
-      .weight_sender = [&](const LearnerWeights& own) { return weights.sender(own); }};
+  const LearnerTransport transport{.learners = *learners,
+                                   .threads = layout.threads(job.rank(), Role::kLearner),
+                                   .device_collective =
+                                       [&job](Collective& host, Operators& operators) {
+                                         return device_collective(job, host, operators);
+                                       },
+                                   .local_gpu = layout.gpu(job.rank()),
+                                   .weight_sender = make_sender,
+                                   .has_own_actor = layout.is_colocated(),
+                                   .poll_progress = [&job] { job.poll_progress(); }};
   if (learners->rank() > 0) {
     run_learner_role(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
@@ -130,13 +144,42 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
   }
 }
 
+/// The actor generates on a thread of its own. This thread learns, calls MPI and relays the actor's
+/// messages.
+void learn_and_act(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+                   const RoleLayout& layout, EarlyStop& stop) {
+  ActorRelay relay(job, layout.learners.front(), layout.reward_workers);
+  LocalWeightSync weights(config.weight_sync, allows_shared_policy(config),
+                          [&job] { job.poll_progress(); });
+  RoleThreads roles;
+  roles.poisons(relay);
+  roles.poisons(weights);
+  roles.start([&] {
+    act_beside_learner(config, start, layout, weights,
+                       {relay.tickets(), relay.rollouts(), job.rank(), [&] { roles.check(); }});
+  });
+  roles.run([&] {
+    learn(
+        job, config, start, std::move(prompts), layout,
+        [&](const LearnerWeights& own) { return weights.sender(own); }, stop);
+    relay.finish();
+  });
+}
+
 }  // namespace
 
 void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                   const RoleLayout& layout, EarlyStop& stop) {
+  const bool learns = layout.has(job.rank(), Role::kLearner);
+  if (layout.is_colocated()) {
+    if (learns) return learn_and_act(job, config, start, std::move(prompts), layout, stop);
+    return score(job, config, start, layout);
+  }
   MpiWeightSync weights(job, layout, config.weight_sync, weight_transports(config, start));
-  if (layout.has(job.rank(), Role::kLearner)) {
-    learn(job, config, start, std::move(prompts), layout, weights, stop);
+  if (learns) {
+    learn(
+        job, config, start, std::move(prompts), layout,
+        [&](const LearnerWeights& own) { return weights.sender(own); }, stop);
   } else if (layout.has(job.rank(), Role::kActor)) {
     act(job, config, start, layout, weights);
   } else {

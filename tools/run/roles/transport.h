@@ -25,6 +25,10 @@ struct LearnerTransport {
   MakeWeightSender weight_sender = [](const LearnerWeights&) {  // to no actor
     return std::make_unique<WeightSender>();
   };
+  /// Whether an actor in this process computes with the learner's policy.
+  bool has_own_actor = false;
+  /// Serves the actor of this rank during an update. Empty: no actor depends on this rank.
+  std::function<void()> poll_progress = {};
 };
 
 /// The connections of the coordinator on learner 0.
