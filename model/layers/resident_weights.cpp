@@ -40,9 +40,25 @@ ResidentWeights::ResidentWeights(std::unique_ptr<StoredWeights> stored, Operator
   if (config_.lora) {
     const Weights adapter = stored_->adapter(operators);
     make_pairs();
-    pack_pairs(FlatTensors(trained_layout_, adapter.flat()));
+    pack_rows(0, adapter.flat());
   }
   stored_.reset();
+}
+
+std::shared_ptr<ResidentWeights> ResidentWeights::received(const ModelConfig& config,
+                                                           Operators& operators) {
+  std::shared_ptr<ResidentWeights> made(new ResidentWeights(config, operators));
+  made->is_received_ = true;
+  if (config.lora) {
+    made->stored_ = std::make_unique<StoredWeights>(config.lora->base);
+    made->make_matrices(true);
+    made->stored_.reset();
+    made->make_pairs();
+  } else {
+    made->make_matrices(false);
+    made->make_vectors();
+  }
+  return made;
 }
 
 /// Makes all matrices, and `packs` each layer as soon as it is made.
@@ -62,7 +78,7 @@ void ResidentWeights::make_matrices(bool packs) {
 
 std::unique_ptr<PackedWeight> ResidentWeights::make_weight(std::int64_t rows,
                                                            std::int64_t cols) const {
-  const WeightUse stored = weights_ ? WeightUse::kFrozen : WeightUse::kFixed;
+  const WeightUse stored = weights_ || is_received_ ? WeightUse::kFrozen : WeightUse::kFixed;
   return operators_.make_weight(rows, cols, stored_ ? stored : WeightUse::kTrained);
 }
 
@@ -82,15 +98,62 @@ void ResidentWeights::make_pairs() {
   }
 }
 
-void ResidentWeights::pack_pairs(const FlatTensors& adapter) {
+/// Makes the norms and biases of received weights. Processes that map one copy of the weights share
+/// them, too.
+void ResidentWeights::make_vectors() {
+  const auto make = [&](Tensor& tensor, const Parameter& one) {
+    Buffer& own = own_vectors_[one.name];
+    own = operators_.allocate_weights(one.cols);
+    tensor = own.view();
+  };
   for (std::int64_t l = 0; l < config_.layers; ++l) {
-    for (Linear* linear : linears_of(blocks_[static_cast<std::size_t>(l)])) {
-      std::int64_t first = 0;
-      for (LowRankPair& pair : linear->low_rank.pairs) {
-        operators_.pack(*linear->low_rank.a, first, adapter.layer(l)[pair.roles.a]);
-        operators_.pack(*pair.b, 0, adapter.layer(l)[pair.roles.b]);
-        first += linear->low_rank.rank;
-      }
+    for_each_vector(blocks_[static_cast<std::size_t>(l)],
+                    [&](Tensor& tensor, ParameterRole role) { make(tensor, parameter(l, role)); });
+  }
+  make(outer_.final_norm, parameter(kNoLayer, ParameterRole::kFinalNorm));
+}
+
+std::int64_t ResidentWeights::pack_from(std::int64_t first, Tensor values) {
+  if (!is_received_) fail("weights that are not received cannot be set in parts");
+  return pack_rows(first, values);
+}
+
+std::int64_t ResidentWeights::pack_rows(std::int64_t first, Tensor values) {
+  std::int64_t incomplete = 0;
+  for (const ParameterPiece& piece : pieces_of(trained_layout_, {first, values.cols})) {
+    const std::int64_t cols = piece.parameter->cols, rows = piece.count / cols;
+    incomplete = piece.count % cols;
+    Tensor complete = values.elements_at(piece.at, rows * cols);
+    complete.rows = rows;
+    complete.cols = complete.stride = cols;
+    if (rows > 0) set_rows(*piece.parameter, piece.first / cols, complete);
+  }
+  return values.cols - incomplete;
+}
+
+void ResidentWeights::set_rows(const Parameter& one, std::int64_t first_row, Tensor rows) {
+  using enum ParameterRole;
+  const auto pack = [&](PackedWeight& weight, std::int64_t first_out) {
+    operators_.pack(weight, first_out + first_row, rows);
+  };
+  if (one.role == kHead || (one.role == kEmbedding && config_.tied_embeddings)) {
+    return pack(*outer_.head, 0);
+  }
+  if (one.role == kEmbedding) return pack(*outer_.own_embedding, 0);
+  if (one.rows == 1 && own_vectors_.contains(one.name)) {
+    return operators_.copy(rows, own_vectors_[one.name].view());
+  }
+  for (Linear* linear : linears_of(blocks_[static_cast<std::size_t>(one.layer)])) {
+    std::int64_t first_out = 0;
+    for (const Projection& p : linear->projections) {
+      if (p.weight == one.role) return pack(*linear->matrix, first_out);
+      first_out += p.rows;
+    }
+    first_out = 0;
+    for (LowRankPair& pair : linear->low_rank.pairs) {
+      if (pair.roles.a == one.role) return pack(*linear->low_rank.a, first_out);
+      if (pair.roles.b == one.role) return pack(*pair.b, 0);
+      first_out += linear->low_rank.rank;
     }
   }
 }
@@ -103,7 +166,7 @@ void ResidentWeights::weights_changed() {
 void ResidentWeights::pack(Tensor flat) {
   if (!weights_) fail("the weights of a fixed policy cannot be changed");
   if (config_.lora) {
-    pack_pairs(FlatTensors(trained_layout_, flat));
+    pack_rows(0, flat);
   } else {
     flat_ = FlatTensors(layout_, flat);
     for (std::int64_t l = 0; l < config_.layers; ++l) pack_layer(l);

@@ -1,6 +1,7 @@
 // The weights of a policy, packed for the operators and all in memory at once. They are packed from
-// the learner's weights or from a model directory, or opened in the memory of another process. Of a
-// policy with an adapter, the base is packed from its directory once, and only the adapter changes.
+// the learner's weights or from a model directory, packed as they arrive at an actor, or opened in
+// the memory of another process. Of a policy with an adapter, the base is packed from its directory
+// once, and only the adapter changes.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,10 @@ class ResidentWeights final : public WeightSource {
   explicit ResidentWeights(const Weights& weights);
   /// Packs the weights of a model directory while they are read. They never change.
   ResidentWeights(std::unique_ptr<StoredWeights> stored, Operators& operators);
+  /// Makes the weights of an actor, which pack_from() sets. None is in fp32 besides norms and
+  /// biases, unless the operators pack to fp32. The base of an adapter is packed now; throws Error
+  /// as load_weights does.
+  static std::shared_ptr<ResidentWeights> received(const ModelConfig& config, Operators& operators);
   /// Opens the weights of another process on the same device, which must outlive the result.
   /// Returns null if that memory cannot be opened, with the reason in `refusal`. Throws Error if
   /// the handles are those of another model.
@@ -60,6 +65,10 @@ class ResidentWeights final : public WeightSource {
   /// shard use `flat` only during the call; others keep views of it. Throws Error if they never
   /// change. Blocks until the weights are written if another process reads them.
   void pack(Tensor flat);
+  /// Packs the complete rows in `values` [1, count], which are the elements from `first` on of the
+  /// flat order and begin with a complete row. Returns the number of elements before the first
+  /// incomplete row. Only for received() weights.
+  std::int64_t pack_from(std::int64_t first, Tensor values);
   PackedSize packed_size() const;
   /// Returns handles for opened() in other processes. If it returns none, `refusal` is the reason.
   /// The weights do not move afterwards. Blocks until they are written.
@@ -73,7 +82,10 @@ class ResidentWeights final : public WeightSource {
   }
   void make_matrices(bool packs);
   void make_pairs();
-  void pack_pairs(const FlatTensors& adapter);
+  void make_vectors();
+  /// Packs all rows of the trained parameters in `flat`, or the complete ones in a part of it.
+  std::int64_t pack_rows(std::int64_t first, Tensor values);
+  void set_rows(const Parameter& parameter, std::int64_t first_row, Tensor rows);
   std::unique_ptr<PackedWeight> make_weight(std::int64_t rows, std::int64_t cols) const;
   void pack_layer(std::int64_t layer);
   void pack_outer();
@@ -90,7 +102,8 @@ class ResidentWeights final : public WeightSource {
   /// Blocks until the operators have completed all work.
   void wait() const;
 
-  const Weights* weights_ = nullptr;       // null if the weights never change here
+  const Weights* weights_ = nullptr;       // null if the weights never change or are received
+  bool is_received_ = false;               // pack_from() sets the weights
   std::unique_ptr<StoredWeights> stored_;  // while its weights are packed
   FlatTensors flat_;                       // all weights but a base, while they are packed
   const ModelConfig config_;

@@ -39,6 +39,10 @@ Transformer Transformer::fixed(const std::filesystem::path& directory, Operators
   return {std::make_shared<ResidentWeights>(std::move(stored), operators), operators};
 }
 
+Transformer Transformer::received(const ModelConfig& config, Operators& operators) {
+  return {ResidentWeights::received(config, operators), operators};
+}
+
 Transformer Transformer::with_shared_weights(Operators& operators) const {
   Transformer made(state_->config, operators, state_->source);
   made.state_->resident = state_->resident;
@@ -85,6 +89,11 @@ void Transformer::weights_changed() {
 void Transformer::set_weights(Tensor flat) {
   state_->training.kept = false;
   resident().pack(flat);
+}
+
+std::int64_t Transformer::set_weights_from(std::int64_t first, Tensor values) {
+  state_->training.kept = false;
+  return resident().pack_from(first, values);
 }
 
 std::optional<std::vector<SharedTensor>> Transformer::share(std::string& refusal) {

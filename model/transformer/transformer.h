@@ -54,6 +54,10 @@ class Transformer {
   /// load_weights does.
   static Transformer fixed(const std::filesystem::path& directory, Operators& operators,
                            const std::filesystem::path& adapter = {});
+  /// Returns a policy whose weights set_weights_from() sets, and only stored as the operators pack
+  /// them. The base of an adapter is packed from its directory now; throws Error as load_weights
+  /// does.
+  static Transformer received(const ModelConfig& config, Operators& operators);
   /// Returns the same policy for the operators of another thread, which must be able to read this
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
@@ -84,6 +88,10 @@ class Transformer {
   /// was constructed from a shard, `flat` may be freed or overwritten after the call. Otherwise the
   /// policy keeps views of `flat`, which must stay valid.
   void set_weights(Tensor flat);
+  /// Packs the complete rows in `values` [1, count], which are the elements from `first` on of the
+  /// flat order and begin with a complete row. Returns the number of elements before the first
+  /// incomplete row. Throws Error unless received() made the policy.
+  std::int64_t set_weights_from(std::int64_t first, Tensor values);
 
   /// Returns the size of the packed matrices. Memory that gradients need for them is not included.
   PackedSize packed_size() const;
@@ -103,10 +111,10 @@ class Transformer {
   /// activations that backward() needs. Logits are computed in chunks, never as a full [R, V].
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
 
-  /// Limits the memory of a pass that keeps activations: activations, their gradients and logits.
-  /// backward() recomputes what does not fit, with bit-identical results. The default, 0, is three
-  /// quarters of the memory that is free at the first such pass. It is kTrainingBytes if the
-  /// operators do not report free memory.
+  /// Limits the memory of a pass: activations, their gradients and logits. backward() recomputes
+  /// what does not fit, with bit-identical results. The default, 0, is three quarters of the memory
+  /// that is free at the first pass. If the operators do not report free memory, it is
+  /// kTrainingBytes, or the least possible until a pass keeps activations.
   void limit_training_bytes(std::int64_t bytes);
 
   /// Allocates memory for the KV cache of for_generation(), which passes of this policy use in turn

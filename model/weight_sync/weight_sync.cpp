@@ -1,5 +1,6 @@
 #include "model/weight_sync/weight_sync.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/error.h"
@@ -21,6 +22,7 @@ void check_header(const WeightHeader& header, std::int64_t elements) {
         "same model directory",
         header.elements, elements);
   }
+  if (header.part <= 0) fail("weight sync: parts of {} weights", header.part);
   if (header.type != number(DType::kFloat32) && header.type != number(DType::kBFloat16)) {
     fail("weight sync: the weights have the unknown type {}: start the same build on all ranks",
          header.type);
@@ -30,6 +32,14 @@ void check_header(const WeightHeader& header, std::int64_t elements) {
 void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type) {
   if (type == number(DType::kBFloat16)) return group.broadcast_as_bfloat16(weights, kLearner0);
   group.broadcast(weights, kLearner0);
+}
+
+/// Calls on_part(first, count) for each part of an update, in the flat order.
+template <typename OnPart>
+void for_each_part(const WeightHeader& header, const OnPart& on_part) {
+  for (std::int64_t first = 0; first < header.elements; first += header.part) {
+    on_part(first, std::min(header.part, header.elements - first));
+  }
 }
 
 }  // namespace
@@ -43,11 +53,15 @@ void describe(FieldList& fields, WeightSyncOptions& options) {
 }
 
 void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
-                     const WeightSyncOptions& options) {
-  WeightHeader header{
-      .policy_version = policy_version, .elements = weights.count, .type = number(options.weights)};
+                     const WeightSyncOptions& options, std::int64_t part) {
+  WeightHeader header{.policy_version = policy_version,
+                      .elements = weights.count,
+                      .type = number(options.weights),
+                      .part = part};
   broadcast_value(group, header);
-  broadcast_weights(group, weights, header.type);
+  for_each_part(header, [&](std::int64_t first, std::int64_t count) {
+    broadcast_weights(group, weights.part(first, count), header.type);
+  });
 }
 
 void publish_finish(Collective& group) {
@@ -55,12 +69,15 @@ void publish_finish(Collective& group) {
   broadcast_value(group, header);
 }
 
-std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights) {
+std::optional<std::int64_t> receive_weights(Collective& group, const WeightParts& parts) {
   WeightHeader header;
   broadcast_value(group, header);
   if (header.elements == WeightHeader::kFinish) return std::nullopt;
-  check_header(header, weights.count);
-  broadcast_weights(group, weights, header.type);
+  check_header(header, parts.elements);
+  for_each_part(header, [&](std::int64_t, std::int64_t count) {
+    broadcast_weights(group, parts.next(count), header.type);
+    parts.arrived();
+  });
   return header.policy_version;
 }
 
@@ -78,8 +95,8 @@ WeightReceiver::WeightReceiver(const ModelConfig& config, Operators& operators, 
                                HostCopy* host_copy)
     : group_(&group),
       host_copy_(host_copy),
-      own_(std::make_unique<Weights>(config, operators)),
-      policy_(*own_) {}
+      arriving_(std::in_place, config, operators),
+      policy_(Transformer::received(config, operators)) {}
 
 WeightReceiver::WeightReceiver(Transformer policy, Collective& group)
     : group_(&group), policy_(std::move(policy)) {}
@@ -93,11 +110,16 @@ std::optional<std::int64_t> WeightReceiver::receive(BusyIdleClock& clock) {
 }
 
 std::optional<std::int64_t> WeightReceiver::receive_and_pack(BusyIdleClock& clock) {
-  const auto version = receive_weights(*group_, own_ ? own_->span() : DeviceSpan());
-  clock.busy();
-  if (version) policy_.weights_changed();
-  clock.idle();
-  return version;
+  if (!arriving_) return receive_weights(*group_, {});
+  arriving_->begin();
+  const auto pack = [&] {
+    clock.busy();
+    arriving_->pack_into(policy_);
+    clock.idle();
+  };
+  return receive_weights(*group_, {.elements = arriving_->elements(),
+                                   .next = [&](auto count) { return arriving_->next(count); },
+                                   .arrived = pack});
 }
 
 }  // namespace lie

@@ -1,9 +1,10 @@
 // Weights from the learners to the actors: one sender, one receiver, and the messages between them.
 //
 // An update is a WeightHeader, broadcast by learner 0 as host bytes. All weights follow, fp32 or
-// rounded to bf16, unless the actors compute with the learners' weights. There are four transports:
-//   broadcast         each actor receives the weights into memory of its own
-//   one copy a host   one actor of a host receives them into memory that its other actors map
+// rounded to bf16, unless the actors compute with the learners' weights. They are sent in parts,
+// which an actor packs as they arrive. There are four transports:
+//   broadcast         each actor packs the weights into memory of its own
+//   one copy a host   one actor of a host packs them into memory that its other actors map
 //                     (host_copy.h)
 //   same process      the actor computes with the learner's weights; only headers are sent
 //                     (LocalWeightSync)
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -19,8 +21,8 @@
 #include "common/comm/collective/collective.h"
 #include "common/config/options.h"
 #include "model/transformer/transformer.h"
+#include "model/weight_sync/arriving_weights.h"
 #include "model/weight_sync/host_copy.h"
-#include "model/weights/weights.h"
 
 namespace lie {
 
@@ -37,22 +39,31 @@ struct WeightHeader {
   std::int64_t policy_version = 0;
   std::int64_t elements = 0;  // of the weights that follow; kFinish: the run is over
   std::int64_t type = 0;      // DType of these elements: kFloat32 or kBFloat16
-  static constexpr std::uint64_t kMagic = 0x3254'4857'4945'494c;  // "LIEIWHT2"
+  std::int64_t part = 0;      // elements of each broadcast but the last
+  static constexpr std::uint64_t kMagic = 0x3354'4857'4945'494c;  // "LIEIWHT3"
   static constexpr std::int64_t kFinish = -1;
 };
 
 // ---- Both ends of the broadcast. Learner 0 is member 0 of the group.
 
 /// Learner 0: sends fp32 weights to all actors. An empty span sends the header only. Blocks until
-/// the actors have received them.
+/// the actors have received them. Tests vary `part`.
 void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
-                     const WeightSyncOptions& options = {});
+                     const WeightSyncOptions& options = {},
+                     std::int64_t part = kWeightPartElements);
 /// Learner 0: notifies all actors that no more weights follow.
 void publish_finish(Collective& group);
-/// Actor: waits for the next update, writes its weights to `weights` (fp32) and returns its policy
+
+/// Where an actor receives the weights of an update.
+struct WeightParts {
+  std::int64_t elements = 0;                           // of all parts
+  std::function<DeviceSpan(std::int64_t count)> next;  // returns fp32 memory for the next part
+  std::function<void()> arrived;                       // the memory of next() is filled
+};
+/// Actor: waits for the next update, receives its parts in the flat order, and returns its policy
 /// version, or nothing at the end of the run. Throws Error if the learner's model has another
 /// number of parameters, or the weights have an unknown type.
-std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights);
+std::optional<std::int64_t> receive_weights(Collective& group, const WeightParts& parts);
 
 // ---- The two ends that learners and actors see.
 
@@ -97,8 +108,9 @@ class WeightSender {
 /// An actor's end. Holds the policy that the actor generates with.
 class WeightReceiver {
  public:
-  /// Makes a policy with weights of its own, zeros until the first receive(). With `host_copy` they
-  /// are the copy that the actors of this host share. Keeps references to all but the config.
+  /// Makes a policy with weights of its own, which are undefined until the first receive(). With
+  /// `host_copy` they are the copy that the actors of this host share. Keeps references to all but
+  /// the config.
   WeightReceiver(const ModelConfig& config, Operators& operators, Collective& group,
                  HostCopy* host_copy = nullptr);
   /// Takes a policy that computes with a learner's weights. Keeps a reference to the group.
@@ -116,8 +128,8 @@ class WeightReceiver {
   std::optional<std::int64_t> receive_and_pack(BusyIdleClock& clock);
 
   Collective* group_ = nullptr;
-  HostCopy* host_copy_ = nullptr;  // null: no other actor uses these weights
-  std::unique_ptr<Weights> own_;   // null if the policy computes with a learner's weights
+  HostCopy* host_copy_ = nullptr;            // null: no other actor uses these weights
+  std::optional<ArrivingWeights> arriving_;  // empty if the policy has a learner's weights
   Transformer policy_;
 };
 

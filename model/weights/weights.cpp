@@ -17,11 +17,12 @@ Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<
       memory_(operators.allocate_weights(shard_.count)) {}
 
 std::int64_t shared_weight_elements(const ModelConfig& config) {
-  constexpr std::int64_t kPadding = 64;  // at most so many rows pad a packed matrix
-  std::int64_t elements = flat_elements(trained_layout(config)) + kPadding;
+  // At most so many rows and columns pad a packed matrix, and elements a vector.
+  constexpr std::int64_t kRows = 64, kCols = 32, kElements = 16;
+  std::int64_t elements = 0;
   const auto add_packed = [&](const std::vector<Parameter>& parameters) {
-    for (const Parameter& parameter : parameters) {
-      elements += (parameter.rows + kPadding) * parameter.cols;
+    for (const Parameter& one : parameters) {
+      elements += !one.decay ? one.cols + kElements : (one.rows + kRows) * (one.cols + kCols);
     }
   };
   add_packed(parameter_layout(config));

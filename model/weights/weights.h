@@ -56,8 +56,8 @@ class Weights {
   Buffer memory_;
 };
 
-/// Returns the fp32 elements that memory shared by processes needs at most for the weights and the
-/// packed matrices of one policy. See make_cpu_operators.
+/// Returns the fp32 elements that memory shared by processes needs at most for the packed matrices,
+/// norms and biases of one received policy. See make_cpu_operators.
 std::int64_t shared_weight_elements(const ModelConfig& config);
 
 /// The sizes of a model directory, from config.json and the headers of the weight files.

@@ -11,6 +11,7 @@
 #include "common/comm/collective/mpi_collective.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/bench/arguments.h"
+#include "tests/weight_sync/receive_all.h"
 
 namespace lie {
 namespace {
@@ -122,7 +123,7 @@ double weight_sync_seconds(Job& job, std::size_t elements, int times, DType type
     if (job.rank() == 0) {
       publish_weights(*world, i, std::span(weights), {type});
     } else {
-      receive_weights(*world, std::span(weights));
+      test::receive_all(*world, std::span(weights));
     }
   }
   meet(job);

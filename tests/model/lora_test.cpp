@@ -223,7 +223,8 @@ TEST(Lora, ABaseHeldInBf16GivesTheBitsOfOneInFp32) {
   EXPECT_LT(narrow.packed_size().bytes, policy.transformer.packed_size().bytes * 3 / 4);
 
   // Shared memory holds a base in fp32.
-  std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(policy.config)));
+  const std::int64_t own = flat_elements(adapter_layout(policy.config)) + 16;
+  std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(policy.config) + own));
   const auto shared = make_cpu_operators(1, {memory, true});
   const Weights adapter = test::tiny_weights(policy.config, *shared);
   Transformer wide(adapter);
@@ -231,6 +232,23 @@ TEST(Lora, ABaseHeldInBf16GivesTheBitsOfOneInFp32) {
   EXPECT_TRUE(same_bits(wide.forward(batch, kTemperature, false).log_probs,
                         narrow.forward(batch, kTemperature, false).log_probs));
   EXPECT_TRUE(same_bits(policy.gradient_of(wide, {batch}), policy.gradient_of(narrow, {batch})));
+}
+
+TEST(Lora, AReceivedAdapterGivesTheBitsOfItsWeights) {
+  const PackedBatch batch = some_batch();
+  AdapterPolicy policy;
+  const Tensor flat = policy.weights.flat();
+  const auto expected = policy.transformer.forward(batch, kTemperature, false).log_probs;
+  for (const std::int64_t part : {std::int64_t{100}, flat.cols}) {
+    Transformer received = Transformer::received(policy.config, *policy.operators);
+    for (std::int64_t first = 0, held = 0; first < flat.cols;) {
+      held = std::min(held + part, flat.cols - first);
+      const std::int64_t packed = received.set_weights_from(first, flat.elements_at(first, held));
+      first += packed;
+      held -= packed;
+    }
+    EXPECT_TRUE(same_bits(received.forward(batch, kTemperature, false).log_probs, expected));
+  }
 }
 
 TEST(Lora, ANewAdapterIsUniformInAAndZeroInBAndChangesNothing) {

@@ -333,23 +333,50 @@ TEST(Transformer, FixedPolicyRejectsNewWeightsAndGradients) {
                Error);
 }
 
+/// Sets the weights of a received policy from parts of `part` elements.
+void receive(Transformer& policy, Tensor flat, std::int64_t part) {
+  for (std::int64_t first = 0, held = 0; first < flat.cols;) {
+    held = std::min(held + part, flat.cols - first);
+    const std::int64_t packed = policy.set_weights_from(first, flat.elements_at(first, held));
+    first += packed;
+    held -= packed;
+  }
+}
+
+TEST_P(TransformerBitIdentity, ReceivedPolicyEqualsThatOfAllWeights) {
+  for (const bool tied : {true, false}) {
+    Policy all(config_with(tied), GetParam());
+    const ModelConfig& config = all.weights.config();
+    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+    const auto expected = all.transformer.forward(batch, kTemperature, false).log_probs;
+    for (const std::int64_t part : {std::int64_t{7}, std::int64_t{1000}, all.weights.flat().cols}) {
+      Transformer received = Transformer::received(config, *all.operators);
+      receive(received, all.weights.flat(), part);
+      EXPECT_TRUE(same_bits(received.forward(batch, kTemperature, false).log_probs, expected));
+      EXPECT_TRUE(
+          same_bits(decoded_log_probs(all, received, batch, 3), decoded_log_probs(all, batch, 3)))
+          << part;
+    }
+  }
+}
+
 TEST_P(TransformerBitIdentity, ReaderOfSharedMemoryEqualsItsWriter) {
   for (const bool tied : {true, false}) {
     const ModelConfig config = config_with(tied);
     std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(config)));
-    Policy writer(config, make_cpu_operators(1, {memory, true}, GetParam())),
-        alone(config, GetParam());
-    const auto operators = make_cpu_operators(2, {memory, false}, GetParam());
+    Policy alone(config, GetParam());
+    const auto writes = make_cpu_operators(1, {memory, true}, GetParam());
+    const auto reads = make_cpu_operators(2, {memory, false}, GetParam());
+    Transformer writer = Transformer::received(config, *writes);
+    receive(writer, alone.weights.flat(), 1000);
     const std::vector<float> packed = memory;
-    const Weights weights(config, *operators);
-    Transformer reader(weights);
+    Transformer reader = Transformer::received(config, *reads);
     EXPECT_TRUE(same_bits(memory, packed)) << "the reader must not write";
     const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
     for (const float factor : {1.0f, 1.25f}) {
-      for (Policy* policy : {&writer, &alone}) {
-        for (float& w : test::host(policy->weights)) w *= factor;
-        policy->transformer.weights_changed();
-      }
+      for (float& w : test::host(alone.weights)) w *= factor;
+      alone.transformer.weights_changed();
+      receive(writer, alone.weights.flat(), 1000);
       EXPECT_TRUE(same_bits(reader.forward(batch, kTemperature, false).log_probs,
                             alone.transformer.forward(batch, kTemperature, false).log_probs));
     }
@@ -358,10 +385,18 @@ TEST_P(TransformerBitIdentity, ReaderOfSharedMemoryEqualsItsWriter) {
 
 TEST(Transformer, RejectsSharedMemoryThatIsTooSmall) {
   const ModelConfig config = config_with(true);
-  std::vector<float> memory(static_cast<std::size_t>(flat_elements(parameter_layout(config))));
+  std::vector<float> memory(static_cast<std::size_t>(flat_elements(parameter_layout(config)) / 2));
   const auto operators = make_cpu_operators(1, {memory, true});
-  const Weights weights(config, *operators);
-  EXPECT_THROW(Transformer{weights}, Error) << "the packed matrices do not fit";
+  EXPECT_THROW(Transformer::received(config, *operators), Error);
+}
+
+TEST(Transformer, OnlyReceivedWeightsAreSetInParts) {
+  Policy policy(config_with(true));
+  const Tensor flat = policy.weights.flat();
+  EXPECT_THROW(policy.transformer.set_weights_from(0, flat), Error);
+  Transformer received = Transformer::received(policy.weights.config(), *policy.operators);
+  EXPECT_THROW(received.weights_changed(), Error);
+  EXPECT_EQ(received.set_weights_from(0, flat), flat.cols);
 }
 
 TEST(Transformer, NewWeightsTakeEffectAfterWeightsChanged) {

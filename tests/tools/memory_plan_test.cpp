@@ -7,14 +7,17 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "common/base/dtype.h"
+#include "common/comm/collective/thread_collective.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/trainer/optimizer.h"
 #include "learner/trainer/sharded_trainer.h"
 #include "model/collective/device_collective.h"
 #include "model/transformer/training_memory.h"
+#include "model/weight_sync/weight_sync.h"
 #include "tests/directories.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"
@@ -244,10 +247,61 @@ TEST(MemoryPlan, FixedPolicyHoldsEachMatrixOnce) {
   EXPECT_NEAR(planned(DType::kBFloat16) / static_cast<double>(fixed_bytes()), 1, 0.03);
 }
 
+/// A policy that an actor has received, and what it holds.
+struct ReceivedWeights {
+  std::int64_t packed = 0;     // bytes of packed matrices
+  std::int64_t allocated = 0;  // bytes of all else: norms, biases and arriving weights
+  std::int64_t planned = 0;
+  std::int64_t bytes() const { return packed + allocated; }
+};
+
+/// Sends initial weights to an actor.
+ReceivedWeights received_weights(const ModelConfig& config, DType packed,
+                                 std::int64_t elements_of_part = kWeightPartElements) {
+  ThreadGroup threads(2);
+  std::jthread learner([&, group = threads.member(0)] {
+    const auto operators = make_cpu_operators(1);
+    publish_weights(*group, 0, initial_weights(config, 1, *operators).span(), {}, elements_of_part);
+  });
+  GuardedOperators operators(make_cpu_operators(1, {}, packed));
+  const auto host = threads.member(1);
+  const auto group = through_host_collective(*host, operators);
+  WeightReceiver receiver(config, operators, *group);
+  const std::int64_t of_base = config.lora ? operators.traffic().allocated_bytes : 0;
+  BusyIdleClock clock;
+  EXPECT_EQ(receiver.receive(clock), 0);
+  RolloutOptions options{.slots = 1, .max_prompt_tokens = 32};
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 32;
+  const MemoryPlan plan = actor_memory(config, {DType::kFloat32, packed}, options,
+                                       config.lora ? std::optional(DType::kFloat32) : std::nullopt);
+  return {receiver.policy().packed_size().bytes, operators.traffic().allocated_bytes - of_base,
+          part(plan, "weights")};
+}
+
+TEST(MemoryPlan, AnActorHoldsEachReceivedWeightOnceAsItIsPacked) {
+  for (const bool tied : {true, false}) {
+    ModelConfig config =
+        test::tiny_config({.vocabulary = 320, .width = 64, .ffn_width = 64, .layers = 3});
+    config.tied_embeddings = tied;
+    for (const DType packed : {DType::kFloat32, DType::kBFloat16}) {
+      const ReceivedWeights held = received_weights(config, packed);
+      EXPECT_NEAR(static_cast<double>(held.planned) / static_cast<double>(held.bytes()), 1, 0.02)
+          << tied;
+      const std::int64_t elements = flat_elements(parameter_layout(config));
+      EXPECT_LT(received_weights(config, packed, 2000).allocated, elements * 4 / 10)
+          << "no fp32 copy of the model";
+      EXPECT_LT(held.packed, elements * dtype_bytes(packed) * 101 / 100);
+    }
+  }
+}
+
 TEST(MemoryPlan, Bf16MatricesAndCachesCountHalf) {
   const ComputeDTypes narrow = make_cpu_operators(1, {}, DType::kBFloat16)->dtypes();
   const ModelConfig model = test::tiny_config({.vocabulary = 320, .width = 64});
-  const std::int64_t fp32_only = flat_elements(parameter_layout(model)) * 4;
+  std::int64_t fp32_only = arriving_weight_bytes(model);
+  for (const Parameter& one : parameter_layout(model)) {
+    if (one.rows == 1) fp32_only += one.cols * 4;
+  }
   RolloutOptions options{.slots = 1, .max_prompt_tokens = 32};
   options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 32;
   const auto planned = [&](const ComputeDTypes& dtypes, const char* what) {

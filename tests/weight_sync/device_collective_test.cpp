@@ -11,6 +11,7 @@
 #include "common/comm/collective/thread_collective.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/guarded_operators.h"
+#include "tests/weight_sync/receive_all.h"
 
 namespace lie {
 namespace {
@@ -85,7 +86,7 @@ void expect_on_actors(float value, const WeightSyncOptions& options, float expec
   on_members(3, [&](Member& m) {
     const DeviceSpan weights = m.put(1000, m.group().rank() == 0 ? value : 0);
     if (m.group().rank() == 0) return publish_weights(m.group(), 7, weights, options);
-    EXPECT_EQ(receive_weights(m.group(), weights), 7);
+    EXPECT_EQ(test::receive_all(m.group(), weights), 7);
     EXPECT_EQ(m.get(weights), std::vector<float>(1000, expected));
   });
 }
@@ -148,7 +149,7 @@ TEST(DeviceCollective, RoundsWeightsInDeviceMemoryAndSendsBFloat16) {
         operators.copy_from_host(values, memory.view());
         publish_weights(*rounding, 7, weights, {DType::kBFloat16});
       } else {
-        EXPECT_EQ(receive_weights(*rounding, weights), 7);
+        EXPECT_EQ(test::receive_all(*rounding, weights), 7);
       }
       std::vector<float> got(kCount);
       operators.copy_to_host(memory.view(), got);

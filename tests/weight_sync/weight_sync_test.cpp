@@ -10,6 +10,7 @@
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/collective/thread_collective.h"
 #include "tests/comm/mpi_main.h"
+#include "tests/weight_sync/receive_all.h"
 
 namespace lie {
 namespace {
@@ -40,7 +41,7 @@ void play(Collective& group) {
       EXPECT_EQ(weights, weights_of(version)) << "the learner's weights are unchanged";
     } else {
       weights.assign(weights.size(), 0);
-      EXPECT_EQ(receive_weights(group, std::span(weights)), version);
+      EXPECT_EQ(test::receive_all(group, std::span(weights)), version);
       EXPECT_EQ(weights, sent);
     }
   }
@@ -48,7 +49,7 @@ void play(Collective& group) {
   if (group.rank() == 0) {
     publish_finish(group);
   } else {
-    EXPECT_FALSE(receive_weights(group, std::span(weights)));
+    EXPECT_FALSE(test::receive_all(group, std::span(weights)));
   }
 }
 
@@ -68,7 +69,7 @@ TEST(WeightSync, AnotherModelIsRejected) {
     EXPECT_THROW(publish_weights(*group.member(0), 1, std::span(weights)), Error);
   });
   std::vector<float> smaller(9);
-  EXPECT_THROW(receive_weights(*group.member(1), std::span(smaller)), Error);
+  EXPECT_THROW(test::receive_all(*group.member(1), std::span(smaller)), Error);
   group.poison(std::make_exception_ptr(Error("the actor failed")));
 }
 
@@ -79,7 +80,7 @@ TEST(WeightSync, AnUnknownTypeIsRejected) {
     group.member(0)->broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), 0);
   });
   std::vector<float> weights(10);
-  EXPECT_THROW(receive_weights(*group.member(1), std::span(weights)), Error);
+  EXPECT_THROW(test::receive_all(*group.member(1), std::span(weights)), Error);
 }
 
 TEST(WeightSync, WeightsOnADeviceCannotBeRoundedByAHostGroup) {

@@ -13,6 +13,7 @@
 #include "model/config/parameter_layout.h"
 #include "model/transformer/kv_cache.h"
 #include "model/transformer/training_memory.h"
+#include "model/weight_sync/arriving_weights.h"
 
 namespace lie {
 namespace {
@@ -45,7 +46,8 @@ std::int64_t decode_row(const ModelConfig& model) {
   return 3 * model.width + attention + 3 * model.ffn_width + low_rank_cols(model);
 }
 
-/// Returns the bytes of a base that never changes, in panels of `dtype`.
+/// Returns the bytes of weights of which none is in fp32 besides norms and biases, in panels of
+/// `dtype`.
 std::int64_t fixed_weights(const Elements& base, DType dtype) {
   return (base.flat - base.matrices) * kFloat + base.matrices * dtype_bytes(dtype);
 }
@@ -185,7 +187,7 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t weights =
       fixed ? fixed_weights(elements, *fixed) + packed_pairs(model, dtypes.packed)
-            : elements.flat * kFloat + elements.packed * dtype_bytes(dtypes.packed);
+            : fixed_weights(elements, dtypes.packed) + arriving_weight_bytes(model);
   return {{{"weights", weights},
            {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(dtypes.packed)},
            {"logits", options.slots * model.vocabulary * kFloat},

@@ -10,6 +10,7 @@
 
 #include "actors/generator.h"
 #include "model/config/model_config.h"
+#include "model/weight_sync/arriving_weights.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 
@@ -80,9 +81,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   const DType base = shares ? dtypes.packed : sizes.frozen;
   MemoryPlan actor =
       actor_memory(model, dtypes, config.rollout, model.lora ? std::optional(base) : std::nullopt);
-  if (model.lora) {
-    actor.parts.front().bytes += flat_elements(adapter_layout(model)) * std::int64_t{sizeof(float)};
-  }
+  if (model.lora) actor.parts.front().bytes += arriving_weight_bytes(model);
   if (all_share_policy(config, layout, gpus)) actor.parts.front().bytes = 0;
   if (shares) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
