@@ -1,16 +1,31 @@
 #include "model/transformer/training_memory.h"
 
+#include <bit>
+
 #include "model/config/parameter_layout.h"
 #include "model/layers/attention.h"
 
 namespace lie {
 namespace {
 
-/// Returns the largest number of logits in one chunk.
-std::int64_t max_logits(bool kept, std::int64_t bytes) {
-  constexpr std::int64_t kMax = std::int64_t{64} << 20, kMaxNotKept = std::int64_t{8} << 20;
+constexpr std::int64_t kMinRows = 2 * Operators::kTileOfRows;
+
+/// Returns the largest number of rows in one chunk of logits if backward() follows.
+std::int64_t kept_chunk_rows(std::int64_t vocabulary, std::int64_t bytes) {
+  constexpr std::int64_t kMax = std::int64_t{64} << 20;
   constexpr std::int64_t kShare = 8;  // a chunk has at most 1/8 of the memory
-  return kept ? std::min(kMax, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMaxNotKept;
+  return std::min(kMax, bytes / kShare / dtype_bytes(DType::kFloat32)) / vocabulary;
+}
+
+/// Returns the same for a forward-only pass, whose logits get the `left` bytes. Each chunk reads
+/// the head's weights once, which takes no noticeable time beyond kMaxRows. A power of two keeps
+/// the chunks of two runs equal where their free memory differs a little.
+std::int64_t forward_chunk_rows(std::int64_t vocabulary, std::int64_t left) {
+  constexpr std::int64_t kLeast = std::int64_t{8} << 20;  // logits
+  constexpr std::int64_t kMaxRows = 1024;
+  const std::int64_t fitting = left / dtype_bytes(DType::kFloat32) / vocabulary;
+  const auto rows = static_cast<std::uint64_t>(std::clamp<std::int64_t>(fitting, 0, kMaxRows));
+  return std::max(kLeast / vocabulary, static_cast<std::int64_t>(std::bit_floor(rows)));
 }
 
 /// Places tensors one after the other in a block of memory. With a null `memory` it only adds up
@@ -65,21 +80,21 @@ PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassS
       width_(config.width),
       ffn_width_(config.ffn_width),
       vocabulary_(config.vocabulary) {
-  constexpr std::int64_t kMinRows = 2 * Operators::kTileOfRows;
-  chunk_rows_ = std::clamp<std::int64_t>(max_logits(size.kept, bytes) / vocabulary_, kMinRows,
-                                         std::max<std::int64_t>(size.rows, kMinRows));
   const std::int64_t streams = config.layers + 1;
-  // A chunk that ends within a sequence may be shorter by up to kTileOfRows - 1 rows.
-  const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
-  const std::int64_t chunks =
-      size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;
   BumpAllocator layer;
   allocate_layer(layer, shape_, tokens_, width_, ffn_width_, activations);
   streams_ = {streams, size.kept ? streams : 1, bytes_of(tokens_, width_, activations)};
   layers_ = {config.layers, 1, layer.at};
-  chunks_ = {chunks, 1, bytes_of(chunk_rows_, vocabulary_, DType::kFloat32)};
   rotations_ = {config.layers, 1,
                 bytes_of(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_)};
+  const std::int64_t most_rows = size.kept ? kept_chunk_rows(vocabulary_, bytes)
+                                           : forward_chunk_rows(vocabulary_, bytes - this->bytes());
+  chunk_rows_ = std::clamp<std::int64_t>(most_rows, kMinRows, std::max(size.rows, kMinRows));
+  // A chunk that ends within a sequence may be shorter by up to kTileOfRows - 1 rows.
+  const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
+  const std::int64_t chunks =
+      size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;
+  chunks_ = {chunks, 1, bytes_of(chunk_rows_, vocabulary_, DType::kFloat32)};
   if (!size.kept) return;
   std::int64_t left = std::max<std::int64_t>(bytes - this->bytes(), 0);
   layers_.grow(left);

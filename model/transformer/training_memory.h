@@ -30,7 +30,8 @@ class PassLayout {
  public:
   PassLayout() = default;
   /// Lays out a pass in at most `bytes`. If these are too few, the layout has the least possible
-  /// size: all streams and one place of each other kind.
+  /// size: all streams and one place of each other kind. A pass that keeps nothing has one stream,
+  /// and longer chunks of logits instead of more places.
   PassLayout(const ModelConfig& config, DType activations, const PassSize& size,
              std::int64_t bytes);
 

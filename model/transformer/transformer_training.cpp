@@ -33,9 +33,11 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
 }
 
 /// Returns the default memory limit of a pass. A quarter of the free memory is left to libraries.
-std::int64_t free_training_bytes(const Operators& operators) {
+/// On the host a forward-only pass has none, since longer chunks of logits save no time there.
+std::int64_t default_training_bytes(const Operators& operators, bool kept) {
   const std::optional<std::int64_t> free = operators.free_bytes();
-  return free ? *free / 4 * 3 : kTrainingBytes;
+  if (free) return *free / 4 * 3;
+  return kept ? kTrainingBytes : 0;
 }
 
 std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
@@ -116,7 +118,7 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
 void Transformer::State::fit_memory() {
   auto& t = training;
   const DType dtype = operators.activation_dtype();
-  if (t.kept && t.max_bytes == 0) t.max_bytes = free_training_bytes(operators);
+  if (t.max_bytes == 0) t.max_bytes = default_training_bytes(operators, t.kept);
   PassSize& largest = t.largest;
   largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
              largest.kept || t.kept};

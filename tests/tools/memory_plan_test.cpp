@@ -80,6 +80,41 @@ TEST(MemoryPlan, PassUsesThreeQuartersOfFreeGpuMemoryOrFourGibibytesOfHostMemory
   EXPECT_EQ(allocated_by_a_pass(0), allocated_by_a_pass(kTrainingBytes));
 }
 
+/// Counts the matmuls that read the head.
+class HeadCounter : public GuardedOperators {
+ public:
+  explicit HeadCounter(std::int64_t vocabulary) : vocabulary_(vocabulary) {}
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override {
+    reads += w.out() == vocabulary_ ? 1 : 0;
+    GuardedOperators::linear(x, w, y);
+  }
+  int reads = 0;
+
+ private:
+  std::int64_t vocabulary_;
+};
+
+TEST(MemoryPlan, AForwardOnlyPassFormsLogitsInTheMemoryThatIsFree) {
+  constexpr test::TinyShape kShape{.vocabulary = 60'000, .layers = 1};
+  const PackedBatch batch = test::tiny_batch("pass", std::vector<int>(20, 100), kShape.vocabulary);
+  std::vector<int> reads;
+  std::set<std::vector<float>> log_probs;
+  for (const int mebibytes : {1, 180, 600}) {
+    auto made = std::make_unique<HeadCounter>(kShape.vocabulary);
+    HeadCounter& operators = *made;
+    const std::int64_t limit = std::int64_t{mebibytes} << 20;
+    operators.set_free_bytes(limit / 3 * 4);
+    test::TinyPolicy policy(kShape, 1, std::move(made));
+    const std::int64_t before = operators.traffic().allocated_bytes;
+    log_probs.insert(policy.transformer.forward(batch, 1, /*keep_for_backward=*/false).log_probs);
+    const std::int64_t held = operators.traffic().allocated_bytes - before;
+    EXPECT_LE(held, std::max(limit, std::int64_t{40} << 20)) << mebibytes;
+    reads.push_back(operators.reads);
+  }
+  EXPECT_THAT(reads, ElementsAre(15, 4, 2)) << "chunks of at most 139, 512 and 1024 of 1980 rows";
+  EXPECT_EQ(log_probs.size(), 1) << "the chunks change no bit";
+}
+
 TEST(MemoryPlan, NoteStatesWhatMoreMemoryWouldSave) {
   const auto text = [](DType activations, std::int64_t bytes) {
     return memory_text(learner_memory(test::tiny_config(kPassShape), activations,
