@@ -7,7 +7,7 @@
 # LIE_NODES     nodes for the step; the job's other nodes are spare [all of the job's]
 # LIE_RESTARTS  how often a failed step is restarted in this allocation [3]
 # LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
-# LIE_PROBE     a restart excludes nodes on which this command fails [true]; use nvidia-smi with GPUs
+# LIE_PROBE     a restart excludes nodes on which this command fails [true]; with GPUs use "build/cuda/bin/lie_cluster probe"
 # LIE_JOB_SCRIPTS  where this file is [slurm]
 # LIE_INTERFACE  network interface or subnet of MPI's traffic, such as ib0 or 10.1.0.0/16; others are not used [all]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
@@ -42,9 +42,10 @@ cancelled() { asked="${asked:-TERM}"; }  # Slurm itself has signaled the step
 
 # Prints the job's nodes on which a process can be started now, one per line.
 answering_nodes() {
-  local node
+  local node seconds=20
+  [ -z "${LIE_PROBE:-}" ] || seconds=60  # CUDA takes some seconds to start
   for node in $(scontrol show hostnames "$SLURM_JOB_NODELIST"); do
-    timeout --kill-after=5 20 srun --overlap --mpi=none --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --nodelist="$node" \
+    timeout --kill-after=5 "$seconds" srun --overlap --mpi=none --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --nodelist="$node" \
       sh -c "${LIE_PROBE:-true}" >/dev/null 2>&1 && echo "$node" &
   done
   wait

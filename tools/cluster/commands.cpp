@@ -28,6 +28,7 @@ void add_commands(CLI::App& program, JobCommand& in_job, ProcessCommand& without
   add_generate(program, without_job);
   add_merge(program, without_job);
   add_plan(program, without_job);
+  add_probe(program, without_job);
 }
 
 /// `reports_errors`: whether this process reports errors of the command line for the job. Returns

@@ -19,6 +19,7 @@ void add_score(CLI::App& program, ProcessCommand& chosen);
 void add_generate(CLI::App& program, ProcessCommand& chosen);
 void add_merge(CLI::App& program, ProcessCommand& chosen);
 void add_plan(CLI::App& program, ProcessCommand& chosen);
+void add_probe(CLI::App& program, ProcessCommand& chosen);
 
 /// Runs the command that the command line names, of these and of the other folders. Errors of the
 /// command line are reported once for the job, before MPI is initialized. Returns the exit status.

@@ -8,6 +8,7 @@
 #include "common/comm/collective/nccl_collective.h"
 #include "common/comm/launcher.h"
 #include "model/cuda/operators.h"
+#include "model/operators/probe.h"
 
 namespace lie {
 namespace {
@@ -45,7 +46,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
-  if (auto on_gpu = make_gpu_operators(options.device, local_gpu)) return on_gpu;
+  if (auto on_gpu = make_gpu_operators(options.device, local_gpu)) {
+    probe(*on_gpu);
+    return on_gpu;
+  }
   fail(
       "model.device is \"{}\": expected cpu, cpu-bf16, cuda, cuda-exact or one of the last two "
       "with :<number>",

@@ -18,7 +18,7 @@ namespace lie {
 /// applies unless model.threads is set. `shared` allocates shared memory, for devices that
 /// can_share_weights(). `local_gpu` is the index of one of the process's GPUs, taken modulo their
 /// number (RoleLayout::gpu()); -1 means its rank on the host. Throws Error if the device is unknown
-/// or absent.
+/// or absent, or if it is a GPU that fails probe().
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared = {}, int local_gpu = -1);
 
