@@ -31,7 +31,8 @@ class PublishedShapes : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Models, PublishedShapes,
                          testing::Values("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen3-8b",
-                                         "qwen2.5-1.5b", "llama-3.2-1b", "llama-3.2-3b"),
+                                         "qwen3-14b", "qwen3-32b", "qwen2.5-1.5b", "llama-3.2-1b",
+                                         "llama-3.2-3b"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::ranges::replace_if(

@@ -34,7 +34,7 @@ TrainConfig train_config(const std::string& name) { return load_train_config(kCo
 
 TEST(Configs, TrainingConfigsLoadAndHaveDistinctDirectories) {
   std::map<std::string, fs::path> directories;
-  for (const char* folder : {".", "gpu", "paper", "paper/ablations"}) {
+  for (const char* folder : {".", "one-card", "one-node", "paper", "paper/ablations"}) {
     const auto configs = configs_in(folder);
     EXPECT_FALSE(configs.empty()) << folder;
     for (const fs::path& path : configs) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <functional>
 #include <sstream>
 
 #include "common/base/error.h"
@@ -13,6 +15,7 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::AllOf, testing::HasSubstr, testing::Not;
 
 constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
@@ -123,22 +126,37 @@ TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
   }
 }
 
-TEST_F(GpuPlan, TheConfigsOfConfigsGpuFitCardsOf80Gigabytes) {
-  arguments_.gpu_gib = 79;
-  use_4b();
-  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-node.yaml";
-  arguments_.ranks = {8};
-  arguments_.gpus_per_host = 8;
-  EXPECT_THAT(text(), AllOf(HasSubstr("8 ranks: "), HasSubstr("8 learners, each also an actor")));
-  EXPECT_EQ(error_, "");
-  use("qwen3-1.7b-base-gspo-lie",
-      R"("hidden_size": 2048, "num_hidden_layers": 28, "num_attention_heads": 16, )"
-      R"("intermediate_size": 6144, "tie_word_embeddings": true)");
-  arguments_.config = std::string(source_directory()) + "/configs/gpu/one-card.yaml";
-  arguments_.ranks = {1};
-  arguments_.gpus_per_host = 1;
-  text();
-  EXPECT_EQ(error_, "");
+/// Plans the configs of a folder with the model that each is named after. `gib_of` returns the free
+/// memory of a GPU that the config is meant for.
+void expect_fit(const std::string& folder, std::int64_t ranks, std::int64_t gpus,
+                const std::function<std::int64_t(const std::string& name)>& gib_of,
+                std::size_t count) {
+  const fs::path root = source_directory();
+  std::size_t planned = 0;
+  for (const auto& entry : fs::directory_iterator(root / "configs" / folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string name = entry.path().stem();
+    const std::string model = name.substr(0, name.find("b") + 1);  // qwen3-4b-lora: qwen3-4b
+    PlanArguments arguments;
+    arguments.config = entry.path();
+    arguments.overrides = {"model.path=" + (root / "tests/model/configs" / model).string()};
+    arguments.ranks = {ranks};
+    arguments.gpus_per_host = gpus;
+    arguments.gpu_gib = gib_of(name);
+    std::ostringstream out;
+    EXPECT_EQ(error_of([&] { plan(arguments, out); }), "no error") << name;
+    EXPECT_THAT(out.str(), HasSubstr("fits ")) << name;
+    ++planned;
+  }
+  EXPECT_EQ(planned, count);
+}
+
+TEST(GpuConfigs, FitTheGpusThatTheyAreFor) {
+  expect_fit(
+      "one-node", 8, 8, [](const std::string&) { return 79; }, 7);
+  expect_fit(
+      "one-card", 1, 1, [](const std::string& name) { return name.ends_with("80gb") ? 79 : 22; },
+      4);
 }
 
 TEST_F(GpuPlan, NoTwoRolesShareAGpuOnSeveralHosts) {

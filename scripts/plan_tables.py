@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Draws which model fits which GPUs, as lie_cluster plan calculates it, into docs/reference/gpu-sizes.md:
+
+    plan_tables.py BIN            writes the tables
+    plan_tables.py BIN --check    fails if the page has others (a test)
+
+Each GPU has a learner and an actor that shares its weights. MODES, LENGTHS and CARDS are all that a new column, length or
+card needs.
+"""
+import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reference/gpu-sizes.md"
+CONFIG = "configs/paper/qwen3-1.7b-base-gspo-lie.yaml"
+GIB = 2**30
+MODELS = ("0.6B", "1.7B", "4B", "8B", "14B", "32B")
+GPUS = (1, 2, 4, 8, 16, 32)
+LENGTHS = {"8k": 8192, "32k": 32768}  # tokens of a response
+CARDS = {"24 GB": 22, "80 GB": 79}    # GiB that are free before a run
+MODES = {"all weights": [], "LoRA": ["model.lora.rank=32"]}
+SLOTS = 16
+
+
+def plan(program, model, mode, gpus, tokens):
+    """Returns GiB on a GPU without a KV cache, and GiB of the cache for a response at its longest."""
+    ranks = 1 if gpus == 1 else 2 * gpus + 1
+    settings = [f"model.path=tests/model/configs/qwen3-{model.lower()}", f"update.gradient_shards={gpus}",
+                f"rollout.max_response_tokens={tokens}", f"evaluation.max_response_tokens={tokens}",
+                f"rollout.slots={SLOTS}", "rollout.cache_mebibytes=10000000", *MODES[mode]]
+    if gpus > 1:
+        settings += [f"roles.learners={gpus}", f"roles.actors={gpus}", "roles.reward_workers=1"]
+    command = [program, "plan", CONFIG, "--json", "--ranks", str(ranks), "--ranks-per-host", str(ranks)]
+    for setting in settings:
+        command += ["--set", setting]
+    done = subprocess.run(command, text=True, capture_output=True, check=True, cwd=ROOT)
+    memory = json.loads(done.stdout)["ranks"][0]["memory"]
+    of_actor = {name: size for name, size in memory["actor"]["bytes"].items() if not name.startswith("weights")}
+    cache = of_actor.pop("KV cache")
+    processes = 1 if gpus == 1 else 2
+    return (memory["learner"]["device_bytes"] + sum(of_actor.values())) / GIB + processes, cache / GIB / SLOTS
+
+
+def table(rows, cell):
+    lines = ["| model | trained | " + " | ".join(f"{gpus} GPU{'s' if gpus > 1 else ''}" for gpus in GPUS) + " |",
+             "|---|---|" + "---|" * len(GPUS)]
+    for (model, mode), cells in rows.items():
+        lines.append(f"| Qwen3-{model} | {mode} | " + " | ".join(cell(*c) for c in cells) + " |")
+    return "\n".join(lines)
+
+
+def responses(gib):
+    def cell(used, response):
+        count = int((gib - used) / response) if used < gib else 0
+        return str(count) if count > 0 else "–"
+    return cell
+
+
+def tables(program):
+    cases = [(m, mode, g, tokens) for tokens in LENGTHS.values() for m in MODELS for mode in MODES for g in GPUS]
+    with ThreadPoolExecutor(2) as pool:
+        results = dict(zip(cases, pool.map(lambda case: plan(program, *case), cases)))
+    text = []
+    for name, tokens in LENGTHS.items():
+        rows = {(m, mode): [results[m, mode, g, tokens] for g in GPUS] for m in MODELS for mode in MODES}
+        text.append(f"## Responses of {name} tokens\n\nGiB on each GPU, without the KV cache:\n\n"
+                    + table(rows, lambda used, _: f"{used:.0f}"))
+        for card, gib in CARDS.items():
+            text.append(f"Responses at their longest that the cache of a GPU of {card} then holds:\n\n"
+                        + table(rows, responses(gib)))
+    return "\n\n".join(text) + "\n"
+
+
+def main():
+    program = Path(sys.argv[1]).resolve() / "lie_cluster"
+    page = PAGE.read_text(encoding="utf-8")
+    drawn = re.sub(r"(<!-- tables of scripts/plan_tables.py -->\n).*?(\n<!-- end of tables -->)",
+                   lambda match: match[1] + tables(program) + match[2], page, flags=re.S)
+    if "--check" in sys.argv[2:]:
+        if drawn != page:
+            print(f"{PAGE.relative_to(ROOT)} is not what lie_cluster plan says: python3 scripts/plan_tables.py BIN draws it")
+            return 1
+        return 0
+    PAGE.write_text(drawn, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
