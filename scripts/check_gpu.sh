@@ -3,14 +3,14 @@
 # a file of JSON lines and as a table row to stdout, so a killed check keeps its results so far. Without a GPU it runs small
 # shapes on an emulated device in host memory, and each line says so. This tests only the script.
 # usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [--model 1.7b|4b] [BIN_DIR]
-#   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, which run in this order [all]
+#   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, sizes, which run in this order [all]
 #   --budget   a check starts only if the seconds that it is expected to take are left [540]
 #   --results  the JSON lines; the output of the programs goes to FILE.log [build/check_gpu.jsonl]
 #   --model    the shapes of Qwen3 that kernel_bench measures [1.7b]
 #   BIN_DIR    the folder of the programs [build/cuda/bin if nvidia-smi lists a GPU, else build/release/bin]
 # Exits with 1 if a check failed.
 set -uo pipefail
-all=load,tests,ceilings,decode,train,step,multi,sanitize
+all=load,tests,ceilings,decode,train,step,multi,sanitize,sizes
 budget=540 only=$all results=build/check_gpu.jsonl model=1.7b bin=${LIE_BIN_DIR:-}
 
 usage() {
@@ -222,6 +222,43 @@ sanitize() {
   has "compute-sanitizer" test_aten || return 0
   sanitize_with memcheck --report-api-errors no
   sanitize_with racecheck
+}
+
+# Whether the machine has what a shape needs: the disk for its bf16 weights, and a GPU that plan accepts with what is free.
+has_room() {  # name GiB-of-weights model-directory settings...
+  local name=$1 gib=$2 model_directory=$3 left free
+  shift 3
+  left=$(df --output=avail -B1G "$work" | tail -n 1)
+  if [ "$left" -lt "$gib" ]; then note "$name: disk for its weights" FAIL "$left" "GiB free of $gib" && return 1; fi
+  [ "$place" = gpu ] || return 0
+  free=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | head -n 1)
+  check "$name: fits $((free / 1024)) GiB by plan" 10 "$bin/lie_cluster" plan configs/demo.yaml --ranks 1 --gpu-gib $((free / 1024)) \
+    --set model.device=cuda --set model.path="$model_directory" "$@"
+}
+
+# One step of a shape with random weights. No setting of memory is given, so the defaults must start.
+sized_step() {  # name shape GiB-of-weights seconds-for-weights seconds-for-the-step settings...
+  local name=$1 shape=$2 gib=$3 weights=$4 seconds=$5 model_directory=$work/sizes run="sizes-${1//[^a-zA-Z0-9]/-}" tokens=1024
+  shift 5
+  fits "$name: one step" $((weights + seconds)) || return 0
+  if [ $place = emulated ]; then shape=assets/count_pairs/model gib=1 tokens=16; fi
+  rm -rf "$model_directory"  # the disk may not hold two of them
+  has_room "$name" "$gib" "$shape" "$@" || return 0
+  check "$name: random weights" "$weights" "$bin/random_model" "$shape" "$model_directory" --response-tokens $((tokens / 2)) || return 0
+  train_run "$name: one step" "$seconds" "$run" "$trains_on" --set run.steps=1 --set model.path="$model_directory" \
+    --set rollout.prompts_per_step=8 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
+    --set update.mini_batch_prompts=8 --set policy_loss.kl_coefficient=0 --set checkpoint.every=0 "$@"
+  note_steps "$run" "$name"
+}
+
+sizes() {
+  local probed=cuda shapes=tests/model/configs
+  has "RL steps by size" lie_cluster && has "RL steps by size" random_model || return 0
+  [ $place = gpu ] || probed=cpu
+  check "the device computes" 20 "$bin/lie_cluster" probe --device $probed || return 0
+  sized_step 1.7B $shapes/qwen3-1.7b 4 20 40
+  sized_step 4B $shapes/qwen3-4b 8 40 70
+  sized_step "8B with LoRA" $shapes/qwen3-8b 16 70 90 --set model.lora.rank=32 --set optimizer.learning_rate=1e-5
 }
 
 # --- The check

@@ -69,6 +69,7 @@ copy_files() {
   mkdir -p "$pack/scripts" "$pack/tests/model/golden"
   cp scripts/check_gpu.sh "$pack/scripts/"
   cp tests/model/golden/*.golden "$pack/tests/model/golden/"
+  cp --parents tests/model/configs/*/config.json "$pack/"
   cp scripts/gpu_pack_start.sh "$pack/start"
 }
 
