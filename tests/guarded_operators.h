@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -54,6 +55,8 @@ class GuardedOperators : public Operators {
   GuardedOperators& operator=(const GuardedOperators&) = delete;
 
   const Traffic& traffic() const { return traffic_; }
+  /// Returns the largest number of bytes that buffers held at one time, without packed weights.
+  std::int64_t peak_bytes() const { return held_->peak; }
   /// The number of passes whose tokens were not received yet.
   std::int64_t unreceived() const { return unreceived_; }
 
@@ -70,9 +73,7 @@ class GuardedOperators : public Operators {
     if (used_ + bytes > kBytes) fail("the guarded memory is used up");
     char* const data = static_cast<char*>(memory_) + used_;
     used_ += (bytes + 63) / 64 * 64;
-    return {{data, rows, cols, cols, dtype},
-            Buffer::Owner(
-                nullptr, +[](void*) {})};
+    return {{data, rows, cols, cols, dtype}, held_->add(static_cast<std::int64_t>(bytes))};
   }
   std::unique_ptr<CudaGraphs> cuda_graphs() override { return std::make_unique<Graphs>(*this); }
   Indices upload(std::span<const std::int32_t> host) override {
@@ -220,6 +221,22 @@ class GuardedOperators : public Operators {
  private:
   static constexpr std::size_t kBytes = std::size_t{1} << 30;  // reserved; used on demand
 
+  /// Bytes of the buffers that exist, which may outlive the operators.
+  struct Held : std::enable_shared_from_this<Held> {
+    std::int64_t bytes = 0, peak = 0;
+
+    Buffer::Owner add(std::int64_t more) {
+      bytes += more;
+      peak = std::max(peak, bytes);
+      const auto end = [all = shared_from_this(), more] { all->bytes -= more; };
+      return {new std::function<void()>(end), +[](void* owned) {
+                const std::unique_ptr<std::function<void()>> call(
+                    static_cast<std::function<void()>*>(owned));
+                (*call)();
+              }};
+    }
+  };
+
   class Unlocked {
    public:
     explicit Unlocked(GuardedOperators& all) : all_(all) { all_.protect(PROT_READ | PROT_WRITE); }
@@ -297,6 +314,7 @@ class GuardedOperators : public Operators {
   std::unique_ptr<Operators> inner_;
   void* memory_ = nullptr;
   std::size_t used_ = 0;
+  std::shared_ptr<Held> held_ = std::make_shared<Held>();
   Traffic traffic_;
   std::optional<std::int64_t> free_;
   std::int64_t passes_ = 0, unreceived_ = 0;

@@ -33,6 +33,14 @@ constexpr std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>((is_nan ? bits | 0x40'0000u : nearest) >> 16);
 }
 
+/// Rounds a finite value to one of the two nearest values, stochastically: away from zero with a
+/// probability proportional to the distance from the other one. `random` holds 16 random bits.
+/// Values between the largest finite number and infinity may become infinite.
+constexpr std::uint16_t to_bfloat16_at_random(float value, std::uint32_t random) {
+  return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(value) + (random & 0xffffu)) >>
+                                    16);
+}
+
 /// Returns whether all `values` are representable in bfloat16 without rounding.
 constexpr bool exact_in_bfloat16(std::span<const float> values) {
   std::uint32_t lower = 0;

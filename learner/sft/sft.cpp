@@ -146,8 +146,8 @@ class Tuner {
   }
 
   /// Returns the sum of the gradient shards' losses over all learners, added in ascending order.
-  double sum_of(std::vector<double> by_shard) const {
-    share_gradient_shards(trainer_.learners(), std::span(by_shard));
+  double sum_of(const PackedGradientShards& shards, std::vector<double> by_shard) const {
+    share_gradient_shards(trainer_.learners(), shards.own_shards, std::span(by_shard));
     return std::accumulate(by_shard.begin(), by_shard.end(), 0.0);
   }
 
@@ -164,7 +164,7 @@ class Tuner {
       work.policy.backward(packed, d_log_probs, d_entropies, *work.gradient);
       loss[static_cast<std::size_t>(work.shard)] += negative_sum(rows.log_probs);
     });
-    return sum_of(std::move(loss));
+    return sum_of(shards, std::move(loss));
   }
 
   /// Returns the mean loss of all response tokens.
@@ -175,7 +175,7 @@ class Tuner {
       const RowLogProbs rows = work.policy.forward(work.batch.packed, 1.0F, false);
       loss[static_cast<std::size_t>(work.shard)] += negative_sum(rows.log_probs);
     });
-    return sum_of(std::move(loss)) / static_cast<double>(response_tokens(sequences));
+    return sum_of(shards, std::move(loss)) / static_cast<double>(response_tokens(sequences));
   }
 
   void begin_save(std::int64_t step) {

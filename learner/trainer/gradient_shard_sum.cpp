@@ -14,7 +14,9 @@ GradientShardSum::GradientShardSum(Operators& operators, Collective& learners,
     : operators_(operators),
       learners_(learners),
       elements_(elements),
-      read_elements_(read_elements) {
+      read_elements_(read_elements),
+      chunk_(
+          std::min(chunk_elements(operators), longest_optimizer_shard(elements, learners.size()))) {
   check_gradient_shards(learners.size(), max_shards);
   const GradientShardRange own =
       gradient_shards_of_learner(max_shards, learners.rank(), learners.size());
@@ -101,7 +103,7 @@ void GradientShardSum::join_workers() {
 Tensor GradientShardSum::sum() {
   if (learners_.size() > 1) {
     const std::int64_t longest = longest_optimizer_shard(elements_, learners_.size());
-    for (std::int64_t done = 0; done < longest; done += kChunkElements) add_chunk(done);
+    for (std::int64_t done = 0; done < longest; done += chunk_) add_chunk(done);
   }
   const FlatRange own = optimizer_shard_of(elements_, learners_.rank(), learners_.size());
   return scratch().elements_at(own.first, own.count);
@@ -109,8 +111,8 @@ Tensor GradientShardSum::sum() {
 
 /// Returns the chunk of `learner`'s optimizer shard that starts at element `done` of the shard.
 Tensor GradientShardSum::chunk_of(Tensor whole, int learner, std::int64_t done) const {
-  const FlatRange part =
-      chunk_of_optimizer_shard(optimizer_shard_of(elements_, learner, learners_.size()), done);
+  const FlatRange part = chunk_of_optimizer_shard(
+      optimizer_shard_of(elements_, learner, learners_.size()), done, chunk_);
   return whole.elements_at(part.first, part.count);
 }
 
@@ -123,7 +125,7 @@ std::vector<Tensor> GradientShardSum::exchange_chunk(std::int64_t done) {
   std::vector<Tensor> parts;
   for (const Node& node : nodes_) {
     while (received_.size() <= parts.size()) {
-      received_.push_back(operators_.allocate(1, kChunkElements, DType::kFloat32));
+      received_.push_back(operators_.allocate(1, chunk_, DType::kFloat32));
     }
     parts.push_back(node.learner == me ? chunk_of(value(own, node.number), me, done)
                                        : received_[parts.size()].view().elements_at(0, count));
@@ -158,6 +160,19 @@ void GradientShardSum::add_chunk(std::int64_t done) {
   }
   const Tensor own = chunk_of(scratch(), learners_.rank(), done);
   if (values.front().data != own.data) operators_.copy(values.front(), own);
+}
+
+std::int64_t gradient_shard_sum_elements(std::int64_t elements, std::int64_t max_shards,
+                                         int learners, std::int64_t chunk) {
+  const std::int64_t held =
+      values_held(max_shards, gradient_shards_of_learner(max_shards, 0, learners)) * elements;
+  if (learners == 1) return held;
+  std::int64_t nodes = 0;
+  for (int learner = 0; learner < learners; ++learner) {
+    nodes +=
+        std::ssize(nodes_of(max_shards, gradient_shards_of_learner(max_shards, learner, learners)));
+  }
+  return held + nodes * std::min(chunk, longest_optimizer_shard(elements, learners));
 }
 
 }  // namespace lie

@@ -81,11 +81,17 @@ class GradientShardSum {
   Operators& operators_;
   Collective& learners_;
   std::int64_t elements_, read_elements_;
+  std::int64_t chunk_;  // elements that are exchanged at a time
   std::vector<Operators*> workers_;
   std::int64_t shard_count_ = 0;
   std::vector<Stack> stacks_;     // one per worker; the first one collects all in the end
   std::vector<Node> nodes_;       // of all learners after run(), ascending
   std::vector<Buffer> received_;  // chunks of other learners' nodes
 };
+
+/// Returns the fp32 elements that GradientShardSum allocates on the learner that needs most, if
+/// `chunk` elements are exchanged at a time.
+std::int64_t gradient_shard_sum_elements(std::int64_t elements, std::int64_t max_shards,
+                                         int learners, std::int64_t chunk);
 
 }  // namespace lie

@@ -11,6 +11,19 @@ GradientShardRange gradient_shards_of_learner(std::int64_t shard_count, int lear
   return {first, shard_count * (learner + 1) / learners - first};
 }
 
+std::vector<std::int64_t> shards_of_learner(ShardDealing dealing, std::int64_t shard_count,
+                                            int learner, int learners) {
+  const GradientShardRange range = gradient_shards_of_learner(shard_count, learner, learners);
+  const bool is_range = dealing == ShardDealing::kRanges;
+  const std::int64_t end = is_range ? range.first + range.count : shard_count;
+  std::vector<std::int64_t> shards;
+  for (std::int64_t shard = is_range ? range.first : learner; shard < end;
+       shard += is_range ? 1 : learners) {
+    shards.push_back(shard);
+  }
+  return shards;
+}
+
 std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,
                                                            std::int64_t workers) {
   const auto count = static_cast<int>(std::clamp<std::int64_t>(own.count, 1, workers));

@@ -23,6 +23,14 @@ struct GradientShardRange {
 /// at most 1.
 GradientShardRange gradient_shards_of_learner(std::int64_t shard_count, int learner, int learners);
 
+/// How the shards are divided among the learners: as ranges, or learner j of n has the shards j,
+/// j + n, j + 2 n and so on, which is the order of learner/trainer/gradient_rounds.h.
+enum class ShardDealing : std::uint8_t { kRanges, kInterleaved };
+
+/// Returns the shards of one learner, ascending.
+std::vector<std::int64_t> shards_of_learner(ShardDealing dealing, std::int64_t shard_count,
+                                            int learner, int learners);
+
 /// Divides a learner's shards among at most `workers` workers in the same way. No returned range is
 /// empty, unless the learner has no shards; then one empty range is returned.
 std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,

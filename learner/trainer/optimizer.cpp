@@ -54,6 +54,12 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
               "", 0, 1});
 }
 
+constexpr const char* kMomentsHelp =
+    "Type of AdamW's moments. bfloat16 halves their memory; each update rounds them "
+    "stochastically, by "
+    "bits that depend on the update and the weight alone, so that a run stays reproducible on any "
+    "number of learners. Checkpoints store fp32 and are read in both types.";
+
 }  // namespace
 
 void describe(FieldList& fields, OptimizerOptions& options) {
@@ -69,6 +75,9 @@ void describe(FieldList& fields, OptimizerOptions& options) {
        "", 1e-30, 1});
   fields.add("weight_decay", options.weight_decay,
              {"Decoupled weight decay of matrices. Norms and biases have none.", "", 0, 1});
+  fields.add("moments", options.moments,
+             {{"float32", DType::kFloat32}, {"bfloat16", DType::kBFloat16}},
+             {.help = kMomentsHelp});
   fields.add(
       "max_grad_norm", options.max_grad_norm,
       {"Largest global norm of the gradient, which is scaled down to it. 0: no clipping.", "", 0});
@@ -109,8 +118,8 @@ AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
     : options_(options),
       operators_(operators),
       shard_(shard),
-      first_(operators.allocate(1, shard.count, DType::kFloat32)),
-      second_(operators.allocate(1, shard.count, DType::kFloat32)) {
+      first_(operators.allocate(1, shard.count, options.moments)),
+      second_(operators.allocate(1, shard.count, options.moments)) {
   operators.zero(first_.view());
   operators.zero(second_.view());
   for (const ParameterPiece& piece : pieces_of(layout, shard)) {
@@ -130,21 +139,33 @@ UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient
     fail("optimizer: {} gradients and {} weights, but moments of {} elements", gradient.elements(),
          weights.elements(), shard_.count);
   }
-  UpdateOutcome outcome{.grad_norm = grad_norm, .skipped = !std::isfinite(grad_norm)};
-  const std::int64_t attempt = updates_ + skipped_ + 1;
-  outcome.learning_rate = learning_rate_at(options_, options_.schedule_per_step ? step : attempt);
-  if (outcome.skipped) {
-    ++skipped_;
-    return outcome;
-  }
-  ++updates_;
-  for (const Range& range : ranges_) {
-    const auto slice = [&](Tensor x) { return x.elements_at(range.first, range.count); };
-    operators_.adamw(
-        adamw_step(options_, updates_, outcome.learning_rate, grad_norm, range.decay),
-        {slice(gradient), slice(weights), slice(first_moment()), slice(second_moment())});
-  }
+  const UpdateOutcome outcome = begin(step, grad_norm);
+  if (!outcome.skipped) apply(shard_, gradient, weights);
   return outcome;
+}
+
+UpdateOutcome AdamW::begin(std::int64_t step, double grad_norm) {
+  begun_ = {.grad_norm = grad_norm, .skipped = !std::isfinite(grad_norm)};
+  const std::int64_t attempt = updates_ + skipped_ + 1;
+  begun_.learning_rate = learning_rate_at(options_, options_.schedule_per_step ? step : attempt);
+  ++(begun_.skipped ? skipped_ : updates_);
+  return begun_;
+}
+
+void AdamW::apply(FlatRange part, Tensor gradient, Tensor weights) {
+  const std::int64_t first = part.first - shard_.first, end = first + part.count;
+  for (const Range& range : ranges_) {
+    const std::int64_t begin = std::max(range.first, first);
+    const std::int64_t count = std::min(range.first + range.count, end) - begin;
+    if (count <= 0) continue;
+    AdamWStep how =
+        adamw_step(options_, updates_, begun_.learning_rate, begun_.grad_norm, range.decay);
+    how.update = updates_;
+    how.element = shard_.first + begin;
+    operators_.adamw(
+        how, {gradient.elements_at(begin - first, count), weights.elements_at(begin - first, count),
+              first_moment().elements_at(begin, count), second_moment().elements_at(begin, count)});
+  }
 }
 
 void AdamW::restore_counts(std::int64_t updates, std::int64_t skipped) {

@@ -24,10 +24,11 @@ struct OptimizerOptions {
   double weight_decay = 0.1;    // decoupled, 0 to 1
   double max_grad_norm = 1.0;   // at least 0; 0: no clipping
   Schedule schedule = Schedule::kConstant;
-  bool schedule_per_step = false;  // the schedule counts training steps; false: updates
-  std::int64_t warmup = 10;        // updates or steps, at least 0
-  std::int64_t decay_until = 0;    // updates or steps; end of the decay
-  double min_ratio = 0;            // final rate of the decay / learning_rate, 0 to 1
+  bool schedule_per_step = false;   // the schedule counts training steps; false: updates
+  std::int64_t warmup = 10;         // updates or steps, at least 0
+  std::int64_t decay_until = 0;     // updates or steps; end of the decay
+  double min_ratio = 0;             // final rate of the decay / learning_rate, 0 to 1
+  DType moments = DType::kFloat32;  // or kBFloat16, rounded stochastically
 };
 void describe(FieldList& fields, OptimizerOptions& options);
 
@@ -46,8 +47,8 @@ struct UpdateOutcome {
 };
 
 /// AdamW for the full flat order of parameters, or one shard of it. Holds the update counters and
-/// the fp32 moments, in the operators' memory. Padding elements, which belong to no parameter, are
-/// never changed.
+/// the moments, fp32 or bf16, in the operators' memory. Padding elements, which belong to no
+/// parameter, are never changed.
 class AdamW {
  public:
   /// Sets all moments to 0. The operators must outlive this object.
@@ -65,6 +66,12 @@ class AdamW {
   /// `gradient` and `weights` are those of the shard, [1, count] fp32. Throws Error if they have
   /// another count.
   UpdateOutcome update(std::int64_t step, double grad_norm, Tensor gradient, Tensor weights);
+  /// Begins an update, whose outcome it returns. Unless it is skipped, apply() must follow for all
+  /// elements of the shard, in parts.
+  UpdateOutcome begin(std::int64_t step, double grad_norm);
+  /// Applies the update that began to `part`, a range of the flat order within the shard.
+  /// `gradient` and `weights` are those of the part.
+  void apply(FlatRange part, Tensor gradient, Tensor weights);
 
   FlatRange shard() const { return shard_; }
   std::int64_t updates() const { return updates_; }  // applied updates
@@ -87,6 +94,7 @@ class AdamW {
   FlatRange shard_;
   std::vector<Range> ranges_;
   Buffer first_, second_;
+  UpdateOutcome begun_;
   std::int64_t updates_ = 0;
   std::int64_t skipped_ = 0;
 };

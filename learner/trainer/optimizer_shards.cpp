@@ -23,9 +23,13 @@ std::int64_t longest_optimizer_shard(std::int64_t elements, int learners) {
   return longest;
 }
 
-FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done) {
+std::int64_t chunk_elements(const Operators& operators) {
+  return operators.place().is_host() ? kHostChunk : kDeviceChunk;
+}
+
+FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done, std::int64_t most) {
   const std::int64_t begin = std::min(done, shard.count);
-  return {shard.first + begin, std::min(kChunkElements, shard.count - begin)};
+  return {shard.first + begin, std::min(most, shard.count - begin)};
 }
 
 FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners) {
@@ -49,12 +53,13 @@ void gather_optimizer_shards(Collective& learners, const Weights& weights, Tenso
   const int size = learners.size();
   if (size == 1) return;
   Operators& operators = weights.operators();
+  const std::int64_t chunk = chunk_elements(operators);
   const auto part = [&](int learner, std::int64_t done) {
-    return chunk_of_optimizer_shard(optimizer_shard_of(all.elements(), learner, size), done);
+    return chunk_of_optimizer_shard(optimizer_shard_of(all.elements(), learner, size), done, chunk);
   };
   const std::int64_t longest = longest_optimizer_shard(all.elements(), size);
   std::vector<DeviceSpan> in(static_cast<std::size_t>(size));
-  for (std::int64_t done = 0; done < longest; done += kChunkElements) {
+  for (std::int64_t done = 0; done < longest; done += chunk) {
     for (int learner = 0; learner < size; ++learner) {
       const FlatRange range = part(learner, done);
       in[static_cast<std::size_t>(learner)] =

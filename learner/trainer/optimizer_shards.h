@@ -17,8 +17,11 @@ namespace lie {
 /// squares of each block. The norm therefore does not depend on the sharding, bit for bit.
 constexpr std::int64_t kOptimizerShardBlock = std::int64_t{1} << 14;
 
-/// Elements that one learner sends to another at a time. It bounds the receive buffers.
-constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
+/// Returns the number of elements that one learner sends to another at a time: 2^18 in host memory,
+/// whose exchanges are copied, and 2^22 in device memory, where each exchange waits for the device.
+/// It bounds the receive buffers and changes no result.
+std::int64_t chunk_elements(const Operators& operators);
+inline constexpr std::int64_t kHostChunk = std::int64_t{1} << 18, kDeviceChunk = kHostChunk << 4;
 
 /// Returns the shard of `learner` in a flat order of `elements`. Shards ascend with the learner;
 /// some are empty if there are fewer blocks than learners.
@@ -26,9 +29,9 @@ FlatRange optimizer_shard_of(std::int64_t elements, int learner, int learners);
 
 std::int64_t longest_optimizer_shard(std::int64_t elements, int learners);
 
-/// Returns the chunk of `shard` that starts `done` elements into it: kChunkElements, or fewer or
-/// none at its end.
-FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done);
+/// Returns the chunk of `shard` that starts `done` elements into it: `most`, or fewer or none at
+/// its end.
+FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done, std::int64_t most);
 
 FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners);
 

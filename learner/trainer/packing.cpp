@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "common/base/error.h"
-#include "learner/trainer/gradient_shards.h"
 
 namespace lie {
 namespace {
@@ -22,6 +21,28 @@ void append(const SequenceTokens& sequence, std::size_t position, MicroBatch& ba
   }
   batch.sequences.push_back(position);
   batch.row_starts.push_back(packed.rows.size());
+}
+
+/// Returns the positions of the sequences of each micro-batch.
+std::vector<std::vector<std::size_t>> cut(std::span<const SequenceTokens> sequences,
+                                          std::span<const std::size_t> chosen,
+                                          std::int64_t max_tokens) {
+  std::vector<std::vector<std::size_t>> batches;
+  std::int64_t held = 0;  // tokens of the last one
+  for (const std::size_t position : chosen) {
+    const SequenceTokens& sequence = sequences[position];
+    if (sequence.prompt.empty() || sequence.response.empty()) {
+      fail("batch: sequence {} has {} prompt and {} response tokens; both need at least one",
+           position, sequence.prompt.size(), sequence.response.size());
+    }
+    if (batches.empty() || held + sequence.tokens() > max_tokens) {
+      batches.emplace_back();
+      held = 0;
+    }
+    batches.back().push_back(position);
+    held += sequence.tokens();
+  }
+  return batches;
 }
 
 MicroBatch empty_micro_batch() {
@@ -55,31 +76,27 @@ std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
                              std::span<const std::size_t> chosen, std::int64_t max_tokens) {
   std::vector<MicroBatch> batches;
-  for (const std::size_t position : chosen) {
-    const SequenceTokens& sequence = sequences[position];
-    if (sequence.prompt.empty() || sequence.response.empty()) {
-      fail("batch: sequence {} has {} prompt and {} response tokens; both need at least one",
-           position, sequence.prompt.size(), sequence.response.size());
+  for (const auto& positions : cut(sequences, chosen, max_tokens)) {
+    batches.push_back(empty_micro_batch());
+    for (const std::size_t position : positions) {
+      append(sequences[position], position, batches.back());
     }
-    const auto held = batches.empty()
-                          ? std::int64_t{0}
-                          : static_cast<std::int64_t>(batches.back().packed.tokens.size());
-    if (batches.empty() || held + sequence.tokens() > max_tokens) {
-      batches.push_back(empty_micro_batch());
-    }
-    append(sequence, position, batches.back());
   }
   return batches;
 }
 
 PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequences,
                                           std::int64_t max_shards, std::int64_t max_tokens,
-                                          int learner, int learners) {
+                                          int learner, int learners, ShardDealing dealing) {
   const auto shards = assign_to_gradient_shards(sequences, max_shards);
-  const GradientShardRange own = gradient_shards_of_learner(std::ssize(shards), learner, learners);
-  PackedGradientShards packed{std::ssize(shards), {}};
-  for (std::int64_t i = own.first; i < own.first + own.count; ++i) {
-    packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(i)], max_tokens));
+  PackedGradientShards packed;
+  packed.count = std::ssize(shards);
+  packed.own_shards = shards_of_learner(dealing, packed.count, learner, learners);
+  for (const auto& shard : shards) {
+    packed.micro_batches.push_back(std::ssize(cut(sequences, shard, max_tokens)));
+  }
+  for (const std::int64_t shard : packed.own_shards) {
+    packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(shard)], max_tokens));
   }
   return packed;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "learner/trainer/gradient_shards.h"
 #include "model/transformer/transformer.h"
 
 namespace lie {
@@ -45,12 +46,15 @@ std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
 /// The gradient shards of one learner, packed into micro-batches.
 struct PackedGradientShards {
   std::int64_t count = 0;                    // gradient shards over all learners
+  std::vector<std::int64_t> micro_batches;   // [count]: number of each shard's micro-batches
+  std::vector<std::int64_t> own_shards;      // this learner's, ascending
   std::vector<std::vector<MicroBatch>> own;  // one element per shard of this learner
 };
 
 /// Assigns `sequences` to at most `max_shards` gradient shards, and packs those of `learner`.
 PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequences,
                                           std::int64_t max_shards, std::int64_t max_tokens,
-                                          int learner, int learners);
+                                          int learner, int learners,
+                                          ShardDealing dealing = ShardDealing::kRanges);
 
 }  // namespace lie

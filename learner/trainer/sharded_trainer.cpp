@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "learner/trainer/layer_weights.h"
 #include "learner/trainer/optimizer_shards.h"
 
 namespace lie {
@@ -21,6 +22,21 @@ std::int64_t read_elements(const ModelConfig& config) {
          (config.lora ? flat_elements(adapter_layout(config)) : 0);
 }
 
+std::optional<GradientShardSum> gradient_tree(const TrainerOptions& options, const Weights& weights,
+                                              Collective& learners) {
+  if (options.zero_stage > 1) return std::nullopt;
+  return std::optional<GradientShardSum>(std::in_place, weights.operators(), learners,
+                                         flat_elements(weights.parameters()),
+                                         options.gradient_shards, read_elements(weights.config()));
+}
+
+std::optional<GradientRounds> gradient_rounds(const TrainerOptions& options, const Weights& weights,
+                                              Collective& learners) {
+  if (options.zero_stage == 1) return std::nullopt;
+  return std::optional<GradientRounds>(std::in_place, weights.operators(), learners,
+                                       weights.parameters(), options.gradient_shards);
+}
+
 }  // namespace
 
 ShardedTrainer::ShardedTrainer(const TrainerOptions& options, const OptimizerOptions& optimizer,
@@ -30,17 +46,21 @@ ShardedTrainer::ShardedTrainer(const TrainerOptions& options, const OptimizerOpt
       weights_(std::move(weights)),
       optimizer_(optimizer, weights_, own_optimizer_shard(weights_, learners)),
       policy_(weights_),
-      gradient_(weights_.operators(), learners, flat_elements(weights_.parameters()),
-                options.gradient_shards, read_elements(weights_.config())),
-      policies_(gradient_.workers(), policy_, options.activation_mebibytes << 20) {
+      tree_(gradient_tree(options, weights_, learners)),
+      rounds_(gradient_rounds(options, weights_, learners)),
+      workers_(tree_ ? tree_->workers() : std::vector{&weights_.operators()}),
+      policies_(workers_, policy_, options.activation_mebibytes << 20) {
   check_options(optimizer);
-  options_.max_micro_batch_tokens = gradient_.pass_tokens(options.max_micro_batch_tokens);
+  if (tree_) {
+    options_.max_micro_batch_tokens = tree_->pass_tokens(options.max_micro_batch_tokens);
+  }
   if (learners.size() > 1) gather_weights();
 }
 
 PackedGradientShards ShardedTrainer::pack(std::span<const SequenceTokens> sequences) const {
   return pack_gradient_shards(sequences, options_.gradient_shards, options_.max_micro_batch_tokens,
-                              learners_.rank(), learners_.size());
+                              learners_.rank(), learners_.size(),
+                              rounds_ ? ShardDealing::kInterleaved : ShardDealing::kRanges);
 }
 
 void ShardedTrainer::run_micro_batches(const PackedGradientShards& shards,
@@ -54,31 +74,63 @@ void ShardedTrainer::run_micro_batches(const PackedGradientShards& shards,
 }
 
 void ShardedTrainer::for_each_micro_batch(const PackedGradientShards& shards, const Work& work) {
-  gradient_.for_each_shard(shards.count, [&](const GradientShardWork& shard) {
-    run_micro_batches(shards, shard, work);
-  });
+  if (tree_) {
+    return tree_->for_each_shard(shards.count, [&](const GradientShardWork& shard) {
+      run_micro_batches(shards, shard, work);
+    });
+  }
+  for (std::int64_t i = 0; i < std::ssize(shards.own); ++i) {
+    const std::int64_t shard = shards.own_shards[static_cast<std::size_t>(i)];
+    run_micro_batches(shards, {.shard = shard, .number = i}, work);
+  }
 }
 
 void ShardedTrainer::accumulate_gradient(const PackedGradientShards& shards, const Work& work) {
-  gradient_.run(shards.count,
-                [&](const GradientShardWork& shard) { run_micro_batches(shards, shard, work); });
+  if (tree_) {
+    return tree_->run(shards.count, [&](const GradientShardWork& shard) {
+      run_micro_batches(shards, shard, work);
+    });
+  }
+  rounds_->run(shards, [&](const MicroBatch& batch, std::int64_t shard, GradientSink& gradient) {
+    work({batch, policies_.of(0), 0, shard, &gradient});
+  });
 }
 
 UpdateOutcome ShardedTrainer::update(std::int64_t step, TrainerSeconds& seconds) {
-  UpdateOutcome outcome;
+  const UpdateOutcome outcome = tree_ ? apply_tree(step, seconds) : apply_rounds(step, seconds);
+  gather_weights(seconds);
+  return outcome;
+}
+
+UpdateOutcome ShardedTrainer::apply_tree(std::int64_t step, TrainerSeconds& seconds) {
   Tensor gradient;
   {
     const Timed timed(seconds.gradient_sync);
-    gradient = gradient_.sum();
+    gradient = tree_->sum();
   }
-  {
-    const Timed timed(seconds.optimizer);
-    const double norm = gradient_norm(learners_, weights_.operators(), gradient,
-                                      flat_elements(weights_.parameters()));
-    outcome = optimizer_.update(step, norm, gradient, weights_.elements(optimizer_.shard()));
+  const Timed timed(seconds.optimizer);
+  const double norm = gradient_norm(learners_, weights_.operators(), gradient,
+                                    flat_elements(weights_.parameters()));
+  return optimizer_.update(step, norm, gradient, weights_.elements(optimizer_.shard()));
+}
+
+UpdateOutcome ShardedTrainer::apply_rounds(std::int64_t step, TrainerSeconds& seconds) {
+  const Stopwatch all;
+  double applying = 0;
+  const UpdateOutcome outcome = optimizer_.begin(step, rounds_->norm());
+  if (!outcome.skipped) {
+    rounds_->for_each_part([&](FlatRange part, Tensor gradient) {
+      const Timed timed(applying);
+      optimizer_.apply(part, gradient, weights_.elements(part));
+    });
   }
-  gather_weights(seconds);
+  seconds.gradient_sync += all.seconds() - applying;
+  seconds.optimizer += applying;
   return outcome;
+}
+
+bool ShardedTrainer::gathers_by_layer() const {
+  return rounds_.has_value() && learners_.size() > 1 && !is_adapter(weights_.parameters());
 }
 
 void ShardedTrainer::gather_weights() {
@@ -87,23 +139,60 @@ void ShardedTrainer::gather_weights() {
 }
 
 void ShardedTrainer::gather_weights(TrainerSeconds& seconds) {
-  const Tensor all = gathered_weights();
-  {
-    const Timed timed(seconds.gradient_sync);
-    gather_optimizer_shards(learners_, weights_, all);
-  }
-  {
-    const Timed timed(seconds.optimizer);
-    policy_.set_weights(all);
-  }
+  gathers_by_layer() ? gather_by_layer(seconds) : gather_whole(seconds);
   if (!is_shared_with_actors_) return;
   const Timed timed(seconds.gradient_sync);
   wait_for_all(learners_);
 }
 
-/// The weights come together in the memory of the gradient, unless this learner holds all of them.
+void ShardedTrainer::gather_whole(TrainerSeconds& seconds) {
+  const Tensor all = gathered_weights();
+  {
+    const Timed timed(seconds.gradient_sync);
+    gather_optimizer_shards(learners_, weights_, all);
+  }
+  const Timed timed(seconds.optimizer);
+  policy_.set_weights(all);
+}
+
+/// The weights of a layer come together in the memory of its gradient, from which they are packed.
+void ShardedTrainer::gather_by_layer(TrainerSeconds& seconds) {
+  const Stopwatch all;
+  double gathering = 0;
+  const LayerRanges& layers = rounds_->layers();
+  const auto load = [&](std::int64_t layer) -> const RoleTensors& {
+    const Timed timed(gathering);
+    LayerBuffer& buffer = rounds_->buffer(layer);
+    buffer.hold(layers, layer);
+    gather_layer(learners_, weights_, layers, layer, buffer);
+    for (const FlatRange range : layers.of(layer)) {
+      if (gathered_.empty()) break;
+      weights_.operators().copy(buffer.at(range),
+                                gathered_.view().elements_at(range.first, range.count));
+    }
+    return buffer.tensors();
+  };
+  if (weights_.is_complete()) {  // the weights are too few for a part of each learner
+    for (std::int64_t layer = 0; layer < layers.layers(); ++layer) load(layer);
+    load(kNoLayer);
+    policy_.set_weights(weights_.flat());
+  } else {
+    policy_.set_weights(load);
+  }
+  seconds.gradient_sync += gathering;
+  seconds.optimizer += all.seconds() - gathering;
+}
+
+/// In stage 1 the weights come together in the memory of the gradient, unless this learner holds
+/// all of them.
 Tensor ShardedTrainer::gathered_weights() {
-  return weights_.is_complete() ? weights_.flat() : gradient_.scratch();
+  if (weights_.is_complete()) return weights_.flat();
+  if (tree_) return tree_->scratch();
+  if (gathered_.empty()) {
+    gathered_ =
+        weights_.operators().allocate(1, flat_elements(weights_.parameters()), DType::kFloat32);
+  }
+  return gathered_.view();
 }
 
 }  // namespace lie

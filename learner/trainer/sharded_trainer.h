@@ -3,16 +3,19 @@
 //
 // Its callers see one micro-batch at a time, and whole updates. This class alone decides which part
 // of weights, gradient and moments a learner holds, in which order micro-batches run, and when
-// parts travel between learners. Today the master weights, the summed gradient and the moments are
-// divided among the learners (ZeRO stage 1, arXiv:1910.02054).
+// parts travel between learners. Master weights, moments and the summed gradient are divided among
+// the learners (ZeRO stage 1, arXiv:1910.02054). In stage 2 no learner holds a whole gradient of
+// its micro-batches either (learner/trainer/gradient_rounds.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "common/comm/collective/collective.h"
+#include "learner/trainer/gradient_rounds.h"
 #include "learner/trainer/gradient_shard_sum.h"
 #include "learner/trainer/optimizer.h"
 #include "learner/trainer/packing.h"
@@ -54,15 +57,17 @@ class ShardedTrainer {
   ShardedTrainer& operator=(const ShardedTrainer&) = delete;
 
   /// Divides the sequences of a mini-batch, which are the same on every learner. Returns the
-  /// micro-batches of this learner.
+  /// micro-batches of this learner. In stage 1 a micro-batch may have fewer tokens than the options
+  /// allow, if that is faster.
   PackedGradientShards pack(std::span<const SequenceTokens> sequences) const;
 
   using Work = std::function<void(const MicroBatchWork&)>;
   /// Calls work(), without a gradient, for each micro-batch of `shards`. Workers run at the same
   /// time; the micro-batches of a gradient shard run in order on one worker. Worker 0 runs on the
-  /// caller's thread. Throws what work() throws.
+  /// caller's thread. In stage 2 there is one worker. Throws what work() throws.
   void for_each_micro_batch(const PackedGradientShards& shards, const Work& work);
-  /// As for_each_micro_batch(), for a new mini-batch whose gradient work() adds up.
+  /// As for_each_micro_batch(), for a new mini-batch whose gradient work() adds up, by one backward
+  /// pass for each micro-batch. In stage 2 it is collective and blocks.
   void accumulate_gradient(const PackedGradientShards& shards, const Work& work);
   /// Applies AdamW with the gradient of all learners, clipped by its norm, and gathers the new
   /// weights. `step` is the training step, from 1. Adds to `seconds`. Collective; blocks.
@@ -71,16 +76,19 @@ class ShardedTrainer {
   /// Gathers the weights of all learners into the policy. Call it after each change of weights()
   /// other than update(). Collective; blocks.
   void gather_weights();
-  /// Returns all weights as of the last gather_weights() or update(), [1, N] fp32. Invalid from
-  /// accumulate_gradient() to the end of the next update().
+  /// Returns memory of all weights, [1, N] fp32, which each gather_weights() and update() writes.
+  /// Invalid from accumulate_gradient() to the end of the next update(). In stage 2, where learners
+  /// otherwise never hold all of them, the first call allocates it.
   Tensor gathered_weights();
+  /// Returns whether weights are gathered layer by layer, so that gathered_weights() takes memory.
+  bool gathers_by_layer() const;
   /// Declares that actors compute with the policy of this learner from now on. Each later gathering
   /// then also waits until all learners' devices hold the new weights.
   void share_with_actors() { is_shared_with_actors_ = true; }
 
   Collective& learners() const { return learners_; }
   Transformer& policy() { return policy_; }
-  const std::vector<Operators*>& workers() const { return gradient_.workers(); }
+  const std::vector<Operators*>& workers() const { return workers_; }
   /// The fp32 master weights that this learner holds, which checkpoints store and restore.
   Weights& weights() { return weights_; }
   const Weights& weights() const { return weights_; }
@@ -91,15 +99,23 @@ class ShardedTrainer {
  private:
   void run_micro_batches(const PackedGradientShards& shards, const GradientShardWork& shard,
                          const Work& work);
+  UpdateOutcome apply_tree(std::int64_t step, TrainerSeconds& seconds);
+  UpdateOutcome apply_rounds(std::int64_t step, TrainerSeconds& seconds);
   void gather_weights(TrainerSeconds& seconds);
+  void gather_whole(TrainerSeconds& seconds);
+  void gather_by_layer(TrainerSeconds& seconds);
 
   TrainerOptions options_;
   Collective& learners_;
   Weights weights_;
   AdamW optimizer_;
-  Transformer policy_;         // reads weights_, or what gather_weights() gave it
-  GradientShardSum gradient_;  // [1, N] fp32, in the flat order and memory of the weights
+  Transformer policy_;  // reads weights_, or what gather_weights() gave it
+  // The gradient, in the flat order and memory of the weights: one of these is set.
+  std::optional<GradientShardSum> tree_;  // stage 1
+  std::optional<GradientRounds> rounds_;  // stage 2
+  std::vector<Operators*> workers_;
   WorkerPolicies policies_;
+  Buffer gathered_;  // of gathered_weights() in stage 2
   bool is_shared_with_actors_ = false;
 };
 

@@ -6,27 +6,24 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "common/comm/collective/collective.h"
-#include "learner/trainer/gradient_shards.h"
 
 namespace lie {
 
 /// Makes one value per gradient shard of the mini-batch known to every learner. Each learner has
-/// set the values of its own shards; all others are overwritten. A value is a double or consists of
-/// doubles. Sums over the shards are then added in ascending order. Collective; blocks.
+/// set the values of the shards `own`; all others are overwritten. A value is a double or consists
+/// of doubles. Sums over the shards are then added in ascending order. Collective; blocks.
 template <typename Value>
-void share_gradient_shards(Collective& learners, std::span<Value> by_shard) {
+void share_gradient_shards(Collective& learners, std::span<const std::int64_t> own,
+                           std::span<Value> by_shard) {
   static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % sizeof(double) == 0);
   using Numbers = std::array<double, sizeof(Value) / sizeof(double)>;
   std::vector<Numbers> numbers(by_shard.size());  // 0 for the shards of other learners
-  const GradientShardRange own =
-      gradient_shards_of_learner(std::ssize(by_shard), learners.rank(), learners.size());
-  for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+  for (const std::int64_t shard : own) {
     const auto i = static_cast<std::size_t>(shard);
     numbers[i] = std::bit_cast<Numbers>(by_shard[i]);
   }

@@ -9,12 +9,14 @@ namespace lie {
 
 constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
 
-/// Options of a ShardedTrainer; describe() documents each field, as --help prints it. Only the
-/// number of gradient shards changes a result.
+/// Options of a ShardedTrainer; describe() documents each field, as --help prints it. The number of
+/// gradient shards and the ZeRO stage change the rounding of a gradient. With stage 2, so does the
+/// size of micro-batches.
 struct TrainerOptions {
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
   std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
+  std::int64_t zero_stage = 1;                            // 1 or 2
 };
 void describe(FieldList& fields, TrainerOptions& options);
 

@@ -6,8 +6,9 @@
 
 namespace lie {
 
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_shard) {
-  share_gradient_shards(learners, by_shard);
+PolicyLossStats sum_stats(Collective& learners, std::span<const std::int64_t> own,
+                          std::span<PolicyLossStats> by_shard) {
+  share_gradient_shards(learners, own, by_shard);
   PolicyLossStats all;
   for (const PolicyLossStats& shard : by_shard) {
     if (shard.tokens > 0) all.merge(shard);

@@ -2,6 +2,7 @@
 // shards. Every function is collective over the learners and blocks.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,10 @@
 namespace lie {
 
 /// Returns the sums and extremes over all gradient shards, added in ascending order, on every
-/// learner. `by_shard` has one element per shard of the mini-batch; a learner leaves the elements
-/// of other learners' shards as constructed.
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_shard);
+/// learner. `by_shard` has one element per shard of the mini-batch. `own` are the shards whose
+/// elements this learner has set; it leaves all others as constructed.
+PolicyLossStats sum_stats(Collective& learners, std::span<const std::int64_t> own,
+                          std::span<PolicyLossStats> by_shard);
 
 /// Completes the results of all responses, [groups][G], of which each learner has filled in those
 /// of its own share.

@@ -267,7 +267,8 @@ PolicyLossStats PolicyUpdater::run_micro_batches(const Pass& pass, const MiniBat
     poll_progress(work);
   });
   update.seconds.add_mean(seconds);
-  return timed(update.seconds.gradient_sync, [&] { return sum_stats(trainer_.learners(), stats); });
+  return timed(update.seconds.gradient_sync,
+               [&] { return sum_stats(trainer_.learners(), batch.shards.own_shards, stats); });
 }
 
 SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,

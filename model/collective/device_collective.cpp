@@ -44,6 +44,10 @@ class RoundingCollective : public Collective {
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     group_->exchange(out, in);
   }
+  std::unique_ptr<StartedExchange> start_exchange(std::span<const DeviceSpan> out,
+                                                  std::span<const DeviceSpan> in) override {
+    return group_->start_exchange(out, in);
+  }
 
  private:
   std::unique_ptr<Collective> group_;

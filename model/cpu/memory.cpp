@@ -87,6 +87,12 @@ Indices CpuOperators::upload(std::span<const std::int32_t> host) {
 }
 
 void CpuOperators::zero(Tensor x) {
+  if (x.dtype == DType::kBFloat16) {
+    for (std::int64_t t = 0; t < x.rows; ++t) {
+      std::fill_n(static_cast<std::uint16_t*>(x.rows_at(t, 1).data), x.cols, std::uint16_t{0});
+    }
+    return;
+  }
   if (x.rows == 1) {
     return split(x.cols, 1024, x.cols / 8, [&](Range cols) {
       std::fill(floats(x) + cols.begin, floats(x) + cols.end, 0.0f);

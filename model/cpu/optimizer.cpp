@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/cpu/operators.h"
+#include "model/operators/moment_rounding.h"
 
 namespace lie::cpu {
 namespace {
@@ -18,6 +19,22 @@ void adamw_range(const AdamWStep& c, std::int64_t count, const float* __restrict
     second[i] = c.beta2 * second[i] + c.one_minus_beta2 * (g * g);
     const float divisor = std::sqrt(second[i]) / c.root_correction + c.eps;
     weights[i] = c.keep * weights[i] - c.step_size * (first[i] / divisor);
+  }
+}
+
+/// As above with moments in bf16, where `element` is the index of the first element.
+void adamw_range_bf16(const AdamWStep& c, std::int64_t element, std::int64_t count,
+                      const float* __restrict gradient, float* __restrict weights,
+                      std::uint16_t* __restrict first, std::uint16_t* __restrict second) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * c.clip;
+    const float m = c.beta1 * from_bfloat16(first[i]) + c.one_minus_beta1 * g;
+    const float v = c.beta2 * from_bfloat16(second[i]) + c.one_minus_beta2 * (g * g);
+    const float divisor = std::sqrt(v) / c.root_correction + c.eps;
+    weights[i] = c.keep * weights[i] - c.step_size * (m / divisor);
+    const std::uint32_t bits = moment_rounding_bits(c.update, element + i);
+    first[i] = round_first_moment(m, bits);
+    second[i] = round_second_moment(v, bits);
   }
 }
 
@@ -62,6 +79,12 @@ void CpuOperators::sums_of_squares(Tensor x, std::int64_t block, std::span<doubl
 void CpuOperators::adamw(const AdamWStep& how, const AdamWTensors& x) {
   const std::int64_t count = x.weights.elements();
   split(count, 1024, 4 * count, [&](Range range) {
+    if (x.first.dtype == DType::kBFloat16) {
+      return adamw_range_bf16(how, how.element + range.begin, range.size(),
+                              floats(x.gradient) + range.begin, floats(x.weights) + range.begin,
+                              static_cast<std::uint16_t*>(x.first.data) + range.begin,
+                              static_cast<std::uint16_t*>(x.second.data) + range.begin);
+    }
     adamw_range(how, range.size(), floats(x.gradient) + range.begin,
                 floats(x.weights) + range.begin, floats(x.first) + range.begin,
                 floats(x.second) + range.begin);

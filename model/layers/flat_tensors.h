@@ -32,6 +32,12 @@ class FlatTensors {
   FlatTensors(std::span<const Parameter> layout, Tensor flat);
 
   bool empty() const { return layers_.empty(); }
+  /// Replaces the tensors of a layer by those of other memory.
+  void set(std::int64_t layer, const RoleTensors& tensors) {
+    const auto number = static_cast<std::size_t>(layer + 1);
+    if (number >= layers_.size()) layers_.resize(number + 1);
+    layers_[number] = tensors;
+  }
   /// Returns the tensors of a layer, or those outside of all layers for kNoLayer.
   const RoleTensors& layer(std::int64_t layer) const {
     return layers_[static_cast<std::size_t>(layer + 1)];

@@ -175,6 +175,18 @@ void ResidentWeights::pack(Tensor flat) {
   if (is_shared_) wait();
 }
 
+void ResidentWeights::pack(const LoadLayer& load) {
+  if (!weights_) fail("the weights of a fixed policy cannot be changed");
+  if (views_weights() || config_.lora) fail("these weights are not packed layer by layer");
+  for (std::int64_t l = 0; l < config_.layers; ++l) {
+    flat_.set(l, load(l));
+    pack_layer(l);
+  }
+  flat_.set(kNoLayer, load(kNoLayer));
+  pack_outer();
+  if (is_shared_) wait();
+}
+
 void ResidentWeights::pack_layer(std::int64_t layer) {
   Block& block = blocks_[static_cast<std::size_t>(layer)];
   for (Linear* linear : linears_of(block)) {

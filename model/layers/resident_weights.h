@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,9 @@ struct PackedSize {
   std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
   std::int64_t bytes = 0;
 };
+
+/// Returns the fp32 weights of a layer, or of kNoLayer, in the operators' memory.
+using LoadLayer = std::function<const RoleTensors&(std::int64_t layer)>;
 
 class ResidentWeights final : public WeightSource {
  public:
@@ -65,6 +69,9 @@ class ResidentWeights final : public WeightSource {
   /// shard use `flat` only during the call; others keep views of it. Throws Error if they never
   /// change. Blocks until the weights are written if another process reads them.
   void pack(Tensor flat);
+  /// As above, layer by layer and kNoLayer last. `load` returns the weights of a layer, which are
+  /// valid until its next call. The weights must have been constructed from a shard.
+  void pack(const LoadLayer& load);
   /// Packs the complete rows in `values` [1, count], which are the elements from `first` on of the
   /// flat order and begin with a complete row. Returns the number of elements before the first
   /// incomplete row. Only for received() weights.

@@ -97,10 +97,15 @@ struct DecodeBatch {
 ///   first = beta1 first + one_minus_beta1 g
 ///   second = beta2 second + one_minus_beta2 g g
 ///   weights = keep weights - step_size first / (sqrt(second) / root_correction + eps)
+/// Moments in bf16 are widened to fp32, and stored with stochastic rounding: see
+/// model/operators/moment_rounding.h.
 struct AdamWStep {
   float clip, keep, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
+  std::int64_t update = 0;   // number of the update, which the rounding depends on
+  std::int64_t element = 0;  // index of the first element in the flat order, likewise
 };
-/// The tensors of one AdamW step, [1, N] each. The gradient is only read.
+/// The tensors of one AdamW step, [1, N] each. The gradient is only read. The moments have one
+/// dtype, fp32 or bf16; the rest is fp32.
 struct AdamWTensors {
   Tensor gradient, weights, first, second;
 };

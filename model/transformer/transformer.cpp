@@ -91,6 +91,11 @@ void Transformer::set_weights(Tensor flat) {
   resident().pack(flat);
 }
 
+void Transformer::set_weights(const LoadLayer& load) {
+  state_->training.kept = false;
+  resident().pack(load);
+}
+
 std::int64_t Transformer::set_weights_from(std::int64_t first, Tensor values) {
   state_->training.kept = false;
   return resident().pack_from(first, values);

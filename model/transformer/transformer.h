@@ -88,6 +88,9 @@ class Transformer {
   /// was constructed from a shard, `flat` may be freed or overwritten after the call. Otherwise the
   /// policy keeps views of `flat`, which must stay valid.
   void set_weights(Tensor flat);
+  /// As above for a policy that was constructed from a shard, layer by layer: see
+  /// ResidentWeights::pack().
+  void set_weights(const LoadLayer& load);
   /// Packs the complete rows in `values` [1, count], which are the elements from `first` on of the
   /// flat order and begin with a complete row. Returns the number of elements before the first
   /// incomplete row. Throws Error unless received() made the policy.

@@ -71,7 +71,9 @@ std::optional<std::int64_t> receive_weights(Collective& group, const WeightParts
 struct LearnerWeights {
   std::shared_ptr<Transformer> policy;  // with all that it computes with
   Operators& operators;
-  DeviceSpan weights;    // all weights [1, N], fp32, as they are after each update
+  /// Returns all weights [1, N], fp32, as they are after each update. Called only if they are sent,
+  /// since a learner may otherwise not hold all of them.
+  std::function<DeviceSpan()> weights;
   Collective& learners;  // for the operators' memory
 };
 

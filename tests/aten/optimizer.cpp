@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/operators/moment_rounding.h"
+
 namespace lie::aten {
 namespace {
 
@@ -46,6 +48,20 @@ void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& w
     const auto part = [&](const at::Tensor& x) { return x.narrow(0, done, count); };
     adamw_part(how, part(gradient), part(weights), part(first), part(second));
   }
+}
+
+void round_moments(const AdamWStep& how, const at::Tensor& first, const at::Tensor& second) {
+  const at::Tensor first_here = first.cpu(), second_here = second.cpu();
+  const std::span<float> m(first_here.data_ptr<float>(), static_cast<std::size_t>(first.numel()));
+  const std::span<float> v(second_here.data_ptr<float>(), m.size());
+  for (std::size_t i = 0; i < m.size(); ++i) {
+    const std::uint32_t bits =
+        moment_rounding_bits(how.update, how.element + static_cast<std::int64_t>(i));
+    m[i] = from_bfloat16(round_first_moment(m[i], bits));
+    v[i] = from_bfloat16(round_second_moment(v[i], bits));
+  }
+  first.copy_(first_here);
+  second.copy_(second_here);
 }
 
 }  // namespace lie::aten

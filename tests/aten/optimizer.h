@@ -14,4 +14,7 @@ void sums_of_squares(const at::Tensor& x, std::int64_t block, std::span<double> 
 void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,
            const at::Tensor& first, const at::Tensor& second);
 
+/// Rounds fp32 moments to the bf16 values that an AdamW step with bf16 moments stores.
+void round_moments(const AdamWStep& how, const at::Tensor& first, const at::Tensor& second);
+
 }  // namespace lie::aten

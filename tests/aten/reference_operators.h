@@ -102,7 +102,15 @@ class ReferenceOperators : public AtenOperators {
     aten::sums_of_squares(vector(x), block, sums);
   }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override {
-    aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
+    const at::Tensor first = vector(x.first), second = vector(x.second);
+    if (x.first.dtype == DType::kFloat32) {
+      return aten::adamw(how, vector(x.gradient), vector(x.weights), first, second);
+    }
+    const at::Tensor wide_first = first.to(at::kFloat), wide_second = second.to(at::kFloat);
+    aten::adamw(how, vector(x.gradient), vector(x.weights), wide_first, wide_second);
+    aten::round_moments(how, wide_first, wide_second);
+    first.copy_(wide_first);
+    second.copy_(wide_second);
   }
 
  private:

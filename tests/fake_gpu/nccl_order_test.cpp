@@ -89,6 +89,31 @@ TEST_P(NcclOrder, OperationsSeeWhatTheComputeStreamWroteAndReturnWhenTheyAreDone
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the next kernel would report it";
 }
 
+TEST_P(NcclOrder, AStartedExchangeOverlapsLaterWorkOfTheComputeStream) {
+  const auto group = nccl_group();
+  const auto size = static_cast<std::size_t>(group->size());
+  std::vector<Values> sent, received;
+  std::vector<DeviceSpan> out, in;
+  for (std::size_t member = 0; member < size; ++member) {
+    out.push_back(sent.emplace_back(10, group->rank() + 1).span());
+    in.push_back(received.emplace_back(10).span());
+  }
+  // Member 0 starts when the others have started and have run the work that follows.
+  if (group->rank() == 0) gather_texts(test_job(), "");
+  const auto started = group->start_exchange(out, in);
+  auto ran = std::make_shared<bool>(false);
+  fake_gpu::enqueue(kGpu.device, 5, [ran] { *ran = true; });
+  while (!*ran) cudaStreamQuery(nullptr);
+  if (group->rank() > 0) {
+    EXPECT_NE(received[0].get(), std::vector<double>(10, 1)) << "the exchange is complete";
+    gather_texts(test_job(), "");
+  }
+  started->wait();
+  for (std::size_t member = 0; member < size; ++member) {
+    EXPECT_EQ(received[member].get(), std::vector<double>(10, static_cast<double>(member + 1)));
+  }
+}
+
 TEST_P(NcclOrder, AGroupThatEndsIsFinalizedAndThenDestroyed) {
   nccl_group()->broadcast(Values(100).span(), 0);
   EXPECT_EQ(fake_gpu::usage().destroyed, before_.destroyed + 1);

@@ -43,7 +43,10 @@ struct LearnerTrainer {
                 initial_weights(tiny_config(shape), 11, *operators,
                                 held_range(parameter_layout(tiny_config(shape)), learners.rank(),
                                            learners.size())),
-                learners) {}
+                learners) {
+    trainer.gathered_weights();  // from here on it holds all weights, in every stage
+    if (trainer.gathers_by_layer()) trainer.gather_weights();
+  }
 
   /// Returns all weights.
   std::vector<float> weights() { return to_host(*operators, trainer.gathered_weights()); }

@@ -508,6 +508,19 @@ TEST_P(CudaHead, SumsOfSquaresAndAdamWAreBitIdenticalToTheCpu) {
     cuda::adamw(kDevice, how,
                 {flat(g.kernel()), flat(w.kernel()), flat(m.kernel()), flat(v.kernel())});
     EXPECT_EQ(w.different() + m.different() + v.different(), 0) << width;
+
+    AdamWStep narrow = how;
+    narrow.update = 7;
+    narrow.element = std::int64_t{1} << 33;
+    std::vector<std::uint16_t> moments(static_cast<std::size_t>(2 * count), 0x3f80), same = moments;
+    const auto bf16 = [&](std::vector<std::uint16_t>& all, std::int64_t first) {
+      return Tensor{all.data() + first, 1, count, count, DType::kBFloat16};
+    };
+    cpu_->adamw(narrow, {flat(g.cpu()), flat(w.cpu()), bf16(moments, 0), bf16(moments, count)});
+    cuda::adamw(kDevice, narrow,
+                {flat(g.kernel()), flat(w.kernel()), bf16(same, 0), bf16(same, count)});
+    EXPECT_EQ(same, moments) << width;
+    EXPECT_EQ(w.different(), 0) << width;
   });
 }
 

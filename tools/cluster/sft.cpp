@@ -333,6 +333,8 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs, DType pa
           .activation_bytes = config.sft.trainer.activation_mebibytes << 20,
           .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
           .gradient_shards = config.sft.trainer.gradient_shards,
+          .zero_stage = config.sft.trainer.zero_stage,
+          .moments = config.sft.optimizer.moments,
           .frozen = frozen,
           .learners = inputs.learners};
 }

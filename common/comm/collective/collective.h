@@ -12,6 +12,14 @@
 
 namespace lie {
 
+/// An exchange that has started: see Collective::start_exchange().
+class StartedExchange {
+ public:
+  virtual ~StartedExchange() = default;
+  /// Returns when this member has received everything. Collective; blocks. Call it once.
+  virtual void wait() = 0;
+};
+
 /// A fixed group of members. Every method is collective and blocks: all members call it in the same
 /// order, each from one thread, with spans of the same count and dtype. Results are bit-identical
 /// on all members. They are also bit-identical in every run of the same layout, unless the
@@ -38,6 +46,12 @@ class Collective {
   /// Sends out[j] to member j, which receives it in its in[rank()]. Both spans have the same count,
   /// which may be 0. Split long data over several calls. This member's own spans may share memory.
   virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
+  /// Starts exchange() with the values that all work of the device so far produces, so that later
+  /// work of the device overlaps it. Until wait() of the result returns, that work must neither
+  /// write to `out` nor use `in`, and no other method of this group may be called. Only NCCL
+  /// overlaps; by default the exchange is complete when this function returns.
+  virtual std::unique_ptr<StartedExchange> start_exchange(std::span<const DeviceSpan> out,
+                                                          std::span<const DeviceSpan> in);
 };
 
 /// Copies the root's value to all members.

@@ -177,8 +177,15 @@ class NcclCollective : public Collective {
     });
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    start_exchange(out, in)->wait();
+  }
+  /// The host waits in wait() only, so that it can enqueue more work on the compute stream first.
+  /// It polls there, since an event that the compute stream waits for would hide a member that
+  /// hangs.
+  std::unique_ptr<StartedExchange> start_exchange(std::span<const DeviceSpan> out,
+                                                  std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    if (are_on_host(out) && are_on_host(in)) return host_->exchange(out, in);
+    if (are_on_host(out) && are_on_host(in)) return host_->start_exchange(out, in);
     for (const auto& spans : {out, in}) {
       for (const DeviceSpan& span : spans) {
         if (span.count > 0) check_place(span);
@@ -186,11 +193,19 @@ class NcclCollective : public Collective {
     }
     follow_compute();
     copy_own(out[static_cast<std::size_t>(rank())], in[static_cast<std::size_t>(rank())]);
-    check(start_exchange(out, in), "exchange");
-    finish("exchange");
+    check(enqueue_exchange(out, in), "exchange");
+    const OperationLimit limit(job_, "exchange");
+    communicator_.settle("exchange", &limit);
+    return std::make_unique<Exchange>(*this);
   }
 
  private:
+  struct Exchange : StartedExchange {
+    explicit Exchange(NcclCollective& all) : group(all) {}
+    void wait() override { group.finish("exchange"); }
+    NcclCollective& group;
+  };
+
   void check_place(DeviceSpan values) const {
     if (values.place == place_) return;
     fail("collective: {} elements are on CUDA device {}, but this group's member is on device {}",
@@ -209,7 +224,7 @@ class NcclCollective : public Collective {
   }
   /// Starts all pairs as one NCCL group. Started one after another, sends and receives would wait
   /// for each other. After an error the group is ended, too, so that NCCL can abort its members.
-  ncclResult_t start_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
+  ncclResult_t enqueue_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
     check(ncclGroupStart(), "exchange");
     ncclResult_t state = ncclSuccess;
     for (int member = 0; member < size(); ++member) {

@@ -324,9 +324,16 @@ void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor su
 }
 
 void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x) {
+  const std::int64_t count = x.weights.elements();
+  if (x.first.dtype == DType::kBFloat16) {
+    return for_elements(queue, count,
+                        AdamW<BFloat16>{how, floats(x.gradient), floats(x.weights),
+                                        static_cast<BFloat16*>(x.first.data),
+                                        static_cast<BFloat16*>(x.second.data)});
+  }
   for_elements(
-      queue, x.weights.elements(),
-      AdamW{how, floats(x.gradient), floats(x.weights), floats(x.first), floats(x.second)});
+      queue, count,
+      AdamW<float>{how, floats(x.gradient), floats(x.weights), floats(x.first), floats(x.second)});
 }
 
 }  // namespace lie::cuda

@@ -4,21 +4,38 @@
 #include <cstdint>
 
 #include "model/cuda/kernels/numbers.h"
+#include "model/operators/moment_rounding.h"
 #include "model/operators/operators.h"
 
 namespace lie::cuda {
 
-/// Updates one element.
+/// Stores the moments of element i.
+LIE_ROW void put_moments(const AdamWStep&, std::int64_t /*i*/, float m, float v, float& first,
+                         float& second) {
+  first = m;
+  second = v;
+}
+LIE_ROW void put_moments(const AdamWStep& how, std::int64_t i, float m, float v, BFloat16& first,
+                         BFloat16& second) {
+  const std::uint32_t bits = moment_rounding_bits(how.update, how.element + i);
+  first.bits = round_first_moment(m, bits);
+  second.bits = round_second_moment(v, bits);
+}
+
+/// Updates one element. `Moment` is float or BFloat16.
+template <typename Moment>
 struct AdamW {
   AdamWStep how;
   const float* gradient;
-  float *weights, *first, *second;
+  float* weights;
+  Moment *first, *second;
   LIE_ROW void operator()(std::int64_t i) const {
     const float g = gradient[i] * how.clip;
-    first[i] = how.beta1 * first[i] + how.one_minus_beta1 * g;
-    second[i] = how.beta2 * second[i] + how.one_minus_beta2 * (g * g);
-    const float divisor = sqrtf(second[i]) / how.root_correction + how.eps;
-    weights[i] = how.keep * weights[i] - how.step_size * (first[i] / divisor);
+    const float m = how.beta1 * widen(first[i]) + how.one_minus_beta1 * g;
+    const float v = how.beta2 * widen(second[i]) + how.one_minus_beta2 * (g * g);
+    const float divisor = sqrtf(v) / how.root_correction + how.eps;
+    weights[i] = how.keep * weights[i] - how.step_size * (m / divisor);
+    put_moments(how, i, m, v, first[i], second[i]);
   }
 };
 

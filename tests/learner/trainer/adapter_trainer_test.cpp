@@ -144,6 +144,24 @@ TEST(AdapterTrainer, IsBitIdenticalForAnyNumberOfLearnersThreadsAndMicroBatches)
   }
 }
 
+TEST(AdapterTrainer, InStage2IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
+  const AdapterBase base(four_blocks());
+  const ManySequences sequences;
+  const TrainerOptions options{.max_micro_batch_tokens = 10, .zero_stage = 2};
+  const auto alone = solo_collective();
+  AdapterTrainer one(base, *alone, 1, options);
+  for (int i = 0; i < 2; ++i) one.update(sequences.tokens);
+  const std::vector<float> end = one.weights(), end_log_probs = one.log_probs(sequences.tokens[0]);
+  for (const int count : {2, 3, 8}) {
+    on_learners(count, [&](Collective& learners) {
+      AdapterTrainer several(base, learners, count == 2 ? 3 : 1, options);
+      for (int i = 0; i < 2; ++i) several.update(sequences.tokens);
+      EXPECT_EQ(several.weights(), end) << count;
+      EXPECT_EQ(several.log_probs(sequences.tokens[0]), end_log_probs) << count;
+    });
+  }
+}
+
 TEST(AdapterTrainer, CheckpointsHoldTheAdapterAloneAndResumeWithAnotherNumberOfLearners) {
   const AdapterBase base(four_blocks());
   const ManySequences sequences;

@@ -4,11 +4,13 @@
 
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "learner/trainer/optimizer_shards.h"
+#include "model/collective/device_collective.h"
 #include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
@@ -89,11 +91,53 @@ TEST(GradientShardSum, IsBitIdenticalForAnyNumberOfLearners) {
 }
 
 TEST(GradientShardSum, SumsThatNeedSeveralChunksAreComplete) {
-  constexpr std::int64_t kMany = 3 * kChunkElements + 16;
+  constexpr std::int64_t kMany = 3 * kHostChunk + 16;
   const std::vector<float> expected = tree_sum(0, 3, kMany);
   on_learners(2, [&](Collective& group) {
     const auto operators = make_cpu_operators(1);
     EXPECT_TRUE(gradient_shard_sum(*operators, group, 3, kMany) == expected);
+  });
+}
+
+/// Counts the exchanges of a group.
+class CountingGroup : public Collective {
+ public:
+  explicit CountingGroup(Collective& group) : group_(group) {}
+  int exchanges() const { return exchanges_; }
+  int rank() const override { return group_.rank(); }
+  int size() const override { return group_.size(); }
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    group_.broadcast_bytes(bytes, root);
+  }
+  void all_reduce_sum(DeviceSpan values) override { group_.all_reduce_sum(values); }
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    ++exchanges_;
+    group_.exchange(out, in);
+  }
+
+ private:
+  Collective& group_;
+  int exchanges_ = 0;
+};
+
+TEST(GradientShardSum, ExchangesOnDevicesAreSixteenTimesAsLong) {
+  constexpr std::int64_t kMany = 2 * 3 * kHostChunk;
+  const std::vector<float> expected = tree_sum(0, 2, kMany);
+  on_learners(2, [&](Collective& group) {
+    for (const bool on_device : {false, true}) {
+      CountingGroup counting(group);
+      const auto operators =
+          on_device ? std::unique_ptr<Operators>(std::make_unique<test::GuardedOperators>())
+                    : make_cpu_operators(1);
+      const auto through_host = through_host_collective(counting, *operators);
+      GradientShardSum sum(*operators, *through_host, kMany, 2);
+      sum.run(2, [&](const GradientShardWork& work) {
+        operators->copy_from_host(shard_gradient(work.shard, kMany), work.gradient);
+      });
+      const Tensor shard = sum.sum();
+      EXPECT_EQ(counting.exchanges(), on_device ? 1 : 3);
+      EXPECT_TRUE(gathered(*operators, group, shard, kMany) == expected);
+    }
   });
 }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
+#include "tests/learner/trainer/moments_golden.h"
 #include "tests/learner/update/golden/golden.h"
 
 namespace lie {
@@ -204,6 +207,89 @@ TEST(Schedule, CountsTrainingStepsOrUpdates) {
     EXPECT_NEAR(update(by_update, 1, gradient, weights).learning_rate, 0.01 * u / 3, 1e-15);
     EXPECT_EQ(update(by_step, 1, gradient, weights).learning_rate, 0.0);
   }
+}
+
+OptimizerOptions bf16_options() {
+  return {.learning_rate = 0.01, .max_grad_norm = 0, .warmup = 0, .moments = DType::kBFloat16};
+}
+
+std::vector<std::uint16_t> stored(Tensor moment) {
+  EXPECT_EQ(moment.dtype, DType::kBFloat16);
+  const auto* const data = static_cast<const std::uint16_t*>(moment.data);
+  return {data, data + moment.elements()};
+}
+
+TEST(AdamW, Bf16MomentsHaveTheBitsOfAnIndependentProgram) {
+  constexpr std::int64_t kFirst = golden::kMomentsFirstElement, kCount = golden::kMomentsElements;
+  const std::vector<Parameter> layout = {{"matrix", kFirst, 1, kCount, true}};
+  AdamW adamw(bf16_options(), cpu(), layout, {kFirst, kCount});
+  std::vector<float> weights(std::begin(golden::kMomentsStart), std::end(golden::kMomentsStart));
+  const std::span<const float> gradients(golden::kMomentsGradients);
+  for (std::size_t u = 0; u < golden::kMomentsUpdates; ++u) {
+    const auto row = gradients.subspan(u * kCount, kCount);
+    std::vector<float> gradient(row.begin(), row.end());
+    adamw.update(1, 1.0, row_of(gradient), row_of(weights));
+  }
+  EXPECT_TRUE(std::ranges::equal(weights, golden::kMomentsWeights));
+  EXPECT_TRUE(std::ranges::equal(stored(adamw.first_moment()), golden::kMomentsFirst));
+  EXPECT_TRUE(std::ranges::equal(stored(adamw.second_moment()), golden::kMomentsSecond));
+}
+
+TEST(AdamW, Bf16MomentsDoNotDependOnShardsPartsOrThreads) {
+  constexpr std::int64_t kMany = 3 * kOptimizerShardBlock + 160;
+  const std::vector<Parameter> layout = {{"matrix", 0, 1, kMany, true}};
+  std::vector<float> gradient(kMany);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = random_normal({.seed = 5, .index = static_cast<std::uint32_t>(i)});
+  }
+  AdamW whole(bf16_options(), cpu(), layout, {0, kMany});
+  std::vector<float> expected(kMany, 1.0F);
+  for (int u = 0; u < 3; ++u) whole.update(1, 1.0, row_of(gradient), row_of(expected));
+  const auto operators = make_cpu_operators(3);
+  for (const int shards : {1, 2, 3}) {
+    std::vector<float> weights(kMany, 1.0F);
+    for (int i = 0; i < shards; ++i) {
+      const FlatRange shard = optimizer_shard_of(kMany, i, shards);
+      AdamW adamw(bf16_options(), *operators, layout, shard);
+      for (int u = 0; u < 3; ++u) {
+        ASSERT_FALSE(adamw.begin(1, 1.0).skipped);
+        for (std::int64_t done = 0; done < shard.count; done += 1000) {
+          const FlatRange part = {shard.first + done,
+                                  std::min<std::int64_t>(1000, shard.count - done)};
+          adamw.apply(part, row_of(gradient).elements_at(part.first, part.count),
+                      row_of(weights).elements_at(part.first, part.count));
+        }
+      }
+      const auto all = stored(whole.second_moment());
+      EXPECT_TRUE(
+          std::ranges::equal(stored(adamw.second_moment()),
+                             std::span(all).subspan(static_cast<std::size_t>(shard.first),
+                                                    static_cast<std::size_t>(shard.count))));
+    }
+    EXPECT_TRUE(weights == expected) << shards;
+  }
+}
+
+// Rounding to nearest would keep the second moment where it is.
+TEST(AdamW, ASecondMomentInBf16DecaysAsInFp32) {
+  constexpr std::int64_t kMany = 4096;
+  const std::vector<Parameter> layout = {{"matrix", 0, 1, kMany, true}};
+  OptimizerOptions options = bf16_options();
+  AdamW narrow(options, cpu(), layout, {0, kMany});
+  options.moments = DType::kFloat32;
+  AdamW wide(options, cpu(), layout, {0, kMany});
+  std::vector<float> gradient(kMany, 1.0F), weights(kMany);
+  for (int u = 0; u < 300; ++u) {
+    if (u == 1) gradient.assign(kMany, 0.0F);
+    narrow.update(1, 1.0, row_of(gradient), row_of(weights));
+    wide.update(1, 1.0, row_of(gradient), row_of(weights));
+  }
+  double mean = 0;
+  for (const std::uint16_t bits : stored(narrow.second_moment())) {
+    mean += double{from_bfloat16(bits)} / kMany;
+  }
+  const double expected = double{host(wide.second_moment())[0]};
+  EXPECT_NEAR(mean / expected, 1, 0.005);
 }
 
 }  // namespace

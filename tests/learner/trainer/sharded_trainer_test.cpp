@@ -36,8 +36,12 @@ const OptimizerOptions kFirstUpdateLearns = {.learning_rate = 1e-2, .warmup = 0}
 /// Three blocks of weights, so that two or three learners hold a part each.
 constexpr test::TinyShape kThreeBlocks{.vocabulary = 24, .layers = 6, .heads = 2, .kv_heads = 1};
 
-LearnerTrainer three_blocks(Collective& learners) {
-  return {{}, kFirstUpdateLearns, learners, make_cpu_operators(1), kThreeBlocks};
+LearnerTrainer three_blocks(Collective& learners, std::int64_t zero_stage = 1) {
+  return {{.zero_stage = zero_stage},
+          kFirstUpdateLearns,
+          learners,
+          make_cpu_operators(1),
+          kThreeBlocks};
 }
 
 /// Adds the gradient of the sum of all log-probs. Returns their sums by gradient shard.
@@ -63,37 +67,40 @@ std::vector<float> log_probs(ShardedTrainer& trainer, const SequenceTokens& sequ
 TEST(ShardedTrainer, ThePolicyHasTheWeightsOfAllLearnersFromTheStartAndAfterEachUpdate) {
   const SomeSequences sequences(9);
   const auto alone = solo_collective();
-  LearnerTrainer one = three_blocks(*alone);
-  const std::vector<float> start = log_probs(one.trainer, sequences.tokens[0]);
-  accumulate(one.trainer, sequences.tokens);
-  TrainerSeconds seconds;
-  const UpdateOutcome outcome = one.trainer.update(1, seconds);
-  const std::vector<float> end = log_probs(one.trainer, sequences.tokens[0]);
-  EXPECT_NE(start, end);
-  EXPECT_GT(seconds.optimizer, 0);
-  for (const int count : {2, 3, 8}) {
-    on_learners(count, [&](Collective& learners) {
-      LearnerTrainer several = three_blocks(learners);
-      EXPECT_FALSE(several.trainer.weights().is_complete());
-      EXPECT_EQ(log_probs(several.trainer, sequences.tokens[0]), start);
-      accumulate(several.trainer, sequences.tokens);
-      TrainerSeconds unused;
-      EXPECT_EQ(several.trainer.update(1, unused).grad_norm, outcome.grad_norm);
-      EXPECT_EQ(log_probs(several.trainer, sequences.tokens[0]), end);
-      EXPECT_EQ(several.weights(), one.weights());
-    });
+  for (const std::int64_t stage : {1, 2}) {
+    LearnerTrainer one = three_blocks(*alone, stage);
+    const std::vector<float> start = log_probs(one.trainer, sequences.tokens[0]);
+    accumulate(one.trainer, sequences.tokens);
+    TrainerSeconds seconds;
+    const UpdateOutcome outcome = one.trainer.update(1, seconds);
+    const std::vector<float> end = log_probs(one.trainer, sequences.tokens[0]);
+    EXPECT_NE(start, end);
+    EXPECT_GT(seconds.optimizer, 0);
+    for (const int count : {2, 3, 8}) {
+      on_learners(count, [&](Collective& learners) {
+        LearnerTrainer several = three_blocks(learners, stage);
+        EXPECT_FALSE(several.trainer.weights().is_complete());
+        EXPECT_EQ(log_probs(several.trainer, sequences.tokens[0]), start);
+        accumulate(several.trainer, sequences.tokens);
+        TrainerSeconds unused;
+        EXPECT_EQ(several.trainer.update(1, unused).grad_norm, outcome.grad_norm);
+        EXPECT_EQ(log_probs(several.trainer, sequences.tokens[0]), end);
+        EXPECT_EQ(several.weights(), one.weights());
+      });
+    }
   }
 }
 
-TEST(ShardedTrainer, EachMicroBatchRunsOnceAndThoseOfAShardInOrder) {
+void expect_each_micro_batch_once(std::int64_t zero_stage) {
   const SomeSequences sequences(11);
   for (const int threads : {1, 3}) {
     for (const int count : {1, 2, 4}) {
       std::mutex mutex;
       std::vector<std::size_t> seen;
       on_learners(count, [&](Collective& learners) {
-        LearnerTrainer learner({.max_micro_batch_tokens = 6, .gradient_shards = 4}, {}, learners,
-                               make_cpu_operators(threads));
+        LearnerTrainer learner(
+            {.max_micro_batch_tokens = 6, .gradient_shards = 4, .zero_stage = zero_stage}, {},
+            learners, make_cpu_operators(threads));
         const PackedGradientShards shards = learner.trainer.pack(sequences.tokens);
         std::vector<std::vector<std::size_t>> by_shard(4);
         const auto note = [&](const MicroBatchWork& work, bool has_gradient) {
@@ -122,6 +129,11 @@ TEST(ShardedTrainer, EachMicroBatchRunsOnceAndThoseOfAShardInOrder) {
       for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], i);
     }
   }
+}
+
+TEST(ShardedTrainer, EachMicroBatchRunsOnceAndThoseOfAShardInOrder) {
+  expect_each_micro_batch_once(1);
+  expect_each_micro_batch_once(2);
 }
 
 TEST(ShardedTrainer, WeightsThatWereChangedReachThePolicyWhenTheyAreGathered) {

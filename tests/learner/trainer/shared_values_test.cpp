@@ -17,12 +17,12 @@ TEST(SharedValues, GradientShardsReachAllLearners) {
   for (const int count : {1, 2, 3}) {
     on_learners(count, [](Collective& learners) {
       std::vector<double> losses(3);
-      const GradientShardRange own =
-          gradient_shards_of_learner(3, learners.rank(), learners.size());
-      for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+      const auto own =
+          shards_of_learner(ShardDealing::kInterleaved, 3, learners.rank(), learners.size());
+      for (const std::int64_t shard : own) {
         losses[static_cast<std::size_t>(shard)] = shard == 0 ? 1e16 : -0.7;
       }
-      share_gradient_shards(learners, std::span(losses));
+      share_gradient_shards(learners, own, std::span(losses));
       EXPECT_EQ(losses, (std::vector{1e16, -0.7, -0.7}));
     });
   }

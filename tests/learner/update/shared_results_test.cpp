@@ -30,13 +30,13 @@ PolicyLossStats stats_of(int rank) {
 /// `filled`.
 PolicyLossStats sum_of_shards(Collective& learners, std::size_t shard_count, std::size_t filled) {
   std::vector<PolicyLossStats> by_shard(shard_count);
-  const GradientShardRange own =
-      gradient_shards_of_learner(std::ssize(by_shard), learners.rank(), learners.size());
-  for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+  const auto own = shards_of_learner(ShardDealing::kRanges, std::ssize(by_shard), learners.rank(),
+                                     learners.size());
+  for (const std::int64_t shard : own) {
     const auto i = static_cast<std::size_t>(shard);
     if (i < filled) by_shard[i] = stats_of(static_cast<int>(shard));
   }
-  return sum_stats(learners, by_shard);
+  return sum_stats(learners, own, by_shard);
 }
 
 TEST(SharedResults, SumsAreAddedAndExtremesAreKept) {

@@ -226,6 +226,27 @@ TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
   }
 }
 
+TEST(Update, InStage2IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
+  const auto groups = test::sampled_groups(6, 4);
+  const auto solo = solo_collective();
+  for (Options options : {gspo(4), all_terms(4), all_rules(4)}) {
+    options.trainer.gradient_shards = 8;
+    options.trainer.max_micro_batch_tokens = 30;  // shards of one and of several micro-batches
+    const UpdateResult tree = train(options, groups);
+    options.trainer.zero_stage = 2;
+    const UpdateResult alone = train(options, groups);
+    EXPECT_LE(relative_difference(alone.gradient, tree.gradient), 1e-5) << "only rounding differs";
+    for (const int count : {2, 3, 4, 8}) {
+      on_learners(count, [&](Collective& learners) {
+        expect_bit_identical(train(options, groups, learners), alone);
+      });
+    }
+    for (const int threads : {2, 5}) {
+      expect_bit_identical(train(options, groups, *solo, {}, threads), alone);
+    }
+  }
+}
+
 TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
   const auto groups = test::sampled_groups(6, 4);
   const auto alone = solo_collective();

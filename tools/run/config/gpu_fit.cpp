@@ -70,6 +70,13 @@ std::optional<std::string> shorter_micro_batch(const Setting&, Candidate& candid
   return fmt::format("update.max_micro_batch_tokens={}", tokens);
 }
 
+std::optional<std::string> sharded_gradients(const Setting&, Candidate& candidate) {
+  auto& stage = candidate.config.trainer.zero_stage;
+  if (stage > 1) return {};
+  stage = 2;
+  return "update.zero_stage=2";
+}
+
 /// As many learners as there are GPUs, if as many ranks remain for actors.
 std::optional<std::string> more_learners(const Setting& setting, Candidate& candidate) {
   auto& [config, layout] = candidate;
@@ -121,7 +128,7 @@ std::optional<std::string> smaller_cache(const Setting& setting, Candidate& cand
 /// cache last, since it takes what remains.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {more_learners, fewer_gradients, shorter_micro_batch,
-                                          smaller_cache};
+                                          sharded_gradients, smaller_cache};
   return all;
 }
 
@@ -210,7 +217,8 @@ std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
   return fmt::format(
       "{}, also with as many learners as GPUs or ranks allow, update.gradient_shards equal to "
       "them, "
-      "a micro-batch of one response and the smallest cache; use more GPUs and ranks, a smaller "
+      "update.zero_stage=2, a micro-batch of one response and the smallest cache; use more GPUs "
+      "and ranks, a smaller "
       "model, or shorter responses",
       problem);
 }

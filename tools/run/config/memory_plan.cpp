@@ -8,7 +8,8 @@
 
 #include "actors/generator.h"
 #include "learner/checkpoint/checkpoint_parts.h"
-#include "learner/trainer/gradient_shards.h"
+#include "learner/trainer/gradient_rounds.h"
+#include "learner/trainer/gradient_shard_sum.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
 #include "model/transformer/kv_cache.h"
@@ -160,13 +161,20 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes) {
   const std::vector<Parameter> trained = trained_layout(model);
   const std::int64_t flat = flat_elements(trained);
-  const std::int64_t gradients = values_held(
-      sizes.gradient_shards, gradient_shards_of_learner(sizes.gradient_shards, 0, sizes.learners));
+  const std::int64_t chunk = dtypes.activations == DType::kFloat32 ? kHostChunk : kDeviceChunk;
+  const std::int64_t gradients =
+      sizes.zero_stage == 1
+          ? gradient_shard_sum_elements(flat, sizes.gradient_shards, sizes.learners, chunk)
+          : gradient_rounds_elements(trained, sizes.learners);
   MemoryPlan plan;
-  plan.parts = {{"weights", model.lora ? learner_adapter_weights(model, dtypes, sizes.frozen)
-                                       : learner_weights(model, dtypes, sizes.learners)},
-                {"gradients", gradients * flat * kFloat},
-                {"moments", 2 * longest_optimizer_shard(flat, sizes.learners) * kFloat}};
+  plan.parts = {
+      {"weights", model.lora ? learner_adapter_weights(model, dtypes, sizes.frozen)
+                             : learner_weights(model, dtypes, sizes.learners)},
+      {"gradients", gradients * kFloat},
+      {"moments", 2 * longest_optimizer_shard(flat, sizes.learners) * dtype_bytes(sizes.moments)}};
+  if (sizes.zero_stage > 1 && sizes.learners > 1 && sizes.sends_weights && !model.lora) {
+    plan.parts.push_back({"weights for the actors", flat * kFloat});
+  }
   if (sizes.has_reference && !model.lora) {
     plan.parts.push_back({"reference policy", packed_bytes(model, dtypes)});
   }

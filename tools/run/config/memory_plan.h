@@ -44,6 +44,9 @@ struct LearnerSizes {
   std::int64_t teacher_bytes = 0;       // packed weights of a teacher; 0: none
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t gradient_shards = 1;     // update.gradient_shards
+  std::int64_t zero_stage = 1;          // update.zero_stage
+  DType moments = DType::kFloat32;      // optimizer.moments
+  bool sends_weights = false;           // learner 0 sends the weights to actors
   DType frozen = DType::kFloat32;       // of an adapter's base, see fixed_dtype()
   int learners = 1;                     // they divide shards, master weights and moments
 };
@@ -51,6 +54,8 @@ struct LearnerSizes {
 /// Returns the memory of the learner that needs most. With fp32 activations (the CPU operators),
 /// each matrix is held again in panels, and a third time transposed for backward(). With an adapter
 /// (model.lora), the base is held in panels alone, and only the adapter has gradients and moments.
+/// The gradients include the buffers of their exchange. In ZeRO stage 2 one of several learners
+/// gathers all weights only if it sends them.
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes);
 

@@ -72,6 +72,9 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .teacher_bytes = teacher.empty() ? 0 : packed_bytes(load_model_config(teacher), dtypes),
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .gradient_shards = config.trainer.gradient_shards,
+      .zero_stage = config.trainer.zero_stage,
+      .moments = config.optimizer.moments,
+      .sends_weights = !layout.actors.empty() && !all_share_policy(config, layout, gpus),
       .frozen = frozen_dtype(config, model, dtypes.packed),
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};

@@ -73,12 +73,18 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
 
 std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
                                                  const std::shared_ptr<LearnerState>& state) {
-  auto sender =
-      transport.weight_sender({.policy = {state, &state->trainer.policy()},
-                               .operators = *state->operators,
-                               .weights = state->operators->span(state->trainer.gathered_weights()),
-                               .learners = *state->learners});
-  if (sender->shares_memory()) state->trainer.share_with_actors();
+  ShardedTrainer& trainer = state->trainer;
+  const Operators& operators = *state->operators;
+  auto sender = transport.weight_sender(
+      {.policy = {state, &trainer.policy()},
+       .operators = *state->operators,
+       .weights = [&] { return operators.span(trainer.gathered_weights()); },
+       .learners = *state->learners});
+  if (sender->shares_memory()) {
+    trainer.share_with_actors();
+  } else if (trainer.gathers_by_layer()) {
+    trainer.gather_weights();  // into the memory that learner 0 sends from
+  }
   return sender;
 }
 

@@ -20,8 +20,13 @@ namespace fs = std::filesystem;
 /// Returns the keys and sections that run.resume changed allows to differ from the run's. If
 /// steps take the first groups, the staleness says which groups are left for later steps.
 std::vector<std::string> changeable_keys(const TrainConfig& config) {
-  std::vector<std::string> keys = {"optimizer", "policy_loss", "evaluation", "data.evaluation_file",
-                                   "rollout.max_response_tokens"};
+  std::vector<std::string> keys = {"optimizer",
+                                   "policy_loss",
+                                   "evaluation",
+                                   "data.evaluation_file",
+                                   "rollout.max_response_tokens",
+                                   "update.zero_stage",
+                                   "update.max_micro_batch_tokens"};
   for (const std::string& term : reward_sections()) keys.push_back("reward." + term);
   if (!config.tickets.takes_first_groups()) keys.emplace_back("rollout.max_staleness");
   return keys;

@@ -28,8 +28,18 @@ const std::vector<std::string> kChangeNoResult = {
     "checkpoint", "trajectories",
     // layout and memory
     "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
-    "rollout.preemption", "rollout.pass_milliseconds", "update.max_micro_batch_tokens",
-    "update.activation_mebibytes"};
+    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes"};
+
+/// Returns these keys for a config. With update.zero_stage 2 a gradient is a sum over
+/// micro-batches, so that their size changes a result.
+std::vector<std::string> change_no_result(const FieldList& config) {
+  std::vector<std::string> keys = kChangeNoResult;
+  const auto stage = std::ranges::find(config.fields(), "update.zero_stage", &Field::key);
+  const bool sums_micro_batches =
+      stage != config.fields().end() && stage->get() != std::vector<std::string>{"1"};
+  if (!sums_micro_batches) keys.emplace_back("update.max_micro_batch_tokens");
+  return keys;
+}
 
 /// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
@@ -50,7 +60,7 @@ void warn_of_links(const std::filesystem::path& directory) {
 
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change) {
-  std::vector<std::string> ignored = kChangeNoResult;
+  std::vector<std::string> ignored = change_no_result(config);
   ignored.insert(ignored.end(), may_change.begin(), may_change.end());
   auto differences = config_differences(config, directory / "config.yaml", ignored);
   const std::size_t all = differences.size();
@@ -63,9 +73,10 @@ std::string differences_text(const std::filesystem::path& directory, const Field
 }
 
 void copy_what_changes_no_result(const FieldList& config, const FieldList& other) {
+  const std::vector<std::string> keys = change_no_result(config);
   for (std::size_t i = 0; i < config.fields().size(); ++i) {
     const Field& field = config.fields()[i];
-    if (is_in(kChangeNoResult, field.key)) field.set(other.fields()[i].get());
+    if (is_in(keys, field.key)) field.set(other.fields()[i].get());
   }
 }
 
