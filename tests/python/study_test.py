@@ -215,6 +215,17 @@ class Study(unittest.TestCase):
         self.add_run("full", 1, 0.75, FULL + "\nrollout: {prompts_per_step: 32}")
         self.assert_refused("differ in rollout.prompts_per_step (32, 16), which neither row sets")
 
+    def test_a_preset_of_a_row_decides_the_keys_of_its_section_only(self):
+        (WORK / "rows.yaml").write_text(ROWS + "paper:\n  table: First\n  against: plain\n  reward: {preset: paper}\n")
+        self.add_run("plain", 1, 0.5, "reward: {length: {enabled: false, eta: 0.01}}")
+        self.add_run("paper", 1, 0.625, "reward: {preset: paper, length: {enabled: true, eta: 0.0002}}")
+        self.assertEqual(load_study(WORK).find("paper").final_mean("eval_accuracy").value, 0.625)
+        self.add_run("paper", 2, 0.625, "reward: {preset: paper}\nadvantage: {kind: gdpo}")
+        self.add_run("plain", 2, 0.5, PLAIN + "\nadvantage: {kind: group}")
+        self.add_run("full", 1, 0.5, FULL + "\nadvantage: {kind: gdpo}")
+        shutil.rmtree(WORK / "plain/seed-1")
+        self.assert_refused("differ in advantage.kind (gdpo, group), which neither row sets")
+
     def test_a_directory_without_rows_is_refused(self):
         (WORK / "rows.yaml").unlink()
         self.assert_refused("holds no study (rows.yaml is missing)")

@@ -51,7 +51,7 @@ def _require_settings(run, row):
 def _require_same_elsewhere(run, row, other_row, other):
     for key, value in run.settings.items():
         found = other.settings.get(key, "")  # only one run has the key if their builds differ
-        if key in KEYS_OF_A_RUN or key in row.settings or key in other_row.settings or not found:
+        if key in KEYS_OF_A_RUN or row.sets(key) or other_row.sets(key) or not found:
             continue
         if not _same_value(found, value):
             raise Error(f"{run.directory} and {other.directory} differ in {key} ({value}, {found}), which neither row sets; "

@@ -36,6 +36,11 @@ class Row(NamedTuple):
     against: str  # the row it is compared with, seed by seed; empty: none
     settings: dict  # full keys of the training config
 
+    def sets(self, key):
+        """Returns whether the row decides the value of a full key. A preset decides the keys of its section."""
+        return key in self.settings or any(key.startswith(preset.removesuffix("preset")) for preset in self.settings
+                                           if preset.endswith(".preset"))
+
 
 def load_rows(path):
     """Reads a file such as configs/study/rows.yaml: a section for each row, in their order. Raises Error if a row has no
