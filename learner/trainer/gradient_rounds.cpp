@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/roles.h"
+#include "common/comm/role_plan.h"
 #include "learner/trainer/optimizer_shards.h"
 
 namespace lie {
