@@ -18,16 +18,15 @@ namespace lie {
 /// tag would therefore lose its first messages to the earlier flow.
 enum class Tag : int {
   kFarewell = 1,
-  kRollouts = 2,           // RolloutGroup: actors to reward workers
-  kScored = 3,             // ScoredGroup: reward workers to learner 0
-  kTicketRequest = 4,      // TicketRequest: actor to learner 0
-  kTicketAnswer = 5,       // Assignment: learner 0 to actor
-  kWorldGroup = 6,         // collective over all ranks
-  kWeightGroup = 7,        // collective over learner 0 and the actors
-  kLearnerGroup = 8,       // collective over the learners
-  kSharedPolicyGroup = 9,  // collective over the learners and the actors, at the start
-  kTexts = 10,             // gather_texts()
-  kFirstFree = 16,         // tests
+  kRollouts = 2,       // RolloutGroup: actors to reward workers
+  kScored = 3,         // ScoredGroup: reward workers to learner 0
+  kTicketRequest = 4,  // TicketRequest: actor to learner 0
+  kTicketAnswer = 5,   // Assignment: learner 0 to actor
+  kWorldGroup = 6,     // collective over all ranks
+  kWeightGroup = 7,    // collective over learner 0 and the actors
+  kLearnerGroup = 8,   // collective over the learners
+  kTexts = 9,          // gather_texts()
+  kFirstFree = 16,     // tests
 };
 
 struct Message {

@@ -26,13 +26,7 @@ class AtenWeight : public PackedWeight {
  public:
   AtenWeight(std::int64_t out, std::int64_t in, at::TensorOptions options)
       : PackedWeight(out, in), matrix(at::empty({out, in}, options)) {}
-  explicit AtenWeight(at::Tensor held)
-      : PackedWeight(held.size(0), held.size(1)), matrix(std::move(held)) {}
   std::int64_t bytes() const override { return static_cast<std::int64_t>(matrix.nbytes()); }
-  Tensor matrix_view() const override {
-    const DType dtype = matrix.scalar_type() == at::kFloat ? DType::kFloat32 : DType::kBFloat16;
-    return {matrix.data_ptr(), out(), in(), in(), dtype};
-  }
   at::Tensor matrix;  // [out, in]
 };
 
@@ -103,9 +97,6 @@ class AtenOperators : public Operators {
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                             WeightUse /*use*/) override {
     return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
-  }
-  std::unique_ptr<PackedWeight> weight_at(Tensor matrix) override {
-    return std::make_unique<AtenWeight>(tensor(matrix));
   }
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
     matrix(weight).narrow(0, first_out, part.rows).copy_(tensor(part));

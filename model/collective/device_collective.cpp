@@ -61,22 +61,24 @@ std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> grou
   return std::make_unique<RoundingCollective>(std::move(group), operators);
 }
 
+namespace {
+
+/// Returns the host and the bus address of the GPU that the operators compute on, for example
+/// "node7 0000:3B:00.0". No two GPUs of a job have the same name.
 std::string gpu_name(Job& job, const Operators& operators) {
   return fmt::format("{} {}", job.environment().host(), gpu_bus_address(operators.place().device));
 }
 
-std::vector<std::string> gather_texts(Collective& group, const std::string& own) {
-  std::vector<std::string> all;
-  for (int member = 0; member < group.size(); ++member) {
-    all.push_back(own);
-    broadcast_values(group, all.back(), member);
-  }
-  return all;
-}
+}  // namespace
 
 bool all_differ(Collective& group, const std::string& own) {
-  const std::vector<std::string> all = gather_texts(group, own);
-  return std::set<std::string>(all.begin(), all.end()).size() == all.size();
+  std::set<std::string> all;
+  for (int member = 0; member < group.size(); ++member) {
+    std::string text = own;
+    broadcast_values(group, text, member);
+    all.insert(std::move(text));
+  }
+  return static_cast<int>(all.size()) == group.size();
 }
 
 std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operators& operators) {

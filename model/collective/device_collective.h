@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "common/comm/collective/collective.h"
 #include "common/comm/job.h"
@@ -27,13 +26,6 @@ std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operat
 /// time.
 std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> group,
                                                 Operators& operators);
-
-/// Returns the host and the bus address of the GPU that the operators compute on, for example
-/// "node7 0000:3B:00.0". No two GPUs of a job have the same name.
-std::string gpu_name(Job& job, const Operators& operators);
-
-/// Returns the texts of all members, by member. Collective.
-std::vector<std::string> gather_texts(Collective& group, const std::string& own);
 
 /// Returns whether no two members have the same text. Collective.
 bool all_differ(Collective& group, const std::string& own);

@@ -8,7 +8,6 @@
 #include "model/aten/device.h"
 #include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
-#include "model/cuda/ipc_memory.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/queue.h"
 
@@ -22,12 +21,6 @@ class CudaOperators : public aten::AtenOperators {
 
   using AtenOperators::AtenOperators;
 
-  std::optional<MemoryHandle> share(Tensor x, std::string& refusal) override {
-    return cuda::share_memory(index(), x.data, refusal);
-  }
-  Buffer open_shared(const MemoryHandle& handle, std::string& refusal) override {
-    return cuda::open_memory(index(), handle, refusal);
-  }
   std::unique_ptr<CudaGraphs> cuda_graphs() override { return cuda::make_cuda_graphs(index()); }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(queue(), table, tokens, y);

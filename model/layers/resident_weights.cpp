@@ -172,7 +172,6 @@ void ResidentWeights::pack(Tensor flat) {
     for (std::int64_t l = 0; l < config_.layers; ++l) pack_layer(l);
     pack_outer();
   }
-  if (is_shared_) wait();
 }
 
 void ResidentWeights::pack(const LoadLayer& load) {
@@ -184,7 +183,6 @@ void ResidentWeights::pack(const LoadLayer& load) {
   }
   flat_.set(kNoLayer, load(kNoLayer));
   pack_outer();
-  if (is_shared_) wait();
 }
 
 void ResidentWeights::pack_layer(std::int64_t layer) {

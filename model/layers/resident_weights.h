@@ -1,15 +1,12 @@
 // The weights of a policy, packed for the operators and all in memory at once. They are packed from
-// the learner's weights or from a model directory, packed as they arrive at an actor, or opened in
-// the memory of another process. Of a policy with an adapter, the base is packed from its directory
-// once, and only the adapter changes.
+// the learner's weights or from a model directory, or as they arrive at an actor. Of a policy with
+// an adapter, the base is packed from its directory once, and only the adapter changes.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,13 +15,6 @@
 #include "model/weights/weights.h"
 
 namespace lie {
-
-/// A matrix or vector of a policy, in a form that can be sent to another process as plain bytes.
-struct SharedTensor {
-  std::int64_t rows = 0, cols = 0;
-  std::int64_t dtype = 0;  // DType
-  MemoryHandle memory;
-};
 
 struct PackedSize {
   std::int64_t elements = 0;
@@ -48,12 +38,6 @@ class ResidentWeights final : public WeightSource {
   /// biases, unless the operators pack to fp32. The base of an adapter is packed now; throws Error
   /// as load_weights does.
   static std::shared_ptr<ResidentWeights> received(const ModelConfig& config, Operators& operators);
-  /// Opens the weights of another process on the same device, which must outlive the result.
-  /// Returns null if that memory cannot be opened, with the reason in `refusal`. Throws Error if
-  /// the handles are those of another model.
-  static std::shared_ptr<ResidentWeights> opened(const ModelConfig& config, Operators& operators,
-                                                 std::span<const SharedTensor> handles,
-                                                 std::string& refusal);
 
   const Block& acquire(std::int64_t layer) override {
     return blocks_[static_cast<std::size_t>(layer)];
@@ -67,7 +51,7 @@ class ResidentWeights final : public WeightSource {
   void weights_changed();
   /// Repacks from `flat` [1, N], all weights in the operators' memory. Weights constructed from a
   /// shard use `flat` only during the call; others keep views of it. Throws Error if they never
-  /// change. Blocks until the weights are written if another process reads them.
+  /// change.
   void pack(Tensor flat);
   /// As above, layer by layer and kNoLayer last. `load` returns the weights of a layer, which are
   /// valid until its next call. The weights must have been constructed from a shard.
@@ -77,12 +61,8 @@ class ResidentWeights final : public WeightSource {
   /// incomplete row. Only for received() weights.
   std::int64_t pack_from(std::int64_t first, Tensor values);
   PackedSize packed_size() const;
-  /// Returns handles for opened() in other processes. If it returns none, `refusal` is the reason.
-  /// The weights do not move afterwards. Blocks until they are written.
-  std::optional<std::vector<SharedTensor>> share(std::string& refusal);
 
  private:
-  struct Entry;
   ResidentWeights(const ModelConfig& config, Operators& operators);
   bool views_weights() const {
     return weights_ != nullptr && weights_->is_complete() && !config_.lora;
@@ -104,10 +84,6 @@ class ResidentWeights final : public WeightSource {
     return parameter_of(layout_, layer, role);
   }
   std::vector<const PackedWeight*> packed_weights() const;
-  std::vector<Entry> entries();
-  Tensor memory_of(const Entry& entry) const;
-  /// Blocks until the operators have completed all work.
-  void wait() const;
 
   const Weights* weights_ = nullptr;       // null if the weights never change or are received
   bool is_received_ = false;               // pack_from() sets the weights
@@ -120,8 +96,6 @@ class ResidentWeights final : public WeightSource {
   std::vector<Block> blocks_;
   OuterWeights outer_;
   std::map<std::string, Buffer> own_vectors_;  // by name, for vectors that are not views of weights
-  std::vector<Buffer> opened_;                 // memory of another process
-  bool is_shared_ = false;                     // with other processes
 };
 
 }  // namespace lie

@@ -39,9 +39,6 @@ class PackedWeight {
   std::int64_t in() const { return in_; }
   /// Returns the size of the packed weight itself, without data kept for gradients.
   virtual std::int64_t bytes() const = 0;
-  /// Returns the [out, in] matrix if the weight is stored as one. Its address never changes then.
-  /// Returns an empty tensor if the layout differs.
-  virtual Tensor matrix_view() const { return {}; }
 
  private:
   std::int64_t out_, in_;
@@ -155,27 +152,6 @@ class Operators {
   /// Starts copying drawn tokens to the host, with the values that all calls so far produce.
   virtual ReceiveTokens send_to_host(const DrawnTokens& drawn) = 0;
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
-
-  // ---- Memory that another process computes with. On failure these functions set `refusal` to the
-  // reason and the remedy.
-  virtual std::optional<MemoryHandle> share(Tensor x, std::string& refusal) {
-    static_cast<void>(x);
-    refusal = "these operators cannot share memory with other processes";
-    return {};
-  }
-  /// Maps an allocation that another process shared, until the buffer is destroyed. The view points
-  /// to the beginning of the allocation and has no shape. Returns an empty buffer on failure.
-  virtual Buffer open_shared(const MemoryHandle& handle, std::string& refusal) {
-    static_cast<void>(handle);
-    refusal = "these operators cannot share memory with other processes";
-    return {};
-  }
-  /// Returns a weight that uses the memory of `matrix` and is never packed here. Returns null if
-  /// matrix_view() is empty for these operators.
-  virtual std::unique_ptr<PackedWeight> weight_at(Tensor matrix) {
-    static_cast<void>(matrix);
-    return nullptr;
-  }
 
   /// Returns the CUDA graphs of one policy's decode steps, or null if replay gains nothing.
   virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }

@@ -1,8 +1,6 @@
 // Views of and handles on the memory that an Operators implementation computes in.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -48,15 +46,6 @@ struct Indices {
 
   /// Returns the integers [first, first + length).
   Indices from(std::int64_t first, std::int64_t length) const { return {data + first, length}; }
-};
-
-/// Identifies memory of one process for another process on the same device. It is plain bytes that
-/// can be sent.
-struct MemoryHandle {
-  std::array<std::byte, 64> allocation{};  // cudaIpcGetMemHandle's result for the whole allocation
-  std::int64_t offset = 0;                 // bytes from its beginning
-
-  bool operator==(const MemoryHandle&) const = default;
 };
 
 /// A tensor that owns its memory; move-only. The owner is null if other code owns the memory (for

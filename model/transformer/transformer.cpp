@@ -63,16 +63,6 @@ Transformer Transformer::without_adapter() const {
   return made;
 }
 
-std::optional<Transformer> Transformer::open_shared(const ModelConfig& config, Operators& operators,
-                                                    std::span<const SharedTensor> handles,
-                                                    std::string& refusal) {
-  auto opened = ResidentWeights::opened(config, operators, handles, refusal);
-  if (!opened) return {};
-  Transformer made(std::move(opened), operators);
-  made.state_->shares_weights = true;
-  return made;
-}
-
 Transformer::Transformer(Transformer&&) noexcept = default;
 Transformer::~Transformer() = default;
 
@@ -99,10 +89,6 @@ void Transformer::set_weights(const LoadLayer& load) {
 std::int64_t Transformer::set_weights_from(std::int64_t first, Tensor values) {
   state_->training.kept = false;
   return resident().pack_from(first, values);
-}
-
-std::optional<std::vector<SharedTensor>> Transformer::share(std::string& refusal) {
-  return resident().share(refusal);
 }
 
 PackedSize Transformer::packed_size() const { return resident().packed_size(); }

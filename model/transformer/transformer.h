@@ -67,17 +67,6 @@ class Transformer {
   /// Returns the policy without its adapter, for the same operators and with the same memory for
   /// the base. This one must outlive the result.
   Transformer without_adapter() const;
-  /// Returns handles of all weights, for open_shared() in other processes. If it returns none,
-  /// `refusal` is the reason. The weights do not move during the policy's lifetime. Afterwards each
-  /// call that sets weights blocks until they are written, since the other processes are not
-  /// synchronized with this device's queue.
-  std::optional<std::vector<SharedTensor>> share(std::string& refusal);
-  /// Returns a policy with the weights of a policy in another process on the same device, which
-  /// must outlive it. Returns none if that memory cannot be opened, with the reason in `refusal`.
-  /// Throws Error if the handles are those of another model.
-  static std::optional<Transformer> open_shared(const ModelConfig& config, Operators& operators,
-                                                std::span<const SharedTensor> handles,
-                                                std::string& refusal);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 

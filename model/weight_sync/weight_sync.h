@@ -2,13 +2,12 @@
 //
 // An update is a WeightHeader, broadcast by learner 0 as host bytes. All weights follow, fp32 or
 // rounded to bf16, unless the actors compute with the learners' weights. They are sent in parts,
-// which an actor packs as they arrive. There are four transports:
+// which an actor packs as they arrive. There are three transports:
 //   broadcast         each actor packs the weights into memory of its own
 //   one copy a host   one actor of a host packs them into memory that its other actors map
 //                     (host_copy.h)
 //   same process      the actor computes with the learner's weights; only headers are sent
 //                     (LocalWeightSync)
-//   same GPU          likewise, by CUDA IPC with a learner in another process (share_policy())
 // weight_transports.h chooses one and makes the two ends.
 #pragma once
 

@@ -5,8 +5,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "common/base/stream.h"
@@ -15,7 +13,6 @@
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
 #include "model/transformer/transformer.h"
-#include "model/weight_sync/shared_policy.h"
 #include "model/weight_sync/weight_sync.h"
 
 namespace lie {
@@ -59,37 +56,28 @@ class LocalWeightSync {
   BoundedQueue<Transformer> policies_{1};  // the learner's policy for the actor's operators
 };
 
-/// Which transports a run may use. Broadcast is always possible.
-struct WeightTransports {
-  std::size_t host_copy_bytes = 0;  // > 0: the actors of a host share one copy of this size
-  bool shared_policy = false;       // actors may compute with the weights of a learner on their GPU
-};
-
 /// A rank's part in weight sync over MPI. Outlives the end that it makes.
 class MpiWeightSync {
  public:
-  /// Keeps references to job and layout. Collective over the world.
+  /// Keeps references to job and layout. If `host_copy_bytes` is above 0, the actors of a host
+  /// share one copy of this size. Collective over the world.
   MpiWeightSync(Job& job, const RoleLayout& layout, const WeightSyncOptions& options,
-                const WeightTransports& transports);
+                std::size_t host_copy_bytes);
 
   /// Returns the memory in which this actor's operators must place weights; empty: any.
   SharedFloats memory() const;
 
-  /// Makes a learner's end. Collective over learners and actors if the operators compute on GPUs.
+  /// Makes a learner's end. Collective with receiver() if the operators compute on GPUs.
   std::unique_ptr<WeightSender> sender(const LearnerWeights& learner);
-  /// Makes an actor's end. Collective as sender(). Throws Error if the learner has another model.
+  /// Makes an actor's end. Throws Error if the learner has another model.
   std::unique_ptr<WeightReceiver> receiver(const ModelConfig& config, Operators& operators);
 
  private:
-  bool may_share_policy(const Operators& operators) const;
-  std::unique_ptr<Collective> policy_members() const;
-  SharedPolicyGroup policy_group(Collective& members, const Operators& operators) const;
   Collective& group_for(Operators& operators);
 
   Job& job_;
   const RoleLayout& layout_;
   WeightSyncOptions options_;
-  WeightTransports transports_;
   HostCopies copies_;
   std::unique_ptr<Collective> host_group_;  // learner 0 and the actors that receive; null on others
   std::unique_ptr<Collective> group_;       // the same for the operators' memory

@@ -1,12 +1,10 @@
 #include "tests/fake_gpu/fake_gpu.h"
 
-#include <cuda.h>
 #include <cuda_runtime.h>
 #include <mpi.h>
 #include <nccl.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -16,8 +14,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "model/weight_sync/host_copy.h"
 
 /// Pieces of work in order. Each piece is called until it returns true, which means done.
 struct CUstream_st {
@@ -100,8 +96,6 @@ struct World {
   bool grouping = false;
   std::vector<Part> group;
   std::pair<ncclComm_t, cudaStream_t> group_of;
-  std::vector<SharedMemory> allocated;
-  std::map<void*, SharedMemory> mapped;
   Usage usage;
 };
 World& world() {
@@ -182,18 +176,6 @@ void add(void* to, const char* from, std::size_t count) {
   }
 }
 
-CUresult address_range(CUdeviceptr* first, std::size_t* bytes, CUdeviceptr within) {
-  if (failure_of("cuMemGetAddressRange") != 0) return CUDA_ERROR_INVALID_VALUE;
-  for (const SharedMemory& memory : world().allocated) {
-    const auto begin = std::bit_cast<CUdeviceptr>(memory.bytes().data());
-    if (within < begin || within >= begin + memory.bytes().size()) continue;
-    *first = begin;
-    *bytes = memory.bytes().size();
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_VALUE;
-}
-
 }  // namespace
 
 void fail_next(const std::string& function, int code) { world().failure = {function, code}; }
@@ -208,9 +190,6 @@ void enqueue(int device, int polls, std::function<void()> work) {
   });
 }
 void set_bus_address(const std::string& address) { world().bus_address = address; }
-void* allocate(std::size_t bytes) {
-  return world().allocated.emplace_back(SharedMemory::create(bytes).value()).bytes().data();
-}
 void wait_until_others_join() {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -222,7 +201,6 @@ void wait_until_others_join() {
 Usage usage() {
   Usage all = world().usage;
   all.communicators = static_cast<int>(world().communicators.size());
-  all.mapped = static_cast<int>(world().mapped.size());
   return all;
 }
 
@@ -287,37 +265,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (const auto code = cuda(__func__)) return code;
   stream_of(stream).work.push_back([=] { return std::memcpy(to, from, bytes) == to; });
   return cudaSuccess;
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
-                                             unsigned long long,
-                                             cudaDriverEntryPointQueryResult* found) {
-  if (const auto code = cuda(__func__)) return code;
-  if (std::string_view(name) != "cuMemGetAddressRange") return cudaErrorInvalidValue;
-  *function = reinterpret_cast<void*>(address_range);
-  *found = failure_of("entry point") == 0 ? cudaDriverEntryPointSuccess
-                                          : cudaDriverEntryPointSymbolNotFound;
-  return cudaSuccess;
-}
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
-  if (const auto code = cuda(__func__)) return code;
-  for (const lie::SharedMemory& memory : world().allocated) {
-    if (memory.bytes().data() != data) continue;
-    std::snprintf(handle->reserved, sizeof handle->reserved, "%s", memory.handle().c_str());
-    return cudaSuccess;
-  }
-  return world().last_error = cudaErrorInvalidValue;  // not the beginning of an allocation
-}
-cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigned) {
-  if (const auto code = cuda(__func__)) return code;
-  auto memory = lie::SharedMemory::open(handle.reserved, 0);
-  if (!memory) return world().last_error = cudaErrorInvalidValue;
-  *data = memory->bytes().data();
-  world().mapped.emplace(*data, std::move(*memory));
-  return cudaSuccess;
-}
-cudaError_t cudaIpcCloseMemHandle(void* data) {
-  return world().mapped.erase(data) == 1 ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 // ---- NCCL

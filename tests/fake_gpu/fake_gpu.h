@@ -1,9 +1,8 @@
 // A fake of CUDA's runtime and of NCCL over host memory and MPI, linked into tests in place of the
-// libraries. It has streams, events, non-blocking communicators and memory that other processes can
-// open. Work on a stream happens only when the program asks for a state. Each such query advances
-// all streams as far as possible. Misuse that NCCL leaves undefined is refused: a call before a
-// communicator is ready, a send or receive outside of a group, and the destruction of a
-// communicator that is not finalized.
+// libraries. It has streams, events and non-blocking communicators. Work on a stream happens only
+// when the program asks for a state. Each such query advances all streams as far as possible.
+// Misuse that NCCL leaves undefined is refused: a call before a communicator is ready, a send or
+// receive outside of a group, and the destruction of a communicator that is not finalized.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +28,6 @@ void enqueue(int device, int polls, std::function<void()> work);
 /// Sets the PCI address of every device of this process.
 void set_bus_address(const std::string& address);
 
-/// Returns memory as cudaMalloc does, which is kept until the process ends.
-void* allocate(std::size_t bytes);
-
 /// Blocks until all other ranks of MPI_COMM_WORLD have begun to join their first communicator with
 /// this process.
 void wait_until_others_join();
@@ -39,7 +35,6 @@ void wait_until_others_join();
 struct Usage {
   int communicators = 0, destroyed = 0, aborted = 0;
   int operations = 0;  // of NCCL
-  int mapped = 0;      // allocations of other processes that are open
 };
 Usage usage();
 

@@ -11,18 +11,9 @@ enum cudaError_t {
   cudaErrorIllegalAddress = 700
 };
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
-enum cudaDriverEntryPointQueryResult {
-  cudaDriverEntryPointSuccess = 0,
-  cudaDriverEntryPointSymbolNotFound = 1
-};
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
-struct cudaIpcMemHandle_t {
-  char reserved[64];
-};
-constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2,
-                   cudaIpcMemLazyEnablePeerAccess = 1;
-constexpr unsigned long long cudaEnableDefault = 0;
+constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
 extern "C" {
 const char* cudaGetErrorString(cudaError_t code);
@@ -38,10 +29,4 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
-cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
-                                             unsigned long long flags,
-                                             cudaDriverEntryPointQueryResult* found);
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data);
-cudaError_t cudaIpcOpenMemHandle(void** data, cudaIpcMemHandle_t handle, unsigned flags);
-cudaError_t cudaIpcCloseMemHandle(void* data);
 }

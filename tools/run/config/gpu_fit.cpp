@@ -43,9 +43,7 @@ struct Setting {
 
   GpuUse use_of(const Candidate& candidate) const {
     return fullest_gpu(candidate.layout,
-                       memory_of_roles(candidate.config, model, dtypes, candidate.layout,
-                                       static_cast<int>(hosts.gpus)),
-                       hosts);
+                       memory_of_roles(candidate.config, model, dtypes, candidate.layout), hosts);
   }
 };
 
@@ -106,8 +104,8 @@ std::optional<std::string> smaller_cache(const Setting& setting, Candidate& cand
   const GpuUse use = setting.use_of(candidate);
   auto& cache = candidate.config.rollout.cache_mebibytes;
   if (use.actors == 0 || use.bytes <= setting.hosts.bytes) return {};
-  const auto planned = memory_of_roles(candidate.config, setting.model, setting.dtypes,
-                                       candidate.layout, static_cast<int>(setting.hosts.gpus));
+  const auto planned =
+      memory_of_roles(candidate.config, setting.model, setting.dtypes, candidate.layout);
   std::int64_t held = 0;
   for (const MemoryPart& part : plan_of(planned, "actor")->parts) {
     if (part.what == "KV cache") held = part.bytes;

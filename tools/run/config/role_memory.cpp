@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -33,19 +32,9 @@ DType frozen_dtype(const TrainConfig& config, const ModelConfig& model, DType pa
   return fixed_dtype(config.model, plan_weights(model.lora->base), packed);
 }
 
-/// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
-/// If an actor cannot open the learner's weights after all, a log line says so.
-bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int gpus) {
-  if (!allows_shared_policy(config)) return false;
-  if (layout.is_colocated()) return true;
-  if (!config.model.device.starts_with("cuda") || gpus == 0) return false;
-  const auto gpu = [&](int rank) {
-    return std::pair(layout.places[static_cast<std::size_t>(rank)].host, layout.gpu(rank) % gpus);
-  };
-  std::set<std::pair<std::string, int>> of_learners;
-  for (const int learner : layout.learners) of_learners.insert(gpu(learner));
-  return std::ranges::all_of(layout.actors,
-                             [&](int actor) { return of_learners.contains(gpu(actor)); });
+/// Returns whether the actors compute with the weights of the learner in their process.
+bool actors_share_policy(const TrainConfig& config, const RoleLayout& layout) {
+  return layout.is_colocated() && allows_shared_policy(config);
 }
 
 /// Returns the bytes of the KV cache if training passes use its memory in turn. On the CPU they do
@@ -53,7 +42,7 @@ bool all_share_policy(const TrainConfig& config, const RoleLayout& layout, int g
 std::int64_t shared_cache_bytes(const TrainConfig& config, const ModelConfig& model,
                                 const ComputeDTypes& dtypes, const RoleLayout& layout) {
   const bool on_gpu = config.model.device.starts_with("cuda");
-  if (!on_gpu || !layout.is_colocated() || !allows_shared_policy(config)) return 0;
+  if (!on_gpu || !actors_share_policy(config, layout)) return 0;
   return kv_cache_pages(model, config.rollout, dtypes.packed) * KvCache::page_elements(model) *
          dtype_bytes(dtypes.packed);
 }
@@ -61,8 +50,7 @@ std::int64_t shared_cache_bytes(const TrainConfig& config, const ModelConfig& mo
 }  // namespace
 
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        const ComputeDTypes& dtypes, const RoleLayout& layout,
-                                        int gpus) {
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
   const std::string teacher = teacher_of(config.policy_loss);
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
@@ -74,7 +62,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .gradient_shards = config.trainer.gradient_shards,
       .zero_stage = config.trainer.zero_stage,
       .moments = config.optimizer.moments,
-      .sends_weights = !layout.actors.empty() && !all_share_policy(config, layout, gpus),
+      .sends_weights = !layout.actors.empty() && !actors_share_policy(config, layout),
       .frozen = frozen_dtype(config, model, dtypes.packed),
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
@@ -85,7 +73,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   MemoryPlan actor =
       actor_memory(model, dtypes, config.rollout, model.lora ? std::optional(base) : std::nullopt);
   if (model.lora) actor.parts.front().bytes += arriving_weight_bytes(model);
-  if (all_share_policy(config, layout, gpus)) actor.parts.front().bytes = 0;
+  if (actors_share_policy(config, layout)) actor.parts.front().bytes = 0;
   if (shares) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;

@@ -17,10 +17,9 @@ struct RoleMemory {
   std::string role;
   MemoryPlan memory;
 };
-/// Returns the memory of learner 0 and, if there are actors, of one actor. Hosts have `gpus` GPUs
-/// each. Throws Error as actor_memory() does.
+/// Returns the memory of learner 0 and, if there are actors, of one actor. Throws Error as
+/// actor_memory() does.
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        const ComputeDTypes& dtypes, const RoleLayout& layout,
-                                        int gpus);
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout);
 
 }  // namespace lie

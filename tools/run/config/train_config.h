@@ -60,9 +60,8 @@ void describe(FieldList& fields, TrainConfig& config);
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 
-/// Returns whether actors in the learner's process, or on its GPU, may compute with the learner's
-/// weights. They may if the weights change only while no response is in flight and are not rounded
-/// for the actors.
+/// Returns whether actors in the learner's process may compute with the learner's weights. They may
+/// if the weights change only while no response is in flight and are not rounded for the actors.
 bool allows_shared_policy(const TrainConfig& config);
 
 /// Returns the options with which reward workers score the responses of a run.

@@ -72,14 +72,11 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
 
 namespace {
 
-WeightTransports weight_transports(const TrainConfig& config, const RunStart& start) {
-  WeightTransports transports{.shared_policy = allows_shared_policy(config)};
-  if (config.roles.share_weights && can_share_weights(config.model)) {
-    const auto elements =
-        shared_weight_elements(trained_config(config.model, start.model_directory));
-    transports.host_copy_bytes = static_cast<std::size_t>(elements) * sizeof(float);
-  }
-  return transports;
+/// Returns the size of the copy of the weights that the actors of a host share; 0: they share none.
+std::size_t host_copy_bytes(const TrainConfig& config, const RunStart& start) {
+  if (!config.roles.share_weights || !can_share_weights(config.model)) return 0;
+  const auto elements = shared_weight_elements(trained_config(config.model, start.model_directory));
+  return static_cast<std::size_t>(elements) * sizeof(float);
 }
 
 void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
@@ -175,7 +172,7 @@ void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, Ru
     if (learns) return learn_and_act(job, config, start, std::move(prompts), layout, stop);
     return score(job, config, start, layout);
   }
-  MpiWeightSync weights(job, layout, config.weight_sync, weight_transports(config, start));
+  MpiWeightSync weights(job, layout, config.weight_sync, host_copy_bytes(config, start));
   if (learns) {
     learn(
         job, config, start, std::move(prompts), layout,

@@ -116,8 +116,8 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
         {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
   }
   std::ranges::copy(data_entries(config, run), std::back_inserter(entries));
-  entries.push_back(memory_entry(memory_of_roles(config, run.inputs.model.config, run.inputs.dtypes,
-                                                 layout, shared_gpus(config.model))));
+  entries.push_back(
+      memory_entry(memory_of_roles(config, run.inputs.model.config, run.inputs.dtypes, layout)));
   if (!layout.actors.empty()) {
     entries.back().value +=
         cache_text(run.inputs.model.config, run.inputs.dtypes.packed, config.rollout);
