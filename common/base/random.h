@@ -22,7 +22,6 @@ enum RandomStream : std::uint32_t {
   kEvaluationStream = 2,
   kShuffleStream = 3,
   kInitialisationStream = 4,
-  kBootstrapStream = 5,
   kTokenRuleStream = 6,
   kFileShuffleStream = 7,
   kAdapterStream = 8,
