@@ -7,8 +7,8 @@
 #   scripts/campaign.sh sft SEED COUNT [LEARNERS]
 #
 # The second form injects the faults into a fine-tuning run. LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs
-# [build/release/bin]; LIE_FAULTS: only these faults. A seed always draws the same faults, but their times depend on the
-# machine.
+# [build/release/bin]; LIE_FAULTS: only these faults; LIE_SETTINGS: more settings of the run, for example
+# "roles.placement=colocated update.zero_stage=2". A seed always draws the same faults, but their times depend on the machine.
 set -uo pipefail
 [ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
@@ -32,6 +32,8 @@ pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))";
 prepare_train() {
   ranks=$((3 + learners))
   settings=("$small" --set run.steps=16 --set "roles.learners=$learners")
+  case "${LIE_SETTINGS:-}" in *placement=colocated*) ranks=$((1 + learners)) ;; esac
+  for setting in ${LIE_SETTINGS:-}; do settings+=(--set "$setting"); done
 }
 prepare_sft() {
   ranks="$learners"

@@ -4,8 +4,7 @@
     plan_tables.py BIN            writes the tables
     plan_tables.py BIN --check    fails if the page has others (a test)
 
-Each GPU has a learner and an actor that shares its weights. MODES, LENGTHS and CARDS are all that a new column, length or
-card needs.
+Each GPU has a process that is learner and actor. MODES, LENGTHS and CARDS are all that a new row, length or card needs.
 """
 import json
 import re
@@ -22,27 +21,33 @@ MODELS = ("0.6B", "1.7B", "4B", "8B", "14B", "32B")
 GPUS = (1, 2, 4, 8, 16, 32)
 LENGTHS = {"8k": 8192, "32k": 32768}  # tokens of a response
 CARDS = {"24 GB": 22, "80 GB": 79}    # GiB that are free before a run
-MODES = {"all weights": [], "LoRA": ["model.lora.rank=32"]}
+MODES = {"all weights": [], "ZeRO 2": ["update.zero_stage=2"],
+         "ZeRO 2, bf16 moments": ["update.zero_stage=2", "optimizer.moments=bfloat16"], "LoRA": ["model.lora.rank=32"]}
 SLOTS = 16
 
 
-def plan(program, model, mode, gpus, tokens):
-    """Returns GiB on a GPU without a KV cache, and GiB of the cache for a response at its longest."""
-    ranks = 1 if gpus == 1 else 2 * gpus + 1
-    settings = [f"model.path=tests/model/configs/qwen3-{model.lower()}", f"update.gradient_shards={gpus}",
-                f"rollout.max_response_tokens={tokens}", f"evaluation.max_response_tokens={tokens}",
-                f"rollout.slots={SLOTS}", "rollout.cache_mebibytes=10000000", *MODES[mode]]
-    if gpus > 1:
-        settings += [f"roles.learners={gpus}", f"roles.actors={gpus}", "roles.reward_workers=1"]
+def memory_of_roles(program, settings, ranks):
+    """Returns the bytes of learner and actor by part."""
     command = [program, "plan", CONFIG, "--json", "--ranks", str(ranks), "--ranks-per-host", str(ranks)]
     for setting in settings:
         command += ["--set", setting]
     done = subprocess.run(command, text=True, capture_output=True, check=True, cwd=ROOT)
     memory = json.loads(done.stdout)["ranks"][0]["memory"]
-    of_actor = {name: size for name, size in memory["actor"]["bytes"].items() if not name.startswith("weights")}
-    cache = of_actor.pop("KV cache")
-    processes = 1 if gpus == 1 else 2
-    return (memory["learner"]["device_bytes"] + sum(of_actor.values())) / GIB + processes, cache / GIB / SLOTS
+    return memory["learner"]["device_bytes"], memory["learner"]["bytes"], memory["actor"]["bytes"]
+
+
+def plan(program, model, mode, gpus, tokens):
+    """Returns GiB on a GPU without the KV cache, GiB that activations take, or the cache in turn, and GiB of the cache for a
+    response at its longest."""
+    settings = [f"model.path=tests/model/configs/qwen3-{model.lower()}", f"update.gradient_shards={gpus}",
+                f"rollout.max_response_tokens={tokens}", f"evaluation.max_response_tokens={tokens}",
+                f"rollout.slots={SLOTS}", "rollout.cache_mebibytes=10000000", *MODES[mode]]
+    roles = [f"roles.learners={gpus}", f"roles.actors={gpus}", "roles.reward_workers=1", "roles.placement=separate"]
+    _, alone, _ = memory_of_roles(program, settings + roles, 2 * gpus + 1)
+    device_bytes, learner, actor = memory_of_roles(program, settings + ["roles.placement=colocated"], gpus)
+    cache = actor.pop("KV cache")
+    in_turn = alone["micro-batch"] - learner["micro-batch"]
+    return (device_bytes + sum(actor.values())) / GIB + 1, in_turn / GIB, cache / GIB / SLOTS
 
 
 def table(rows, cell):
@@ -54,8 +59,8 @@ def table(rows, cell):
 
 
 def responses(gib):
-    def cell(used, response):
-        count = int((gib - used) / response) if used < gib else 0
+    def cell(used, in_turn, response):
+        count = int((gib - used) / response) if used + in_turn <= gib else 0
         return str(count) if count > 0 else "–"
     return cell
 
@@ -68,7 +73,7 @@ def tables(program):
     for name, tokens in LENGTHS.items():
         rows = {(m, mode): [results[m, mode, g, tokens] for g in GPUS] for m in MODELS for mode in MODES}
         text.append(f"## Responses of {name} tokens\n\nGiB on each GPU, without the KV cache:\n\n"
-                    + table(rows, lambda used, _: f"{used:.0f}"))
+                    + table(rows, lambda used, in_turn, _: f"{used + in_turn:.0f}"))
         for card, gib in CARDS.items():
             text.append(f"Responses at their longest that the cache of a GPU of {card} then holds:\n\n"
                         + table(rows, responses(gib)))

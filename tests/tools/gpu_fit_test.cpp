@@ -153,7 +153,7 @@ void expect_fit(const std::string& folder, std::int64_t ranks, std::int64_t gpus
 
 TEST(GpuConfigs, FitTheGpusThatTheyAreFor) {
   expect_fit(
-      "one-node", 8, 8, [](const std::string&) { return 79; }, 7);
+      "one-node", 8, 8, [](const std::string&) { return 79; }, 8);
   expect_fit(
       "one-card", 1, 1, [](const std::string& name) { return name.ends_with("80gb") ? 79 : 22; },
       4);
