@@ -31,6 +31,15 @@ class Scoped {
   T before_;
 };
 
+/// Returns whether a text is a function, as \text{sin} is. The text C is no set, unlike \C.
+bool names_function(std::string_view text);
+
+/// Returns whether a factor may be a matrix, if another factor certainly is one.
+bool may_be_matrix(const Expr& e);
+
+/// Returns the element of a set that has only one: braces group in 2\{x + 1\}.
+const Expr* unwrapped(const Expr* e);
+
 class Parser {
  public:
   Parser(std::string_view text, const Lexed& lexed, expr::Arena& arena, bool bars_nest,
@@ -106,14 +115,18 @@ class Parser {
   const Expr* product_of(std::vector<const Expr*> factors);
   const Expr* operand();
   const Expr* implicit_run();
+  bool starts_operand() const;
+  bool starts_bar_operand() const;
+
+  // --- quantities.cpp ---
   const Expr* quantity_sum(const Expr& first, const Expr& second);
   void take_unit_power();
   std::size_t letters_ahead(std::size_t ahead) const;
   bool is_unit_of_letters(std::size_t n) const;
   bool at_temperature() const;
   const Expr* unit_after(const Expr* left);
-  bool starts_operand() const;
-  bool starts_bar_operand() const;
+
+  // --- powers.cpp ---
   const Expr* power_or_postfix();
   const Expr* postfix(const Expr* base);
   const Expr* double_factorial(const Expr* base);
