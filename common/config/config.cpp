@@ -266,12 +266,18 @@ std::string from_home(const std::string& path) {
   return home + path.substr(1);
 }
 
-/// Throws Error if a path holds a shell variable, "$WORK/data" or "${WORK}/data". Without this, a
-/// directory of that name would be created.
+/// Throws Error if a path holds a shell variable or command, as "$WORK/data", "${WORK}/data",
+/// "$(pwd)/data" and "`pwd`/data" do. Without this, a directory of that name would be created.
 void reject_variables(const std::string& path) {
+  if (path.find('`') != path.npos) {
+    fail("{}: commands in backticks are not run in paths; write the path out", path);
+  }
   for (std::size_t at = path.find('$'); at != path.npos; at = path.find('$', at + 1)) {
     const std::string_view after = std::string_view(path).substr(at + 1);
-    if (after.empty() || !(is_letter(after[0]) || after[0] == '_' || after[0] == '{')) continue;
+    if (after.empty() ||
+        !(is_letter(after[0]) || std::string_view("_{(").find(after[0]) != after.npos)) {
+      continue;
+    }
     fail(
         "{}: variables are not expanded in paths; write the path out, or let the shell expand it: "
         "--set KEY=\"{}\" in double quotes",

@@ -158,7 +158,7 @@ TEST_F(Config, PathsAreResolvedFromTheConfigsDirectoryFirst) {
 }
 
 TEST_F(Config, VariablesInPathsAreRefused) {
-  for (const char* path : {"$WORK/a", "${WORK}/a", "data/$USER.jsonl", "$_x"}) {
+  for (const char* path : {"$WORK/a", "${WORK}/a", "data/$USER.jsonl", "$_x", "$(pwd)/a"}) {
     const std::string text = path;
     EXPECT_THAT(load("files: [\"" + text + "\"]\n"),
                 testing::HasSubstr(text + ": variables are not expanded in paths"));
@@ -166,6 +166,7 @@ TEST_F(Config, VariablesInPathsAreRefused) {
                 testing::HasSubstr("--set files=" + text + ": files: "));
     EXPECT_THAT(load("base: \"" + text + "\"\n"), testing::HasSubstr("variables are not"));
   }
+  EXPECT_THAT(load("files: [\"`pwd`/a\"]\n"), testing::HasSubstr("backticks are not run"));
   EXPECT_EQ(load("files: [a$, \"$1\"]\nname: $WORK\n"), "no error") << "no variables, no path";
 }
 

@@ -76,6 +76,8 @@ evaluate evaluation.temperature=0|warning|evaluation.temperature is 0: all 2 res
 evaluate evaluation.temperature=0 evaluation.samples_per_prompt=1|none|are equal
 evaluate evaluation.max_response_tokens=256|error|evaluation.max_response_tokens 256 leaves no position for a prompt: the model has 256
 evaluate rollout.max_prompt_tokens=200 evaluation.max_response_tokens=100|error|is more than the model's 256 positions
+train 'run.directory=$(pwd)/run'|error|$(pwd)/run: variables are not expanded in paths
+train 'run.directory=`pwd`/run'|error|`pwd`/run: commands in backticks are not run in paths
 train data.evaluation_file=copy.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
 train data.evaluation_file=link.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
 train data.evaluation_file=rows.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
