@@ -48,7 +48,7 @@ TEST_F(ConfigWarnings, DataThatAreSmallOrEvaluatedOn) {
   config.tickets.prompts_per_step = 2;
   evaluation.resize(3);
   evaluation[0].text = "another";
-  evaluation[2].text = prompts[1].text;
+  evaluation[2].text = " " + prompts[1].text + "\u200b";
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 3 evaluation prompts are training prompts")));
 }
 

@@ -26,6 +26,9 @@ names 'the texts of 1 prompt hold special tokens of the tokenizer (<|endoftext|>
 rows '{"prompt": "[{\"role\": \"user\", \"content\": \"q\"}]", "gold": 5}'
 names '1 of 1 prompts are the JSON text of chat messages' data
 
+rows '{"prompt": "What is 2?", "gold": 5}' '{"prompt": "What\u00a0is 2\u200b?", "gold": 6}'
+names '1 prompt has different correct answers' data
+
 # A pair file of lie_verify keeps the digits, too.
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551617}"}' >"$WORK/pairs.jsonl"
 names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"

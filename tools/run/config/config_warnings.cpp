@@ -12,6 +12,7 @@
 
 #include "common/base/arithmetic.h"
 #include "common/comm/environment.h"
+#include "common/text/collapsed.h"
 #include "common/text/counted.h"
 #include "model/operators/operators.h"
 #include "model/tokenizer/template/templates.h"
@@ -44,10 +45,11 @@ void check_sampling(const TrainConfig& config, std::vector<std::string>& warning
 /// Warns of evaluation prompts that are training prompts, by content.
 void check_evaluation_rows(const TrainConfig& config, std::span<const Prompt> training,
                            std::span<const Prompt> evaluation, std::vector<std::string>& warnings) {
-  std::unordered_set<std::string_view> texts;
-  for (const Prompt& prompt : training) texts.insert(prompt.text);
+  if (evaluation.empty()) return;
+  std::unordered_set<std::string> texts;
+  for (const Prompt& prompt : training) texts.insert(collapsed(prompt.text));
   const auto common = std::ranges::count_if(
-      evaluation, [&](const Prompt& prompt) { return texts.contains(prompt.text); });
+      evaluation, [&](const Prompt& prompt) { return texts.contains(collapsed(prompt.text)); });
   if (common == 0) return;
   warnings.push_back(
       fmt::format("data.evaluation_file: {} of {} evaluation prompts are training prompts, so "

@@ -7,22 +7,13 @@
 #include <unordered_map>
 
 #include "common/io/json_lines.h"
+#include "common/text/collapsed.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "verifier/verify.h"
 
 namespace lie {
 namespace {
-
-/// Returns the text with one space for each run of white space, and none at its ends.
-std::string collapsed(std::string_view text) {
-  std::string out;
-  for (const char c : trimmed(text)) {
-    const bool is_further = is_space(c) && !out.empty() && out.back() == ' ';
-    if (!is_further) out += is_space(c) ? ' ' : c;
-  }
-  return out;
-}
 
 bool are_equal(const std::string& gold, const std::string& other, bool by_verifier) {
   if (trimmed(gold) == trimmed(other)) return true;
