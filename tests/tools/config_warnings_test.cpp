@@ -40,6 +40,21 @@ TEST_F(ConfigWarnings, TruncatedSamplingIsOffPolicy) {
   config.rollout.sampling.top_p = 1;
   config.rollout.sampling.top_k = 20;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("the update is off policy")));
+  config.rollout.sampling.top_k = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.top_k is 1: all responses"),
+                                      HasSubstr("the update is off policy")));
+}
+
+TEST_F(ConfigWarnings, SeveralGreedyResponsesOfAnEvaluationAreEqual) {
+  config.evaluation.every = 1;
+  config.evaluation.samples_per_prompt = 4;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.rollout.evaluation.top_k = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.top_k is 1: all 4 responses")));
+  config.rollout.evaluation.temperature = 0;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.temperature is 0: all 4 responses")));
+  config.evaluation.samples_per_prompt = 1;
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, DataThatAreSmallOrEvaluatedOn) {

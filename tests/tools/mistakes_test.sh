@@ -74,10 +74,14 @@ evaluate 'evaluation.sources=[math500,aime24]'|none|no row of
 evaluate data.data_source_field=benchmark|warning|no row has the field benchmark, which data.data_source_field names
 evaluate evaluation.temperature=0|warning|evaluation.temperature is 0: all 2 responses to a prompt are equal
 evaluate evaluation.temperature=0 evaluation.samples_per_prompt=1|none|are equal
+evaluate evaluation.top_k=1|warning|evaluation.top_k is 1: all 2 responses to a prompt are equal
 evaluate evaluation.max_response_tokens=256|error|evaluation.max_response_tokens 256 leaves no position for a prompt: the model has 256
 evaluate rollout.max_prompt_tokens=200 evaluation.max_response_tokens=100|error|is more than the model's 256 positions
+train data.evaluation_file=apart.jsonl evaluation.every=1 evaluation.temperature=0 evaluation.samples_per_prompt=4|warning|evaluation.temperature is 0: all 4 responses
+train rollout.top_k=1|warning|rollout.top_k is 1: all responses to a prompt are equal
 train 'run.directory=$(pwd)/run'|error|$(pwd)/run: variables are not expanded in paths
 train 'run.directory=`pwd`/run'|error|`pwd`/run: commands in backticks are not run in paths
+sft optimizer.learning_rate=1|warning|optimizer.learning_rate is 1: an update replaces the weights
 train data.evaluation_file=copy.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
 train data.evaluation_file=link.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts
 train data.evaluation_file=rows.jsonl evaluation.every=1|warning|4 of 4 evaluation prompts are training prompts

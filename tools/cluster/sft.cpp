@@ -305,10 +305,13 @@ void warn_of_common_rows(const SftConfig& config, const SftInputs& inputs) {
       common, inputs.held_out.size(), config.sft.train_file);
 }
 
-/// Warns of a warm-up that takes the whole run, or was shortened because it would.
-void warn_of_warmup(const SftConfig& config, const SftOptions& scheduled) {
+/// Warns of a rate at which no run learns, and of a warm-up that takes the whole run, or was
+/// shortened because it would.
+void warn_of_schedule(const SftConfig& config, const SftOptions& scheduled) {
   const std::int64_t chosen = config.sft.optimizer.warmup, used = scheduled.optimizer.warmup;
   const Log log("sft", 0);
+  const std::string rate = learning_rate_warning(config.sft.optimizer.learning_rate);
+  if (!rate.empty()) log.warn("{}", rate);
   if (used != chosen) {
     log.warn(
         "the run of {} would end within the default warm-up of {}: the warm-up is {} long; set "
@@ -441,7 +444,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
   const SftOptions options = with_schedule(config.sft, inputs.train);
   if (is_first) {
     warn_of_common_rows(config, inputs);
-    warn_of_warmup(config, options);
+    warn_of_schedule(config, options);
   }
   if (arguments.dry_run) {
     if (is_first) print_plan(config, inputs, operators->dtypes());

@@ -26,6 +26,7 @@
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/eval/grader.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/input/end_tokens.h"
@@ -52,13 +53,9 @@ PromptsByRow prompts_of(const EvalConfig& config) {
   std::vector<Prompt> prompts =
       read_evaluation_prompts(config.files, config.evaluation.prompts, config.data,
                               config.model.path, Log("eval", 0), config.eval.sources);
-  const EvaluationOptions& evaluation = config.evaluation;
-  if (config.rollout.sampling.temperature == 0 && evaluation.samples_per_prompt > 1) {
-    Log("eval", 0).warn(
-        "evaluation.temperature is 0: all {} responses to a prompt are equal, so pass@k and maj@k "
-        "are pass@1; set evaluation.samples_per_prompt to 1, or a temperature above 0",
-        evaluation.samples_per_prompt);
-  }
+  const std::string greedy =
+      greedy_warning(config.rollout.sampling, config.evaluation.samples_per_prompt);
+  if (!greedy.empty()) Log("eval", 0).warn("{}", greedy);
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     Log("eval", 0).warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "

@@ -26,6 +26,11 @@ constexpr double kNarrowRange = 0.1;  // as of sequence ratios, whose deviations
 /// tokens.
 constexpr double kWideForSequences = 0.1, kNarrowForTokens = 0.01;
 
+/// Adds a warning unless it is empty.
+void add(std::string warning, std::vector<std::string>& warnings) {
+  if (!warning.empty()) warnings.push_back(std::move(warning));
+}
+
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.tickets.samples_per_prompt == 1) {
     warnings.emplace_back(
@@ -34,6 +39,11 @@ void check_sampling(const TrainConfig& config, std::vector<std::string>& warning
         "no baseline, or is 0; 8 or 16 are usual");
   }
   const SamplingOptions& sampling = config.rollout.sampling;
+  if (sampling.top_k == 1) {
+    warnings.emplace_back(
+        "rollout.top_k is 1: all responses to a prompt are equal, so there is nothing to learn; "
+        "set it to 0");
+  }
   if (sampling.top_p < 1 || sampling.top_k > 0) {
     warnings.emplace_back(
         "rollout.top_p below 1 and rollout.top_k sample from a truncated distribution, but the "
@@ -83,17 +93,6 @@ void check_rewards(const TrainConfig& config, std::span<const Prompt> training,
     std::string caution = term.caution ? term.caution(training) : "";
     if (!caution.empty()) warnings.push_back(std::move(caution));
   }
-}
-
-/// Finds rates at which no run learns.
-void check_learning_rate(const TrainConfig& config, std::vector<std::string>& warnings) {
-  constexpr double kTooLarge = 0.05;
-  const double rate = config.optimizer.learning_rate;
-  if (rate > 0 && rate < kTooLarge) return;
-  warnings.push_back(fmt::format("optimizer.learning_rate is {}: {}; 1e-6 to 1e-3 are usual", rate,
-                                 rate > 0
-                                     ? "an update replaces the weights rather than improve them"
-                                     : "no update changes a weight"));
 }
 
 void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
@@ -180,9 +179,7 @@ void check_warmup(const TrainConfig& config, std::vector<std::string>& warnings)
       divided_up(config.tickets.prompts_per_step, config.update.mini_batch_prompts);
   const bool per_step = config.optimizer.schedule_per_step;
   const std::int64_t length = config.run.steps * (per_step ? 1 : per_epoch * config.update.epochs);
-  const std::string warning =
-      warmup_warning(config.optimizer.warmup, length, per_step ? "step" : "update");
-  if (!warning.empty()) warnings.push_back(warning);
+  add(warmup_warning(config.optimizer.warmup, length, per_step ? "step" : "update"), warnings);
 }
 
 /// The cost is measured in docs/studies/staleness.md.
@@ -233,6 +230,9 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnin
   if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
     warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
   }
+  if (config.evaluation.every > 0) {
+    add(greedy_warning(config.rollout.evaluation, config.evaluation.samples_per_prompt), warnings);
+  }
   if (config.evaluation.every > 0 &&
       std::ranges::any_of(config.evaluation_budgets.budgets, cuts_nothing)) {
     warnings.push_back(
@@ -252,7 +252,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_data(config, training, warnings);
   check_evaluation_rows(config, training, evaluation, warnings);
   check_rewards(config, training, warnings);
-  check_learning_rate(config, warnings);
+  add(learning_rate_warning(config.optimizer.learning_rate), warnings);
   check_template(config, warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
@@ -272,6 +272,24 @@ std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string
       "optimizer.warmup is {}, but the run has {}: it ends within the warm-up, and never reaches "
       "optimizer.learning_rate; lower it",
       warmup, counted(length, unit));
+}
+
+std::string learning_rate_warning(double rate) {
+  constexpr double kTooLarge = 0.05;
+  if (rate > 0 && rate < kTooLarge) return "";
+  return fmt::format("optimizer.learning_rate is {}: {}; 1e-6 to 1e-3 are usual", rate,
+                     rate > 0 ? "an update replaces the weights rather than improve them"
+                              : "no update changes a weight");
+}
+
+std::string greedy_warning(const SamplingOptions& sampling, std::int64_t samples_per_prompt) {
+  const bool is_greedy = sampling.temperature == 0 || sampling.top_k == 1;
+  if (!is_greedy || samples_per_prompt < 2) return "";
+  return fmt::format(
+      "evaluation.{}: all {} responses to a prompt are equal, so pass@k and maj@k are pass@1; set "
+      "evaluation.samples_per_prompt to 1, or {}",
+      sampling.temperature == 0 ? "temperature is 0" : "top_k is 1", samples_per_prompt,
+      sampling.temperature == 0 ? "a temperature above 0" : "top_k to 0");
 }
 
 }  // namespace lie

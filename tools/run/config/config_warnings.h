@@ -22,4 +22,11 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
 /// text. `unit` is the unit of optimizer.warmup: updates or steps.
 std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit);
 
+/// Returns a sentence if a learning rate is 0, or so large that no run learns; else an empty text.
+std::string learning_rate_warning(double rate);
+
+/// Returns a sentence if sampling takes the most likely token always, so that several responses to
+/// a prompt in an evaluation are equal; else an empty text.
+std::string greedy_warning(const SamplingOptions& sampling, std::int64_t samples_per_prompt);
+
 }  // namespace lie
