@@ -1,8 +1,10 @@
 #include "common/dataset/dataset.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "common/dataset/messages.h"
 #include "common/dataset/rows.h"
 #include "common/text/counted.h"
+#include "common/text/scan.h"
 #include "common/text/units.h"
 
 namespace lie {
@@ -105,6 +108,46 @@ std::optional<std::string> gold_in(const JsonRow& row, const std::string& field)
       row.place(), field, golds.size());
 }
 
+/// Returns whether one answer ends with the other, as a worked solution ends with its result.
+bool is_one_answer(std::string_view a, std::string_view b) {
+  a = trimmed(a);
+  b = trimmed(b);
+  return a.ends_with(b) || b.ends_with(a);
+}
+
+/// Counts the answer of another field that differs from the one that is used, and answers that are
+/// missing values.
+void count_unlike(const JsonRow& row, std::span<const std::string> fields, const std::string& used,
+                  const std::string& gold, RowCounts& counts) {
+  static constexpr std::array kMissing = {"nan", "none", "null", "n/a", "<na>", "nat"};
+  const std::string small = lowered(trimmed(gold));
+  counts.missing += std::ranges::find(kMissing, small) != kMissing.end() ? 1 : 0;
+  for (const std::string& field : fields) {
+    if (field == used || row.is_list(field)) continue;
+    const std::optional<std::string> other = row.text_or_number(field);
+    const bool is_other = other && !split_words(*other).empty() && !is_one_answer(gold, *other);
+    if (is_other) ++counts.other_golds[fmt::format("{} and {}", used, field)];
+  }
+}
+
+/// Returns whether a text has the control characters that a JSON reader makes of \frac, \beta,
+/// \text and \right with one backslash.
+bool has_lost_backslash(std::string_view text) {
+  for (std::size_t at = text.find_first_of("\f\b\v\t\r"); at != text.npos;
+       at = text.find_first_of("\f\b\v\t\r", at + 1)) {
+    const std::string_view after = text.substr(at + 1);
+    const auto begins = [after](std::initializer_list<const char*> rests) {
+      return std::ranges::any_of(rests,
+                                 [after](const char* rest) { return after.starts_with(rest); });
+    };
+    if (text[at] == '\f' || text[at] == '\b' || text[at] == '\v') return true;
+    if (text[at] == '\t' && begins({"ext{", "ext {", "imes", "heta", "frac", "an ", "riangle"}))
+      return true;
+    if (text[at] == '\r' && begins({"ight", "m{", "ho"})) return true;
+  }
+  return false;
+}
+
 constexpr const char* kNeedsNone = "a row needs none with reward.command or verifier.command";
 
 /// Returns how to name the correct answer. A row that has only its prompt has no field to offer.
@@ -127,6 +170,7 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
     if (split_words(*gold).empty()) {
       fail("{}: field {} is empty; give the correct answer; {}", row.place(), field, kNeedsNone);
     }
+    if (options.gold_field.empty()) count_unlike(row, fields, field, *gold, counts);
     return choices > 0 ? letter_of(row, *gold, choices, options.first_choice, counts)
                        : *std::move(gold);
   }
@@ -284,6 +328,11 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
   for (const std::string& name : unrendered_fields(row, options.prompt_field)) {
     ++counts.unrendered[name];
   }
+  if (row.is_list(options.prompt_field)) {
+    for (const std::string& name : unread_message_fields(row, options.prompt_field)) {
+      ++counts.unrendered[name];
+    }
+  }
   counts.media += has_media_placeholder(joined_contents(messages)) ? 1 : 0;
   std::string& last = messages.back().content;
   if (!choices.empty()) last += choice_lines(choices);
@@ -297,18 +346,37 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   Prompt prompt;
   prompt.text = prompt_text(row, options, render, counts);
   prompt.gold = gold_of(row, options, choices_of(row, options).size(), counts);
+  counts.lost_backslashes +=
+      has_lost_backslash(prompt.gold) || has_lost_backslash(prompt.text) ? 1 : 0;
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();
   return prompt;
 }
 
-std::vector<std::string> unrendered_remarks(const RowCounts& counts, std::int64_t rows) {
+std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows) {
   std::vector<std::string> remarks;
   for (const auto& [name, count] : counts.unrendered) {
     remarks.push_back(fmt::format(
         "{} of {} rows have the field {}, which is not rendered: the model does not read it", count,
         rows, name));
+  }
+  for (const auto& [names, count] : counts.other_golds) {
+    remarks.push_back(
+        fmt::format("{} of {} rows have different correct answers in the fields {}; the first is "
+                    "used: set data.gold_field",
+                    count, rows, names));
+  }
+  if (counts.missing > 0) {
+    remarks.push_back(
+        fmt::format("{} of {} correct answers are the text of a missing value, such as nan or None",
+                    counts.missing, rows));
+  }
+  if (counts.lost_backslashes > 0) {
+    remarks.push_back(fmt::format(
+        "{} of {} rows have a control character where LaTeX has a command, such as a form feed "
+        "before rac: write \\\\frac in JSON, with two backslashes",
+        counts.lost_backslashes, rows));
   }
   return remarks;
 }

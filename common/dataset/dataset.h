@@ -67,11 +67,15 @@ struct RowCounts {
   std::int64_t json_prompts = 0;  // prompts that are the JSON text of chat messages
   std::int64_t without_gold = 0;  // rows without a correct answer
   std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
-  std::map<std::string, std::int64_t> unrendered = {};  // rows by unrendered_fields()
+  std::int64_t missing = 0;       // rows whose answer is the text of a missing value, such as nan
+  std::int64_t lost_backslashes = 0;  // rows with a control character in place of a LaTeX command
+  std::map<std::string, std::int64_t> unrendered = {};   // rows by unrendered_fields()
+  std::map<std::string, std::int64_t> other_golds = {};  // rows by a field with another answer
 };
 
-/// Returns a sentence for each field of RowCounts::unrendered, of `rows` rows in all.
-std::vector<std::string> unrendered_remarks(const RowCounts& counts, std::int64_t rows);
+/// Returns a sentence for each field that is not rendered, and for each kind of suspicious answer
+/// or text, of `rows` rows in all.
+std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows);
 
 /// The prompts of a file.
 struct Dataset {

@@ -14,7 +14,8 @@
 namespace lie {
 namespace {
 
-constexpr std::array kReasoningFields = {"reasoning_content", "reasoning", "thinking", "thought"};
+constexpr std::array kReasoningFields = {"reasoning_content", "reasoning",        "reasoning_text",
+                                         "thinking",          "thinking_content", "thought"};
 
 /// Fields of a message that change what its template would render, or what the model should write.
 constexpr std::array kUnrenderedInMessages = {
@@ -24,34 +25,88 @@ constexpr std::array kUnrenderedInMessages = {
     "thoughts",   "train_detail",  "name"};
 
 /// Fields of a row that other trainers render in the prompt, or as the prompt.
-constexpr std::array kUnrenderedInRows = {
-    "tools", "functions", "image",     "images",  "video",  "videos",
-    "audio", "audios",    "documents", "history", "system", "chat_template_kwargs"};
+constexpr std::array kUnrenderedInRows = {"tools",
+                                          "functions",
+                                          "documents",
+                                          "history",
+                                          "system",
+                                          "context",
+                                          "passage",
+                                          "system_prompt",
+                                          "chat_template_kwargs",
+                                          "extra_info.tools_kwargs"};
+
+/// Parts of the names of fields that hold media, such as decoded_image.
+constexpr std::array kMedia = {"image", "video", "audio"};
 
 /// Names of a mark that says whether a turn is learned.
-constexpr std::array kMarksOfMessages = {"weight",    "train", "training",   "trainable",
-                                         "loss_mask", "loss",  "loss_weight"};
-constexpr std::array kMarksOfRows = {"weight", "train", "loss_mask", "loss_weight"};
+constexpr std::array kMarksOfMessages = {"weight",    "train", "training",    "trainable",
+                                         "loss_mask", "loss",  "loss_weight", "loss_scale"};
+constexpr std::array kMarksOfRows = {"weight", "train", "loss_mask", "loss_weight", "loss_scale"};
+
+/// Fields of a message without a meaning for its text or its learning.
+constexpr std::array kKnownInMessages = {
+    "role",      "content",    "from",   "value",  "id",          "uuid",        "index",
+    "timestamp", "created_at", "model",  "object", "usage",       "annotations", "logprobs",
+    "truncated", "tokens",     "length", "source", "is_truncated"};
 
 /// Masks over the tokens of a row.
 constexpr std::array kTokenMasks = {"completion_mask", "assistant_masks", "assistant_mask",
                                     "response_mask", "labels"};
 
-constexpr std::array kFinishFields = {"finish",      "finish_reason", "finishReason",
-                                      "stop_reason", "done_reason",   "stop_type"};
+constexpr std::array kFinishFields = {
+    "finish",      "finish_reason", "finishReason",       "stop_reason",
+    "done_reason", "stop_type",     "finish_reason.type", "meta_info.finish_reason.type"};
 
 constexpr std::array kCutReasons = {"length",         "max_tokens",   "max_length",
                                     "max_new_tokens", "model_length", "limit",
                                     "abort",          "aborted",      "content_filter"};
 
 constexpr std::array kMediaPlaceholders = {
-    "<image>",       "<image_1>",        "<image1>",   "<img>",
-    "<video>",       "<audio>",          "<|image|>",  "<|image_pad|>",
-    "<|video_pad|>", "<|vision_start|>", "<|image_1|>"};
+    "<image>",       "<image_1>",        "<image1>",    "<img>",
+    "<video>",       "<audio>",          "<|image|>",   "<|image_pad|>",
+    "<|video_pad|>", "<|vision_start|>", "<|image_1|>", "![](",
+    "<img ",         "\\includegraphics"};
 
-const Json* find(const JsonRow& row, const char* name) {
-  const auto found = row.object().find(name);
-  return found == row.object().end() || found->is_null() ? nullptr : &*found;
+/// Returns the value of a field, or of a field of an object, as in extra_info.tools_kwargs.
+const Json* find(const JsonRow& row, std::string_view name) {
+  const Json* value = &row.object();
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('.'), name.size());
+    if (!value->is_object()) return nullptr;
+    const auto found = value->find(std::string(name.substr(0, end)));
+    if (found == value->end() || found->is_null()) return nullptr;
+    value = &*found;
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return value;
+}
+
+/// Returns whether a text stands in a prompt, which is a text or a list of messages.
+bool holds_text(const Json& prompt, const Json& text) {
+  if (!text.is_string()) return false;
+  if (prompt.is_string()) {
+    const std::string_view found = trimmed(text.get_ref<const std::string&>());
+    return prompt.get_ref<const std::string&>().find(found) != std::string::npos;
+  }
+  return prompt.is_structured() &&
+         std::ranges::any_of(prompt, [&](const Json& part) { return holds_text(part, text); });
+}
+
+/// Returns whether a field is one of media by its name. The name video_id says where a text is
+/// from.
+bool names_media(std::string_view field) {
+  return !field.ends_with("_id") && std::ranges::any_of(kMedia, [&](const char* media) {
+    return field.find(media) != std::string_view::npos;
+  });
+}
+
+bool is_known_in_messages(std::string_view field) {
+  const auto holds = [&](std::span<const char* const> names) {
+    return std::ranges::find(names, field) != names.end();
+  };
+  return holds(kKnownInMessages) || holds(kReasoningFields) || holds(kUnrenderedInMessages) ||
+         holds(kMarksOfMessages) || holds(kFinishFields);
 }
 
 /// Returns whether a value holds anything. The texts of empty JSON values hold nothing.
@@ -193,11 +248,31 @@ bool was_cut(const JsonRow& row) {
 
 std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field) {
   std::vector<std::string> names;
-  for (const char* name : kUnrenderedInRows) {
-    if (name != prompt_field && has_content(find(row, name))) names.emplace_back(name);
+  const Json* prompt = find(row, prompt_field.c_str());
+  const auto add = [&](const std::string& name) {
+    const Json* value = find(row, name.c_str());
+    const bool is_other = name != prompt_field && has_content(value);
+    if (is_other && !(prompt != nullptr && holds_text(*prompt, *value))) names.push_back(name);
+  };
+  for (const char* name : kUnrenderedInRows) add(name);
+  for (const auto& [name, value] : row.object().items()) {
+    if (!value.is_number() && !value.is_boolean() && names_media(name)) add(name);
   }
   // Alpaca's rows continue the instruction in another field.
-  if (prompt_field == "instruction" && has_content(find(row, "input"))) names.emplace_back("input");
+  if (prompt_field == "instruction") add("input");
+  return names;
+}
+
+std::vector<std::string> unread_message_fields(const JsonRow& row, const std::string& field) {
+  std::vector<std::string> names;
+  for (const JsonRow& message : row.rows(field)) {
+    for (const auto& [name, value] : message.object().items()) {
+      const bool is_set = value.is_boolean() || value.is_number() || has_content(&value);
+      if (is_set && !is_known_in_messages(name)) names.push_back(field + "[]." + name);
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 

@@ -28,8 +28,8 @@ std::vector<MarkedMessage> marked_messages(const JsonRow& row, const std::string
 /// Returns the messages of marked_messages() alone.
 std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field);
 
-/// Returns the text of reasoning_content, reasoning, thinking or thought. Empty if there is none,
-/// or if `content` contains the text already. Throws Error if two of them differ.
+/// Returns the text of reasoning_content, reasoning, thinking, thought and the like. Empty if there
+/// is none, or if `content` contains the text already. Throws Error if two of them differ.
 std::string reasoning_of(const JsonRow& row, std::string_view content);
 
 /// Returns whether a response was cut off by a limit, as finish_reason: length says, or its names
@@ -37,8 +37,13 @@ std::string reasoning_of(const JsonRow& row, std::string_view content);
 bool was_cut(const JsonRow& row);
 
 /// Returns the names of the row's fields that belong to a prompt in other trainers and are not
-/// rendered here, such as images and tools. Fields without content do not count.
+/// rendered here, such as images and tools. Fields without content, and texts that stand in the
+/// prompt, do not count.
 std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field);
+
+/// Returns the fields with content of the messages in a list field that have no meaning here, such
+/// as "messages[].mask", each once.
+std::vector<std::string> unread_message_fields(const JsonRow& row, const std::string& field);
 
 /// Throws Error if a field of the row marks it, or some of its tokens, as not to be learned.
 void require_learned(const JsonRow& row);
@@ -46,7 +51,8 @@ void require_learned(const JsonRow& row);
 /// Returns the text of `render`. Its Error is passed on with the place of the row.
 std::string rendered_at(const JsonRow& row, const std::function<std::string()>& render);
 
-/// Returns whether a text contains the placeholder of an image, video or audio, such as <image>.
+/// Returns whether a text contains the placeholder of an image, video or audio, such as <image>, or
+/// the link of a picture.
 bool has_media_placeholder(std::string_view text);
 
 }  // namespace lie

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -44,6 +46,8 @@ struct Counts {
   std::int64_t ended = 0;         // responses whose text ends with an end token
   std::int64_t ended_inside = 0;  // responses with text after an end token
   std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
+  std::map<std::string, std::int64_t> foreign;  // responses by the other model's end at their end
+  std::map<std::string, std::int64_t> unread;   // rows by unread_message_fields()
 };
 
 /// Throws Error unless a turn may be learned.
@@ -125,7 +129,9 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
 /// Throws Error if the row has a field that other trainers use and this one does not.
 void refuse_unused_fields(const JsonRow& row, const SftRowOptions& options) {
   require_learned(row);
-  const std::vector<std::string> names = unrendered_fields(row, options.prompt_field);
+  const bool is_chat = row.is_list(options.messages_field);
+  const std::vector<std::string> names =
+      unrendered_fields(row, is_chat ? options.messages_field : options.prompt_field);
   if (names.empty()) return;
   fail(
       "{}: field {}: it is not rendered, so the model would learn the response without it; "
@@ -148,6 +154,16 @@ const EndOfResponse* take_ends(std::string& text, const std::vector<EndOfRespons
     text.resize(rest.size() - end->text.size());
   }
   return first;
+}
+
+/// Returns the end of sequence of another model at the end of a text, or nothing.
+std::string_view foreign_end(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kEnds = {
+      "</s>",          "<|im_end|>", "<|endoftext|>", "<|end_of_text|>",      "<|eot_id|>",
+      "<end_of_turn>", "<|end|>",    "<eos>",         "<｜end▁of▁sentence｜>"};
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  const auto end = std::ranges::find_if(kEnds, [text](auto e) { return text.ends_with(e); });
+  return end == kEnds.end() ? std::string_view() : *end;
 }
 
 bool holds_an_end(std::string_view text, const std::vector<EndOfResponse>& ends) {
@@ -179,6 +195,8 @@ std::vector<std::int32_t> encoded_response(const JsonRow& row, Turn turn,
   ++counts.responses;
   counts.cut += is_cut ? 1 : 0;
   counts.ended += written != nullptr ? 1 : 0;
+  const std::string_view foreign = foreign_end(turn.response.content);
+  if (!foreign.empty()) ++counts.foreign[std::string(foreign)];
   counts.ended_inside += holds_an_end(turn.response.content, encoding.ends) ? 1 : 0;
   std::string text = rendered_at(row, [&] { return rendered_answer(turn, encoding); });
   const bool has_end_of_turn =
@@ -209,7 +227,7 @@ SftExample encoded(const JsonRow& row, Turn turn, const SftEncoding& encoding, C
   return example;
 }
 
-std::vector<std::string> remarks_of(const Counts& counts) {
+std::vector<std::string> remarks_of(const Counts& counts, std::int64_t rows) {
   std::vector<std::string> remarks;
   const auto add = [&](std::int64_t count, std::string_view what) {
     if (count > 0) remarks.push_back(fmt::format("{} of {} {}", count, counts.responses, what));
@@ -218,6 +236,15 @@ std::vector<std::string> remarks_of(const Counts& counts) {
   add(counts.ended, "responses end with an end of sequence already, which is not repeated");
   add(counts.ended_inside,
       "responses have text after an end of sequence, which no model would write");
+  for (const auto& [end, count] : counts.foreign) {
+    add(count, fmt::format("responses end with {}, which is text to this model, not its end; "
+                           "remove it from the rows",
+                           end));
+  }
+  for (const auto& [name, count] : counts.unread) {
+    remarks.push_back(
+        fmt::format("{} of {} rows have the field {}, which is not read", count, rows, name));
+  }
   add(counts.media, "prompts have a placeholder such as <image>: images are not read");
   return remarks;
 }
@@ -242,6 +269,11 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
   const auto add_row = [&](const JsonRow& row, std::int64_t) {
     std::vector<SftExample> examples;
     refuse_unused_fields(row, options);
+    if (row.is_list(options.messages_field)) {
+      for (std::string& name : unread_message_fields(row, options.messages_field)) {
+        ++counts.unread[std::move(name)];
+      }
+    }
     for (Turn& turn : turns_of(row, options)) {
       examples.push_back(encoded(row, std::move(turn), encoding, counts));
       check_example(row, examples.back(), max_tokens);
@@ -252,7 +284,7 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
   if (data.examples.empty()) {
     fail("{}: every row is bad; the first one: {}", path.string(), data.skipped.front());
   }
-  data.remarks = remarks_of(counts);
+  data.remarks = remarks_of(counts, data.rows);
   return data;
 }
 

@@ -236,6 +236,44 @@ TEST_F(DatasetFile, FieldsThatAreNotRenderedAreCounted) {
                                    {"images", 1}, {"system", 1}, {"tools", 1}, {"videos", 1}}));
 }
 
+TEST_F(DatasetFile, MediaAndContextsAreCountedUnlessThePromptHoldsThem) {
+  const auto counts = [&](const std::string& fields) {
+    return read_dataset(scratch.write("d.jsonl", R"({"gold": "1", )" + fields + "}"), options)
+        .counts;
+  };
+  using Names = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(counts(R"("prompt": "x", "decoded_image": "ab")").unrendered,
+            (Names{{"decoded_image", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "x", "context": "A passage.")").unrendered,
+            (Names{{"context", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "A passage. x", "context": "A passage.")").unrendered, Names{});
+  EXPECT_EQ(
+      counts(R"("prompt": "x", "has_image": false, "image_id": "7", "num_videos": 0)").unrendered,
+      Names{});
+  EXPECT_EQ(counts(R"("prompt": "x", "extra_info": {"tools_kwargs": {"a": 1}})").unrendered,
+            (Names{{"extra_info.tools_kwargs", 1}}));
+  EXPECT_EQ(
+      counts(R"("prompt": [{"role": "user", "content": "x", "speaker": "S", "id": 3}])").unrendered,
+      (Names{{"prompt[].speaker", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "see ![](a.png) now")").media, 1);
+}
+
+TEST_F(DatasetFile, SuspiciousAnswersAreCounted) {
+  const auto counts = [&](const std::string& fields) {
+    return read_dataset(scratch.write("d.jsonl", R"({"prompt": "x", )" + fields + "}"), options)
+        .counts;
+  };
+  EXPECT_EQ(counts(R"("gold": "5", "answer": "6")").other_golds.at("gold and answer"), 1);
+  EXPECT_TRUE(counts(R"("gold": "5", "answer": "2 + 3 = 5\n#### 5")").other_golds.empty());
+  EXPECT_TRUE(counts(R"("gold": "5", "answer": "")").other_golds.empty());
+  EXPECT_EQ(counts(R"("gold": "None")").missing, 1);
+  EXPECT_EQ(counts(R"("gold": "0")").missing, 0);
+  EXPECT_EQ(counts(R"("gold": "\frac12")").lost_backslashes, 1);
+  EXPECT_EQ(counts(R"("gold": "\text{yes}")").lost_backslashes, 1);
+  EXPECT_EQ(counts(R"("gold": "1\t2")").lost_backslashes, 0);
+  EXPECT_EQ(counts(R"("gold": "\\frac12")").lost_backslashes, 0);
+}
+
 TEST_F(DatasetFile, MessageFieldsWithoutATemplateAreRefused) {
   const auto error_with = [&](const std::string& field) {
     return error(R"({"gold": "1", "prompt": [{"role": "user", "content": "x"},)"
@@ -265,7 +303,8 @@ TEST_F(DatasetFile, ReasoningOfAMessageIsKept) {
         options, render);
     return found.at(1);
   };
-  for (const char* name : {"reasoning_content", "reasoning", "thinking", "thought"}) {
+  for (const char* name : {"reasoning_content", "reasoning", "reasoning_text", "thinking",
+                           "thinking_content", "thought"}) {
     EXPECT_EQ(messages(fmt::format("\"{}\": \"t\"", name)).reasoning, "t");
   }
   EXPECT_EQ(messages(R"("reasoning": "t", "reasoning_content": "t")").reasoning, "t");

@@ -28,6 +28,10 @@ names '1 of 1 prompts are the JSON text of chat messages' data
 
 rows '{"prompt": "What is 2?", "gold": 5}' '{"prompt": "What\u00a0is 2\u200b?", "gold": 6}'
 names '1 prompt has different correct answers' data
+rows '{"prompt": "q", "gold": "nan"}' '{"prompt": "r", "gold": "\frac12"}' '{"prompt": "s", "gold": 1, "answer": 2}'
+names '1 of 3 correct answers are the text of a missing value' data
+names '1 of 3 rows have a control character where LaTeX has a command' data
+names '1 of 3 rows have different correct answers in the fields gold and answer' data
 
 # A pair file of lie_verify keeps the digits, too.
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551617}"}' >"$WORK/pairs.jsonl"

@@ -325,7 +325,8 @@ TEST_F(SftEnds, AResponseEndsOnce) {
 TEST_F(SftEnds, CutResponsesGetNoEnd) {
   for (const char* field :
        {R"("finish": "length")", R"("finish_reason": "length")", R"("stop_reason": "max_tokens")",
-        R"("finishReason": "MAX_TOKENS")", R"("truncated": true)"}) {
+        R"("finishReason": "MAX_TOKENS")", R"("truncated": true)",
+        R"("meta_info": {"finish_reason": {"type": "length"}})"}) {
     EXPECT_EQ(response(fmt::format(R"("response": "1+", {})", field)), "1+") << field;
     EXPECT_NE(remarks.at(0).find("cut off by a limit"), std::string::npos);
   }
@@ -336,6 +337,27 @@ TEST_F(SftEnds, CutResponsesGetNoEnd) {
   };
   encoding.end_of_turn = "<F>";
   EXPECT_EQ(response(R"("response": "1+", "finish": "length")"), "1+");
+}
+
+TEST_F(SftEnds, EndsOfOtherModelsAreReported) {
+  response(R"("response": "1</s>\n")");
+  EXPECT_EQ(remarks, std::vector<std::string>{"1 of 1 responses end with </s>, which is text to "
+                                              "this model, not its end; remove it from the rows"});
+  encoding.ends.push_back({"</s>", 97});
+  load(R"({"prompt": "ab", "response": "1</s>"})");
+  EXPECT_NE(remarks.at(0).find("end with an end of sequence already"), std::string::npos);
+}
+
+TEST_F(SftRows, FieldsOfMessagesWithoutAMeaningAreReported) {
+  load(R"({"messages": [{"role": "user", "content": "a", "id": 7},)"
+       R"( {"role": "assistant", "content": "b", "mask": 0, "finish_reason": "stop"}]})");
+  EXPECT_EQ(remarks, std::vector<std::string>{
+                         "1 of 1 rows have the field messages[].mask, which is not read"});
+  EXPECT_EQ(load(R"({"system": "S", "messages": [{"role": "system", "content": "S"},)"
+                 R"( {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})")
+                .size(),
+            1U)
+      << "the messages hold the system prompt already";
 }
 
 TEST_F(SftEnds, EmptyResponsesAreRefused) {

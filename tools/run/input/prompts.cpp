@@ -124,7 +124,7 @@ void append_counts(Dataset& dataset) {
                     "response to them; a program decides by its field correct",
                     counts.without_gold, dataset.rows));
   }
-  std::ranges::move(unrendered_remarks(counts, dataset.rows), std::back_inserter(dataset.remarks));
+  std::ranges::move(row_remarks(counts, dataset.rows), std::back_inserter(dataset.remarks));
   if (counts.media > 0) {
     dataset.remarks.push_back(
         fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "

@@ -46,7 +46,7 @@ class TokenRowReader {
   const Tokenizer& tokenizer();
 
   /// Returns a sentence for each field that rows have and their prompts lack.
-  std::vector<std::string> remarks() const { return unrendered_remarks(counts_, read_); }
+  std::vector<std::string> remarks() const { return row_remarks(counts_, read_); }
 
  private:
   TokenRow row(const std::string& line, std::string place, bool with_responses);
