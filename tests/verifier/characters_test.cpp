@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "verifier/latex/characters.h"
 #include "verifier/verify.h"
@@ -62,6 +63,21 @@ TEST(Characters, DigitsAndSignsOfOtherScriptsAreRead) {
   expect_equal("5 \\text{ cm}", "5㎝");
   expect_different("42", "٤٣");
   expect_different("x^2", "x2");
+}
+
+TEST(Characters, NumeralsOfOtherScriptsAreNumbers) {
+  for (const auto& [gold, answer] : {std::pair("12", "十二"),
+                                     {"20", "二十"},
+                                     {"105", "一百零五"},
+                                     {"30000", "三万"},
+                                     {"2", "⑵"},
+                                     {"3", "⒊"},
+                                     {"2", "∜16"}}) {
+    EXPECT_TRUE(verify(gold, fmt::format("\\boxed{{{}}}", answer)).correct()) << answer;
+    EXPECT_TRUE(verify(answer, fmt::format("\\boxed{{{}}}", gold)).correct()) << answer;
+  }
+  EXPECT_FALSE(verify("12", "\\boxed{二十}").correct());
+  EXPECT_FALSE(verify("1", "\\boxed{二}").correct());
 }
 
 TEST(Characters, ExponentsFractionsAndCircledDigitsStay) {

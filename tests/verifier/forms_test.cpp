@@ -32,6 +32,13 @@ TEST(Forms, LiteralsOfOtherBasesAreNumbers) {
   expect_equal("0x1F, 0x2A", "42, 31");
   expect_equal("1F_{16}", "0x1F");
   expect_equal("0x + 3", "3");
+  expect_equal("0xFF", "FF");
+  expect_equal("0xFF", "FF_{16}");
+  expect_equal("0x1F", "1F");
+  expect_equal("0b1010", "1010_2");
+  expect_equal("0xFF", "11111111_2");
+  expect_different("0b101", "101");
+  expect_different("0xFF", "FE");
   expect_different("0x1F", "0x2A");
   expect_different("0xDEAD", "0xBEEF");
   expect_different("0", "0x1F");
@@ -39,6 +46,18 @@ TEST(Forms, LiteralsOfOtherBasesAreNumbers) {
   expect_different("0b12", "0b13");
   expect_different("0o17", "0o16");
   expect_different("0xFG", "0xFH");
+}
+
+TEST(Forms, UnderscoresAndNumberSignsDoNotChangeANumber) {
+  expect_equal("1_000_000", "1000000");
+  expect_equal("12_345", "12,345");
+  expect_equal("#5", "5");
+  expect_equal("#FF0000", "FF0000");
+  expect_equal("\\#FF0000", "#ff0000");
+  expect_different("1_000_000", "1000");
+  expect_different("1_000", "1_001");
+  expect_different("#FF0000", "#00FF00");
+  expect_different("n\\#", "n");
 }
 
 TEST(Forms, DatesAreEqualOnlyAsDates) {
@@ -74,6 +93,22 @@ TEST(Forms, RangesAndScoresAreNoDifferences) {
   expect_equal("5", "10-3-2");
   expect_equal("-1", "(1-2)");
   expect_equal("x = 2", "x = 5-3");
+  expect_equal("10-20", "10 to 20");
+  expect_equal("10–20", "10\\text{ to }20");
+  expect_equal("1990-95", "1990-1995");
+  expect_equal("10\\text{ to }20\\text{ cm}", "10-20\\text{ cm}");
+  expect_equal("\\$10-\\$20", "\\$10-20");
+  expect_equal("6\\text{ cm}", "10\\text{ cm} - 4\\text{ cm}");
+  expect_equal("9am-5pm", "9:00 a.m. - 5:00 p.m.");
+  expect_different("10 to 20", "20 to 30");
+  expect_different("\\$10-\\$20", "\\$20-\\$30");
+  expect_different("€10-€20", "€20-€30");
+  expect_different("100-200 m", "200-300 m");
+  expect_different("10 cm - 20 cm", "20 cm - 30 cm");
+  expect_different("10\\text{ cm} - 20\\text{ cm}", "20\\text{ cm} - 30\\text{ cm}");
+  expect_different("9am-5pm", "8am-4pm");
+  expect_different("9:00-17:00", "8:00-16:00");
+  expect_different("9\\text{ am} - 5\\text{ pm}", "8\\text{ am} - 4\\text{ pm}");
   expect_different("1990-1995", "1985-1990");
   expect_different("10–20", "20–30");
   expect_different("10–20", "-10");
@@ -102,6 +137,20 @@ TEST(Forms, WordsOfDigitsAndCapitalsAreCodes) {
   expect_equal("2A", "2 \\cdot A");
   expect_equal("3AB", "3BA");
   expect_equal("2x", "x \\cdot 2");
+  expect_equal("BCA", "\\text{BCA}");
+  expect_equal("BCA", "B C A");
+  expect_equal("\\frac{BCA}{2}", "\\frac{ABC}{2}");
+  expect_equal("V = BCA", "V = ABC");
+  expect_equal("2BCA", "2ABC");
+  expect_equal("BCA", "B, C, A");
+  expect_equal("T, T, F", "TTF");
+  expect_equal("ACD", "A, C, D");
+  expect_equal("abc", "cba");
+  expect_different("BCA", "CAB");
+  expect_different("TTF", "FTT");
+  expect_different("ATG", "GTA");
+  expect_different("BCA", "B, A, C");
+  expect_different("SW1A 1AA", "1AA SW1A");
   expect_different("FF0000", "00FF00");
   expect_different("B0", "C0");
   expect_different("0A", "0B");
@@ -121,6 +170,11 @@ TEST(Forms, RomanNumeralsAreNoProducts) {
   expect_equal("IV", "\\text{IV}");
   expect_equal("\\text{XIV}", "XIV");
   expect_equal("\\text{I and III}", "I, III");
+  expect_equal("III", "iii");
+  expect_equal("VI", "vi");
+  expect_equal("xiv", "XIV");
+  expect_equal("iv", "i v");
+  expect_equal("Ⅳ", "ⅳ");
   expect_equal("CD", "DC");
   expect_different("IV", "VI");
   expect_different("XL", "LX");
@@ -144,6 +198,10 @@ TEST(Forms, TimesOfDayHaveTwelveOrTwentyFourHours) {
   expect_equal("8:34", "8:34\\text{ p.m.}");
   expect_equal("20:34:00", "20:34");
   expect_equal("08:30", "8:30");
+  expect_equal("下午3:05", "15:05");
+  expect_equal("2\\text{ h }30\\text{ min}", "150\\text{ min}");
+  expect_different("上午3:05", "下午3:05");
+  expect_different("5\\text{ pm}", "5\\text{ nm}");
   expect_different("3:05\\text{ p.m.}", "3:05\\text{ a.m.}");
   expect_different("3:05\\text{ p.m.}", "3:06\\text{ p.m.}");
   expect_different("12:30\\text{ a.m.}", "12:30\\text{ p.m.}");
@@ -160,6 +218,14 @@ TEST(Forms, OrdinalsAreTheirNumbers) {
     expect_equal(ordinal, "5");
     expect_different("6th", ordinal);
   }
+  for (const char* ordinal : {"\\text{the 5th}", "\\text{5-th}", "\\text{fifth}", "fifth",
+                              "\\text{5th term}", "the fifth"})
+    expect_equal("5", ordinal);
+  expect_equal("21", "\\text{twenty-first}");
+  expect_equal("\\frac23", "\\text{two thirds}");
+  expect_different("\\text{first}", "2");
+  expect_different("\\text{1st place}", "\\text{2nd place}");
+  expect_different("\\text{the first player}", "\\text{the second player}");
   expect_equal("2nd", "2");
   expect_equal("3", "\\text{3rd}");
   expect_equal("21", "21st");
@@ -193,6 +259,11 @@ TEST(Forms, CommandsOfSiunitxAreRead) {
   expect_equal("36 \\text{ km/h}", "\\SI{10}{\\meter\\per\\second}");
   expect_equal("5 \\text{ kg/m}^3", "\\qty{5}{\\kilo\\gram\\per\\cubic\\meter}");
   expect_equal("5 \\text{ m/s}^2", "\\SI{5}{\\metre\\per\\second\\squared}");
+  expect_equal("5 \\text{ m/s}", "\\qty{5}{m.s^{-1}}");
+  expect_equal("5 \\mu m", "\\SI{5}{\\micro\\meter}");
+  expect_equal("5 k\\Omega", "\\qty{5000}{\\ohm}");
+  expect_equal("5 \\text{ kWh}", "\\qty{5}{\\kilo\\watt\\hour}");
+  expect_different("5 \\text{ m s}", "\\qty{5}{m.s^{-1}}");
   expect_equal("50\\%", "\\SI{50}{\\percent}");
   expect_equal("90", "\\ang{90}");
   expect_equal("30.5^\\circ", "\\ang{30;30}");

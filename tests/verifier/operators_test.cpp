@@ -30,6 +30,11 @@ TEST(Operators, AndAndOrAndArrowsAreNoSeparators) {
   expect_equal("x < 1 \\lor x > 3", "(-\\infty,1)\\cup(3,\\infty)");
   expect_equal("x > 1 \\land x < 3", "(1,3)");
   expect_equal("x=1 \\land y=2", "x=1, y=2");
+  expect_equal("p \\text{ and } q", "q \\text{ and } p");
+  expect_equal("2 \\text{ and } 3", "2 \\text{ or } 3");
+  expect_different("p \\text{ and } q", "p \\text{ or } q");
+  expect_different("a \\in A", "A \\in a");
+  expect_equal("a \\in A", "a \\in A");
   expect_different("p \\lor q", "p \\land q");
   expect_different("\\neg p \\lor q", "\\neg p \\land q");
   expect_different("\\neg p \\lor q", "p \\lor \\neg q");
@@ -114,6 +119,9 @@ TEST(Operators, DifferentialsDoNotCancel) {
   expect_equal("2x", "\\frac{dy}{dx} = 2x");
   expect_equal("\\frac{d^2y}{dx^2}", "\\frac{d^{2}y}{dx^{2}}");
   expect_equal("\\frac{a+d}{d}", "1 + \\frac{a}{d}");
+  expect_equal("\\frac{dy}{dx}", "\\frac{\\mathrm{d}y}{\\mathrm{d}x}");
+  expect_equal("\\frac{d^2y}{dx^2}", "\\frac{\\mathrm{d}^2 y}{\\mathrm{d} x^2}");
+  expect_different("\\frac{\\mathrm{d}y}{\\mathrm{d}x}", "\\frac{y}{x}");
   expect_different("\\frac{dy}{dx}", "\\frac{y}{x}");
   expect_different("dy/dx", "y/x");
   expect_different("\\frac{dy}{dx}", "\\frac{dx}{dy}");
@@ -132,6 +140,11 @@ TEST(Operators, TransposesOfVectorsAreColumns) {
   expect_equal("(1,2,3)", "(1,2,3)^T");
   expect_equal("\\begin{pmatrix}1&3\\\\2&4\\end{pmatrix}",
                "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}^T");
+  expect_equal(
+      "\\left\\{\\begin{pmatrix}1\\\\0\\end{pmatrix}, "
+      "\\begin{pmatrix}0\\\\1\\end{pmatrix}\\right\\}",
+      "\\{(0,1)^T, (1,0)^T\\}");
+  expect_different("\\{\\begin{pmatrix}1\\\\0\\end{pmatrix}\\}", "\\{(0,1)^T\\}");
   expect_different(column, "(2,1,3)^T");
   expect_different("\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}",
                    "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}^T");

@@ -538,7 +538,22 @@ TEST(Rules, OppositesAndOtherThingsAreNoUnitsThatAgree) {
   expect_different("5\\text{ at least}", "5\\text{ at most}");
   expect_different("5\\text{ km north}", "5\\text{ km south}");
   expect_different("90^\\circ\\text{ clockwise}", "90^\\circ\\text{ counterclockwise}");
+  expect_equal("5\\text{ cm}", "5\\text{ cm tall}");
+  expect_equal("5\\text{ cm}", "5\\text{ tall}");
+  expect_equal("\\$5", "5\\text{ dollars each}");
+  expect_equal("5\\text{ hours}", "5\\text{ hours of work}");
   expect_different("5\\text{ apples}", "5\\text{ oranges}");
+  expect_different("5\\text{ apples}", "5\\text{ cm}");
+  expect_different("5\\text{ hours}", "5\\text{ books}");
+  expect_different("5\\text{ problems}", "5\\text{ minutes}");
+  expect_different("5\\text{ problems per minute}", "5\\text{ minutes}");
+  expect_different("5\\text{ apples}", "5\\text{ dollars}");
+  expect_different("5\\text{ people per square mile}", "5\\text{ people}");
+  expect_different("5\\text{ apples per hour}", "5\\text{ apples per day}");
+  expect_different("5\\text{ men}", "5\\text{ women}");
+  expect_different("5\\text{ painted}", "5\\text{ unpainted}");
+  expect_different("5\\%\\text{ discount}", "5\\%\\text{ surcharge}");
+  expect_different("5\\text{ units}^2", "5\\text{ units}^3");
   expect_different("12\\text{ boys}", "12\\text{ girls}");
 }
 
@@ -549,6 +564,32 @@ TEST(Rules, ProductsOfUnitsAreUnits) {
   expect_equal("25^\\circ\\text{C}", "25^\\circ C");
   expect_equal("25^\\circ\\text{C}", "25");
   expect_equal("5\\text{ C}", "5\\text{ coulombs}");
+  expect_equal("5\\ \\mathrm{m\\,s^{-1}}", "5\\text{ m/s}");
+  expect_equal("5\\text{ J/(kg K)}", "5\\text{ J kg}^{-1}\\text{ K}^{-1}");
+  expect_equal("5\\text{ kWh}", "18\\text{ MJ}");
+  expect_equal("5\\text{ ft lbs}", "5\\text{ ft-lb}");
+  expect_equal("8\\text{ Gb}", "1\\text{ GB}");
+  expect_equal("5 sq ft", "5 ft^2");
+  expect_equal("5\\text{ lb/in}^2", "5\\text{ psi}");
+  expect_equal("5\\text{ cc}", "5\\text{ cm}^3");
+  expect_equal("5\\text{ Hz}", "5\\text{ per second}");
+  expect_equal("5\\text{ KB}", "40\\text{ Kb}");
+  // Letters outside of \text are a product where that is more frequent.
+  for (const char* product : {"Ah", "hAh", "ly", "Mb", "kb", "um", "us"}) {
+    for (const char* before : {"2", "\\frac{1}{2}"}) {
+      expect_equal(fmt::format("{}{}", before, product), fmt::format("{} {}", before, product));
+      expect_equal(fmt::format("{} {}", before, product), fmt::format("{}{}", before, product));
+    }
+  }
+  expect_different("5\\ \\mathrm{m\\,s^{-1}}", "5\\text{ m s}");
+  expect_different("5\\text{ kWh}", "5\\text{ kW}");
+  expect_different("5\\text{ mAh}", "5\\text{ mA}");
+  expect_different("5\\text{ ft-lb}", "5\\text{ ft}");
+  expect_different("5\\text{ Mbps}", "5\\text{ MBps}");
+  expect_different("5\\text{ GB}", "5\\text{ Gb}");
+  expect_different("5\\text{ light years}", "5\\text{ years}");
+  expect_different("5\\text{ s}", "5\\text{ S}");
+  expect_different("5\\text{ rpm}", "5\\text{ rad/s}");
   expect_different("5\\text{ kg m/s}", "5\\text{ kg}");
   expect_different("5\\text{ C}", "5^\\circ\\text{C}");
   expect_different("5\\text{ m/s}", "5\\text{ m/s}^2");
@@ -564,6 +605,10 @@ TEST(Rules, ResiduesHaveAModulus) {
   expect_equal("3 \\pmod 7", "3 \\mod 7");
   expect_equal("x \\equiv 3 \\pmod 7", "x \\equiv 3\\ (\\text{mod } 7)");
   expect_equal("2", "17 \\bmod 5");
+  expect_equal("x \\equiv 3, 5 \\pmod 7", "x \\equiv 5, 3 \\pmod 7");
+  expect_equal("x \\equiv \\pm 3 \\pmod 7", "x \\equiv 3, 4 \\pmod 7");
+  expect_different("x \\equiv 3, 5 \\pmod 7", "x \\equiv 3, 5 \\pmod 8");
+  expect_different("x \\equiv 3, 5 \\pmod 7", "x \\equiv 3, 4 \\pmod 7");
   expect_different("3 \\pmod 7", "3 \\pmod 5");
   expect_different("3 \\bmod 7", "3 \\bmod 5");
   expect_different("1 \\pmod{12}", "1 \\pmod{11}");

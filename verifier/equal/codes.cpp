@@ -1,16 +1,30 @@
 // Compares dates, times, ranges and codes, which are no formulas.
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/latex/forms.h"
+#include "verifier/latex/units.h"
 
 namespace lie::equal {
 namespace {
 
 using latex::Sort;
+
+// Returns whether two codes are the same six or more hexadecimal digits, as ff0000 and FF0000 are.
+bool is_same_color(std::string_view a, std::string_view b) {
+  constexpr std::size_t kShortest = 6;
+  const auto hexadecimal = [](char c) {
+    return is_digit(c) || (to_upper(c) >= 'A' && to_upper(c) <= 'F');
+  };
+  return a.size() >= kShortest && std::ranges::all_of(a, hexadecimal) &&
+         std::ranges::any_of(a, is_digit) && lowered(a) == lowered(b);
+}
 
 // Returns the letters and digits of a name or a product of names, such as B_0 and H_2O. Returns
 // nothing for anything else.
@@ -46,6 +60,14 @@ bool reads_as_time(const Expr& e, std::string_view time) {
   return latex::is_clock_reading(time, numbers[0], numbers[1], numbers[2]);
 }
 
+// Returns whether a quantity is certainly no time, as 5 nm is.
+bool is_other_unit(const Expr& e) {
+  const std::optional<latex::Unit> unit =
+      e.op == Op::kUnit ? latex::read_unit(e.name) : std::nullopt;
+  return unit && !unit->is(latex::Base::kTime) && !unit->is(latex::Base::kForenoon) &&
+         !unit->is(latex::Base::kAfternoon);
+}
+
 bool is_sort(const Expr& e, Sort sort) { return e.open == static_cast<char>(sort); }
 
 }  // namespace
@@ -53,16 +75,33 @@ bool is_sort(const Expr& e, Sort sort) { return e.open == static_cast<char>(sort
 // Two codes are equal only as they are written. A date in figures may have either order.
 Tri Comparer::codes(const Expr* gold, const Expr* answer) {
   if (gold->open != answer->open) return Tri::kNo;
-  if (gold->name == answer->name) return Tri::kYes;
+  if (gold->name == answer->name || is_same_color(gold->name, answer->name)) return Tri::kYes;
   const bool dates = is_sort(*gold, Sort::kDate);
   return dates && latex::may_be_same_date(gold->name, answer->name) ? Tri::kUnknown : Tri::kNo;
 }
 
-// The code B0 may be written as the name B_0. A time of day may lack its half: 8:34 for 20:34.
+// The code B0 may be written as the name B_0, and IV as i v. A time of day may lack its half: 8:34
+// for 20:34.
 Tri Comparer::code_and_name(const Expr* gold, const Expr* answer) {
+  if (is_sort(*gold, Sort::kTime) && is_other_unit(*answer)) return Tri::kNo;
   if (answer->op == Op::kUnit) return units(gold, answer);
   if (is_sort(*gold, Sort::kTime)) return scalar::tri(reads_as_time(*answer, gold->name));
-  return scalar::tri(is_sort(*gold, Sort::kCode) && spelled(*answer) == gold->name);
+  if (!is_sort(*gold, Sort::kCode)) return Tri::kNo;
+  const std::string name = spelled(*answer);
+  const bool roman = gold->name.find_first_not_of("IVX") == std::string::npos;
+  return scalar::tri(name == gold->name || (roman && name == lowered(gold->name)));
+}
+
+// A code of letters may be written with commas: BAC and B, A, C, also in words.
+Tri Comparer::code_and_list(const Expr* gold, const Expr* answer) {
+  const Expr& code = gold->op == Op::kCode ? *gold : *answer;
+  const Expr& list = gold->op == Op::kCode ? *answer : *gold;
+  std::string letters;
+  for (const Expr* item : list.args) {
+    const bool letter = item->op == Op::kText && item->name.size() == 1;
+    letters += letter ? std::string(1, to_upper(item->name[0])) : spelled(*item);
+  }
+  return scalar::tri(list.op == Op::kList && is_sort(code, Sort::kCode) && letters == code.name);
 }
 
 // An answer such as 10-3 is arithmetic for a gold that is a number.

@@ -24,6 +24,16 @@ std::string choices(const Expr& e) {
   return letters;
 }
 
+// Returns whether a list holds only letters, which may be propositions: p and q.
+bool are_statements(const Expr& list) {
+  return list.op == Op::kList && std::ranges::all_of(list.args, [](const Expr* item) {
+           return item->op == Op::kSymbol || (item->op == Op::kText && item->name.size() == 1);
+         });
+}
+
+bool says_or(const Expr& list) { return list.flag; }
+bool says_and(const Expr& list) { return !list.flag && list.open == '&'; }
+
 // Returns whether a relation puts at least three names in order: b < a < d.
 bool is_order_of_names(const Expr& e) {
   const auto is = [&](expr::Rel rel) {
@@ -63,7 +73,9 @@ const Expr* Comparer::without_label(const Expr* part) {
 Tri Comparer::lists(const Expr* gold, const Expr* answer) {
   // The signs of "and" and "or" differ. Commas and words may mean either.
   const bool signs = gold->close != 0 && answer->close != 0 && gold->close != answer->close;
-  if (signs) return Tri::kNo;
+  if (signs || (are_statements(*gold) && are_statements(*answer) &&
+                ((says_or(*gold) && says_and(*answer)) || (says_and(*gold) && says_or(*answer)))))
+    return Tri::kNo;
   const auto labelled = [](const Expr* part) { return is_labelled(*part); };
   if (std::ranges::all_of(answer->args, labelled) && std::ranges::none_of(gold->args, labelled) &&
       gold->op == Op::kList && answer->op == Op::kList) {
@@ -176,7 +188,8 @@ bool is_symmetric(Rel rel) {
 // Rewrites a > b as b < a, and a superset b as b subset a.
 Link oriented(Link link) {
   const Rel rel = link.rel;
-  if (rel == Rel::kIn) return {link.left, Rel::kEqual, link.right};
+  const bool names = link.left->op == Op::kSymbol && link.right->op == Op::kSymbol;
+  if (rel == Rel::kIn && !names) return {link.left, Rel::kEqual, link.right};
   if (rel == Rel::kGreater) return {link.right, Rel::kLess, link.left};
   if (rel == Rel::kGreaterEqual) return {link.right, Rel::kLessEqual, link.left};
   if (rel == Rel::kSuperset) return {link.right, Rel::kSubset, link.left};

@@ -89,6 +89,7 @@ const std::vector<Comparer::Row>& Comparer::table() {
       {kCode, kCode, &Comparer::codes},
       {kCode, kScalar, &Comparer::code_and_name},
       {kScalar, kCode, &Comparer::value_of_code},
+      {kCode, kList, &Comparer::code_and_list, true},
       {kScalar, kList, &Comparer::one_value, true},
       {kScalar, kMatrix, &Comparer::lone_cell, true},
       {kPair, kPair, &Comparer::tuples},

@@ -69,6 +69,7 @@ class Comparer {
   Tri codes(const Expr* gold, const Expr* answer);
   Tri code_and_name(const Expr* gold, const Expr* answer);
   Tri value_of_code(const Expr* gold, const Expr* answer);
+  Tri code_and_list(const Expr* gold, const Expr* answer);
 
   // --- collections.cpp ---
   Tri relations(const Expr* gold, const Expr* answer);

@@ -80,7 +80,16 @@ const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
   if (!wanted || e->op != Op::kMul) return e;
   std::string name;
   for (std::size_t first = e->args.size() - 1; first > 0; --first) {
-    const UnitPower here = unit_power(*e->args[first]);
+    UnitPower here = unit_power(*e->args[first]);
+    // The prefixes of \mu m and k\Omega are letters of their own.
+    const Expr& before = *e->args[first - 1];
+    const bool prefix =
+        first > 1 && before.op == Op::kSymbol &&
+        (before.name == "mu" || (here.name == "Omega" && is_one_of(before.name, "k", "M", "m")));
+    if (prefix && !here.name.empty() && latex::read_unit(before.name + here.name)) {
+      here.name = before.name + here.name;
+      --first;
+    }
     if (here.name.empty()) return e;
     name = here.name + "^" + std::to_string(here.power) + (name.empty() ? "" : "*" + name);
     const std::optional<latex::Unit> found = latex::read_unit(name);
@@ -188,11 +197,12 @@ Tri Comparer::based(const Expr* gold, const Expr* answer) {
   const bool two = gold->op == Op::kBased && answer->op == Op::kBased;
   const Expr& here = gold->op == Op::kBased ? *gold : *answer;
   const bool letters = std::ranges::any_of(here.name, is_letter);
-  if (two || letters) {
+  const bool literal = here.flag;  // 0x1F says its base
+  if (two || letters || literal) {
     const Tri out = equal_scalars(*gold, *answer, options_, arena_.budget());
     if (two || out == Tri::kYes) return out;
   }
-  if (!options_.base_may_lack) return Tri::kNo;
+  if (!options_.base_may_lack || (literal && !letters)) return Tri::kNo;
   const auto digits = [&](const Expr* e) {
     if (e->op != Op::kBased) return e;
     return letters ? arena_.named(Op::kText, e->name)

@@ -9,6 +9,7 @@
 #include "verifier/latex/forms.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 
@@ -53,11 +54,45 @@ const Expr* Parser::number() {
   const Token& first = tok();
   if (first.repeating && is(Tok::kAccent, 1)) return repeating(first);
   const bool starts_thousands = thousands_ok_ && may_start_thousands();
+  if (std::optional<exact::Rational> whole = underscored()) {
+    while (is(Tok::kUnderscore, 1)) at_ += 2;
+    return ++at_, arena_.number(*std::move(whole));
+  }
   ++at_;
+  if (const Expr* written = literal(first)) return written;
   const exact::Rational& value = lexed_.numbers[first.number];
   if (starts_thousands) return thousands(value, false);
   const Expr* out = arena_.number(value, first.decimal);
   return value.is_integer() && !first.decimal ? mixed(out) : out;
+}
+
+// Returns a literal such as 0x1F that makes up an element, with its digits and base. Elsewhere it
+// is its value.
+const Expr* Parser::literal(const Token& token) {
+  const std::string_view name = token.name;
+  if (name.size() < 3 || name[0] != '0' || !is_letter(name[1]) || !ends_element(0)) return nullptr;
+  const int radix = to_lower(name[1]) == 'x' ? 16 : name[1] == 'o' ? 8 : 2;
+  std::string digits(name.substr(2));
+  std::ranges::transform(digits, digits.begin(), to_upper);
+  return arena_.make({.op = Op::kBased,
+                      .flag = true,
+                      .name = std::move(digits),
+                      .args = {arena_.number(lexed_.numbers[token.number]), arena_.number(radix)}});
+}
+
+// Returns the value of 1_000_000, whose underscores group digits, or nothing.
+std::optional<exact::Rational> Parser::underscored() const {
+  constexpr std::size_t kMostTokens = 40;
+  if (tok().decimal || tok().name.size() > 3 || tok().name.starts_with('0')) return std::nullopt;
+  exact::Rational value = lexed_.numbers[tok().number];
+  std::size_t n = 1;
+  for (; is(Tok::kUnderscore, n) && n < kMostTokens; n += 2) {
+    if (!is(Tok::kNumber, n + 1) || tok(n + 1).spaced || tok(n + 1).name.size() != 3 ||
+        tok(n + 1).decimal)
+      return std::nullopt;
+    value = value * exact::Rational(1000) + lexed_.numbers[tok(n + 1).number];
+  }
+  return n > 1 && !is(Tok::kUnderscore, n) ? std::optional(std::move(value)) : std::nullopt;
 }
 
 // Thousands start with one to three digits before a comma, without a zero in front, and without a
@@ -345,7 +380,26 @@ const Expr* Parser::worded(std::string_view words) {
         {.op = Op::kCode, .open = static_cast<char>(time->sort), .name = time->text});
   }
   std::optional<exact::Rational> value = number_in_words(words);
+  if (!value) value = ordinal_in_words(words);
   return value ? arena_.number(std::move(*value)) : arena_.named(Op::kText, words);
+}
+
+// Parses 5th, the 5th, 5-th and 5th term as texts. Returns nullptr for anything else.
+const Expr* Parser::ordinal_text(std::string_view content) {
+  for (const std::string_view article : {"the ", "The "}) lie::take(content, article);
+  const std::size_t digits = content.find_first_not_of("0123456789");
+  if (digits == 0 || digits >= content.size()) return nullptr;
+  std::string_view rest = content.substr(digits);
+  lie::take(rest, "-");
+  const std::size_t ending = ordinal_ending(rest);
+  if (ending == 0) return nullptr;
+  rest = trimmed(rest.substr(ending));
+  std::optional<exact::Rational> value = exact::from_decimal(content.substr(0, digits));
+  if (!value || !std::ranges::all_of(rest, [](char c) { return is_letter(c) || c == ' '; }))
+    return nullptr;
+  const Expr* number = arena_.number(std::move(*value));
+  return rest.empty() ? number
+                      : arena_.make({.op = Op::kUnit, .name = unit_name(rest), .args = {number}});
 }
 
 // Parses \text{...}, which holds a number, a single letter, the name of a function, or words.
@@ -357,10 +411,7 @@ const Expr* Parser::text() {
   const std::string_view content = trimmed(t.name);
   if (std::optional<exact::Rational> value = exact::from_decimal(content))
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
-  if (const std::size_t digits = content.find_first_not_of("0123456789");
-      digits < content.size() && ordinal_ending(content.substr(digits)) + digits == content.size())
-    if (std::optional<exact::Rational> value = exact::from_decimal(content.substr(0, digits)))
-      return arena_.number(std::move(*value));
+  if (const Expr* number = ordinal_text(content)) return number;
   if (std::optional<RadixLiteral> literal = radix_literal(content);
       literal && literal->length == content.size())
     return arena_.number(std::move(literal->value));

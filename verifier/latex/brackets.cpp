@@ -85,7 +85,7 @@ const Expr* Parser::set_braces() {
   const Scoped<bool> no_ratio(colon_is_ratio_, false);
   ++at_;
   if (is_close('}')) return ++at_, arena_.named(Op::kNamedSet, "empty");
-  if (is(Tok::kBegin)) {
+  if (is(Tok::kBegin) && tok().name.find("matrix") == std::string_view::npos) {
     const Expr* system = environment();
     if (is_close('}')) ++at_;
     return system;

@@ -1,6 +1,7 @@
 // Parses functions with their arguments, fractions, roots, binomials, sums and products.
 #include <string>
 
+#include "common/text/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -128,22 +129,33 @@ const Expr* Parser::fraction_part() {
   return arena_.number(lexed_.numbers[t.number], t.decimal);
 }
 
-// Returns whether \frac{d}{dx} or \frac{d^2}{dx^2} follows.
-bool Parser::at_derivative() const {
-  if (!is(Tok::kBraceOpen, 1) || !(is_symbol("d", 2) || is_symbol("partial", 2))) return false;
-  std::size_t i = 3;
-  if (is(Tok::kCaret, i)) i += is(Tok::kBraceOpen, i + 1) ? 4 : 2;
-  return is(Tok::kBraceClose, i) && is(Tok::kBraceOpen, i + 1) &&
-         (is_symbol("d", i + 2) || is_symbol("partial", i + 2)) && is(Tok::kSymbol, i + 3);
-}
-
 namespace {
 
+// Returns whether a token is the d of a derivative: d, \mathrm{d} or \partial.
 bool is_d(const Token& token) {
-  return token.kind == Tok::kSymbol && is_one_of(token.name, "d", "partial");
+  return token.kind == Tok::kText
+             ? trimmed(token.name) == "d"
+             : token.kind == Tok::kSymbol && is_one_of(token.name, "d", "partial");
 }
 
 }  // namespace
+
+// Returns whether \frac{d}{dx} or \frac{d^2}{dx^2} follows.
+bool Parser::at_derivative() const {
+  if (!is(Tok::kBraceOpen, 1) || !is_d(tok(2))) return false;
+  std::size_t i = 3;
+  if (is(Tok::kCaret, i)) i += is(Tok::kBraceOpen, i + 1) ? 4 : 2;
+  return is(Tok::kBraceClose, i) && is(Tok::kBraceOpen, i + 1) && is_d(tok(i + 2)) &&
+         is(Tok::kSymbol, i + 3);
+}
+
+// Returns the letters and digits of tokens, without the command of an upright d.
+std::string Parser::plain_letters(std::size_t first, std::size_t last) const {
+  std::string out;
+  for (std::size_t i = first; i < last; ++i)
+    out += normal_name(is_d(tok(i)) ? trimmed(tok(i).name) : source(at_ + i, at_ + i + 1));
+  return out;
+}
 
 // Returns the token after the denominator dx^2 or \partial x \partial y in braces, or 0.
 std::size_t Parser::after_differentials(std::size_t ahead) const {
@@ -170,8 +182,7 @@ const Expr* Parser::derivative() {
   }
   const std::size_t after = after_differentials(close + 1);
   if (after == 0) return nullptr;
-  std::string name = normal_name(source(at_ + 2, at_ + top)) + "/" +
-                     normal_name(source(at_ + close + 2, at_ + after - 1));
+  std::string name = plain_letters(2, top) + "/" + plain_letters(close + 2, after - 1);
   const std::size_t end = at_ + after;
   at_ += top;
   const Expr* of = product();

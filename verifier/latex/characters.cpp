@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 
 namespace lie::latex {
 namespace {
@@ -85,14 +86,24 @@ struct Spelling {
   std::string_view text;
 };
 constexpr auto kSpellings = std::to_array<Spelling>(
-    {{0xfb00, "ff"},   {0xfb01, "fi"},   {0xfb02, "fl"},   {0xfb03, "ffi"},  {0xfb04, "ffl"},
-     {0x2103, "°C"},   {0x2109, "°F"},   {0x338e, "mg"},   {0x338f, "kg"},   {0x3396, "ml"},
-     {0x339c, "mm"},   {0x339d, "cm"},   {0x339e, "km"},   {0x33a0, "cm^2"}, {0x33a1, "m^2"},
-     {0x33a2, "km^2"}, {0x33a4, "cm^3"}, {0x33a5, "m^3"},  {0x33a7, "m/s"},  {0x33a8, "m/s^2"},
-     {0x2160, "I"},    {0x2161, "II"},   {0x2162, "III"},  {0x2163, "IV"},   {0x2164, "V"},
-     {0x2165, "VI"},   {0x2166, "VII"},  {0x2167, "VIII"}, {0x2168, "IX"},   {0x2169, "X"},
-     {0x216a, "XI"},   {0x216b, "XII"},  {0x216c, "L"},    {0x216d, "C"},    {0x216e, "D"},
-     {0x216f, "M"}});
+    {{0xfb00, "ff"},   {0xfb01, "fi"},       {0xfb02, "fl"},   {0xfb03, "ffi"},  {0xfb04, "ffl"},
+     {0x2103, "°C"},   {0x2109, "°F"},       {0x338e, "mg"},   {0x338f, "kg"},   {0x3396, "ml"},
+     {0x339c, "mm"},   {0x339d, "cm"},       {0x339e, "km"},   {0x33a0, "cm^2"}, {0x33a1, "m^2"},
+     {0x33a2, "km^2"}, {0x33a4, "cm^3"},     {0x33a5, "m^3"},  {0x33a7, "m/s"},  {0x33a8, "m/s^2"},
+     {0x2160, "I"},    {0x2161, "II"},       {0x2162, "III"},  {0x2163, "IV"},   {0x2164, "V"},
+     {0x2165, "VI"},   {0x2166, "VII"},      {0x2167, "VIII"}, {0x2168, "IX"},   {0x2169, "X"},
+     {0x216a, "XI"},   {0x216b, "XII"},      {0x216c, "L"},    {0x216d, "C"},    {0x216e, "D"},
+     {0x216f, "M"},    {0x2170, "i"},        {0x2171, "ii"},   {0x2172, "iii"},  {0x2173, "iv"},
+     {0x2174, "v"},    {0x2175, "vi"},       {0x2176, "vii"},  {0x2177, "viii"}, {0x2178, "ix"},
+     {0x2179, "x"},    {0x221c, "\\sqrt[4]"}});
+
+// Appends the number in ⑴ to ⒇ and ⒈ to ⒛. Returns false for other characters.
+bool append_listed_number(std::string& out, char32_t c) {
+  constexpr Range kBracketed = {0x2474, 0x2487}, kPointed = {0x2488, 0x249b};
+  if (!kBracketed.holds(c) && !kPointed.holds(c)) return false;
+  out += std::to_string(c - (kBracketed.holds(c) ? kBracketed : kPointed).first + 1);
+  return true;
+}
 
 // Appends a letter or digit of the mathematical alphabets. Returns false for other characters.
 // Bold capitals and double-struck letters keep their alphabet.
@@ -262,7 +273,7 @@ std::string with_plain_characters(std::string_view text) {
     } else if (const auto* entry = std::ranges::find(kSpellings, c, &Spelling::character);
                entry != kSpellings.end()) {
       out += entry->text;
-    } else if (!append_mathematical(out, c)) {
+    } else if (!append_mathematical(out, c) && !append_listed_number(out, c)) {
       out += bytes;
     }
     last = both == 0 ? c : both;

@@ -20,7 +20,8 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 // Returns the text with hyphens for dashes, single spaces, and without what only sets it.
 std::string compact(std::string_view text) {
   static constexpr std::string_view kDropped[] = {
-      "\\text", "\\mathrm", "\\textbf", "\\texttt", "\\mathtt", "{", "}", "$", "\\$", "\\%", "%"};
+      "\\text", "\\mathrm", "\\textbf", "\\texttt", "\\mathtt", "{", "}", "$",
+      "\\$",    "\\%",      "%",        "€",        "£",        "¥", "₹"};
   static constexpr std::string_view kSpaces[] = {"\\,", "\\;", "\\ ", "~", " ", "\t", "\n"};
   static constexpr std::string_view kDashes[] = {"‐", "‑", "‒", "–", "—", "−", "---", "--"};
   const auto length = [&text](const auto& words) {
@@ -203,9 +204,13 @@ std::optional<Form> time(int hour, int minute, int second) {
   return Form{Sort::kTime, std::move(out)};
 }
 
-// Removes "a.m." or "PM" from the end of a text. Returns 'a', 'p', or 0 if there is none. The text
-// 2am may be a product.
-char take_half_of_day(std::string_view& text) {
+// Removes "a.m." or "PM" from the end of a text, or 下午 from its front. Returns 'a', 'p', or 0 if
+// there is none. The text 2am may be a product unless `joined` is set.
+char take_half_of_day(std::string_view& text, bool joined) {
+  for (const std::string_view word : {"上午", "早上", "凌晨"})
+    if (take(text, word)) return 'a';
+  for (const std::string_view word : {"下午", "晚上"})
+    if (take(text, word)) return 'p';
   for (const char half : {'a', 'p'}) {
     for (const std::string_view ending : {"m", ".m.", ".m", ". m."}) {
       const std::string word = half + std::string(ending);
@@ -214,7 +219,7 @@ char take_half_of_day(std::string_view& text) {
       if (end != word) continue;
       const std::string_view before = trimmed(text.substr(0, text.size() - word.size()));
       if (before.empty() || !is_digit(before.back())) continue;
-      const bool apart = before.size() + word.size() < text.size() || ending.size() > 1 ||
+      const bool apart = joined || before.size() + word.size() < text.size() || ending.size() > 1 ||
                          before.find(':') != std::string_view::npos;
       if (!apart) continue;
       text = before;
@@ -225,13 +230,14 @@ char take_half_of_day(std::string_view& text) {
 }
 
 // Reads 3:05 p.m., 7 a.m., 08:30 and 23:59:10. Without a.m., p.m. or a zero in front, 8:30 is a
-// ratio.
-std::optional<Form> clock(std::string_view text) {
+// ratio. With `joined`, 7am is a time as well.
+std::optional<Form> clock(std::string_view text, bool joined = false) {
+  if (text.empty()) return std::nullopt;
   if (lowered(text) == "noon") return time(12, 0, 0);
   if (lowered(text) == "midnight") return time(0, 0, 0);
   if (text.find(':') == std::string_view::npos && !is_letter(text.back()) && text.back() != '.')
     return std::nullopt;
-  const char half = take_half_of_day(text);
+  const char half = take_half_of_day(text, joined);
   const std::optional<Groups> groups = split(text);
   if (!groups || groups->digits.size() > 3 || !all_marks(*groups, ':')) return std::nullopt;
   const std::vector<std::string>& parts = groups->digits;
@@ -269,15 +275,22 @@ bool is_roman(std::string_view text) {
   return text.empty();
 }
 
-// Returns whether letters and digits are a code: FF0000, B0, 0A, H2O, a1b2, IV, ii. Words and
-// products such as 2x, 3AB and ab are none.
+// Returns whether small letters are a Roman numeral. Those such as ix are products.
+bool is_small_roman(std::string_view text) {
+  return is_one_of(text, "ii", "iii", "iv", "vi", "vii", "viii", "xii", "xiii", "xiv", "xvi",
+                   "xvii", "xviii", "xix");
+}
+
+// Returns whether letters and digits are a code: FF0000, B0, 0A, H2O, a1b2, IV, ii, BCA. Words and
+// products such as 2x, 3AB, AB and abc are none.
 bool is_code(std::string_view text) {
-  if (is_roman(text) || is_one_of(text, "ii", "iii", "iv", "vi", "vii", "viii")) return true;
+  if (is_roman(text) || is_small_roman(text)) return true;
   int changes = 0;  // from a letter to a digit
   for (std::size_t i = 1; i < text.size(); ++i)
     changes += is_letter(text[i - 1]) && is_digit(text[i]) ? 1 : 0;
   const bool letters = std::ranges::any_of(text, is_letter);
   if (!letters || text.size() < 2) return false;
+  if (text.size() > 2 && std::ranges::all_of(text, is_capital)) return true;
   if (is_digit(text[0])) {
     const std::size_t end = text.find_first_not_of("0123456789");
     const bool no_factor = text[0] == '0' || (end == 1 && text[0] == '1' && is_capital(text[1]));
@@ -288,6 +301,13 @@ bool is_code(std::string_view text) {
   const bool hexadecimal =
       text.size() >= 6 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   return changes > 0 && (capitals || is_capital(text[0]) || changes > 1 || hexadecimal);
+}
+
+// Returns the second year of 1990-95 in full, and any other number as it is.
+std::string with_century(std::string_view first, std::string_view second) {
+  const bool years = first.size() == 4 && second.size() == 2 && first.find('.') == first.npos &&
+                     first.substr(2) < second && (first[0] == '1' || first[0] == '2');
+  return years ? fmt::format("{}{}", first.substr(0, 2), second) : std::string(second);
 }
 
 // Reads groups of digits: 3-1, 1.5-2.5, 555-123-4567, 1/2/3, 192.168.0.1.
@@ -308,7 +328,7 @@ std::optional<Form> grouped_digits(std::string_view text) {
              std::ranges::count(s, '.') <= 1 && is_digit(s.back());
     };
     if (plain(left) && plain(right))
-      return Form{Sort::kRange, fmt::format("{}-{}", left, right), true};
+      return Form{Sort::kRange, fmt::format("{}-{}", left, with_century(left, right)), true};
   }
   const std::optional<Groups> groups = split(joined);
   if (!groups || groups->digits.size() < 3) return std::nullopt;
@@ -320,6 +340,47 @@ std::optional<Form> grouped_digits(std::string_view text) {
               !zeros && mark != '.'};
 }
 
+// Reads the range 10 to 20.
+std::optional<Form> range_in_words(std::string_view text) {
+  const std::size_t to = text.find(" to ");
+  if (to == std::string_view::npos || text.empty() || !is_digit(text.back())) return std::nullopt;
+  std::optional<Form> form =
+      grouped_digits(fmt::format("{}-{}", text.substr(0, to), text.substr(to + 4)));
+  return form && form->sort == Sort::kRange ? form : std::nullopt;
+}
+
+// Reads a range of times or dates: 9am-5pm, 8:00 - 16:00, June 1 to June 5.
+std::optional<Form> range_of_forms(std::string_view text) {
+  std::size_t mark = text.find(" to "), length = 4;
+  if (mark == text.npos) {
+    mark = text.find('-');
+    length = 1;
+    if (mark == text.npos || text.find('-', mark + 1) != text.npos) return std::nullopt;
+  }
+  const auto half = [](std::string_view part) -> std::optional<Form> {
+    part = trimmed(part);
+    if (part.empty()) return std::nullopt;
+    if (std::optional<Form> form = clock(part, true)) return form;
+    return worded_date(part);
+  };
+  const std::optional<Form> first = half(text.substr(0, mark));
+  const std::optional<Form> second = first ? half(text.substr(mark + length)) : std::nullopt;
+  if (!second || first->sort != second->sort) return std::nullopt;
+  return Form{Sort::kRange, fmt::format("{}/{}", first->text, second->text)};
+}
+
+// Reads several codes such as SW1A 1AA.
+std::optional<Form> words_of_codes(std::string_view text) {
+  if (text.find(' ') == text.npos || !std::ranges::any_of(text, is_digit)) return std::nullopt;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (!std::ranges::all_of(word, is_letter_or_digit) || !is_code(word)) return std::nullopt;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return Form{Sort::kCode, std::string(text)};
+}
+
 }  // namespace
 
 std::optional<Form> read_form(std::string_view text) {
@@ -329,8 +390,13 @@ std::optional<Form> read_form(std::string_view text) {
   if (plain.empty()) return std::nullopt;
   const std::optional<RadixLiteral> literal = radix_literal(plain);
   if (literal && literal->length == plain.size()) return std::nullopt;
-  if (std::ranges::all_of(plain, is_letter_or_digit) && is_code(plain))
+  if (std::ranges::all_of(plain, is_letter_or_digit) && is_code(plain)) {
+    if (is_small_roman(plain)) std::ranges::transform(plain, plain.begin(), to_upper);
     return Form{Sort::kCode, std::move(plain)};
+  }
+  if (std::optional<Form> form = range_in_words(plain)) return form;
+  if (std::optional<Form> form = range_of_forms(plain)) return form;
+  if (std::optional<Form> form = words_of_codes(plain)) return form;
   if (std::optional<Form> form = clock(plain)) return form;
   if (plain.ends_with('.')) plain.pop_back();
   if (const std::optional<Groups> groups = split(plain))

@@ -7,6 +7,7 @@
 #include "verifier/latex/forms.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 
@@ -129,7 +130,18 @@ const Expr* Parser::text_answer() {
   }
   if (items.empty()) return nullptr;
   at_ = lexed_.tokens.size() - 1;
-  return items.size() == 1 ? items.front() : arena_.node(Op::kList, std::move(items));
+  if (items.size() == 1) return items.front();
+  const auto joins_by = [this](Tok kind) {
+    return std::ranges::any_of(lexed_.tokens, [kind](const Token& t) {
+      return t.kind == kind ||
+             (t.kind == Tok::kText && trimmed(t.name) == (kind == Tok::kAnd ? "and" : "or"));
+    });
+  };
+  const bool any_or = joins_by(Tok::kOr);
+  return arena_.make({.op = Op::kList,
+                      .flag = any_or,
+                      .open = joins_by(Tok::kAnd) ? '&' : '\0',
+                      .args = std::move(items)});
 }
 
 // --- lists -----------------------------------------------------------------------------------
@@ -191,7 +203,23 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
     const Expr* item = element();
     if (item == nullptr) return false;
     items.push_back(item);
-    if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) return true;
+    if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) break;
+  }
+  share_modulus(items);
+  return true;
+}
+
+// Gives all residues of x \equiv 3, 5 \pmod 7 the modulus of the last.
+void Parser::share_modulus(std::vector<const Expr*>& items) {
+  const auto is_residue = [](const Expr* e) {
+    return e->op == Op::kTuple && e->open == 0 && e->args.size() == 2;
+  };
+  if (items.size() < 2 || !is_residue(items.back())) return;
+  for (std::size_t i = 0; i + 1 < items.size(); ++i) {
+    const bool residue = !is_residue(items[i]) &&
+                         (is_constant(*items[i]) || (items[i]->op == Op::kRelation &&
+                                                     items[i]->relations[0] == Rel::kEquivalent));
+    if (residue) items[i] = arena_.node(Op::kTuple, {items[i], items.back()->args[1]});
   }
 }
 
@@ -212,7 +240,7 @@ constexpr TokSet kEnds(Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::
                        Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
 constexpr TokSet kOfForms(Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kText, Tok::kMinus,
                           Tok::kDivide, Tok::kColon, Tok::kPeriod, Tok::kBraceOpen,
-                          Tok::kBraceClose, Tok::kPercent);
+                          Tok::kBraceClose, Tok::kPercent, Tok::kCurrency);
 
 }  // namespace
 
@@ -258,17 +286,50 @@ bool may_begin_form(std::string_view word) {
   return false;
 }
 
+// Returns whether a text between two numbers makes them a range.
+bool is_range_word(std::string_view word) { return is_one_of(word, "to", "-", "–", "—"); }
+
 }  // namespace
+
+// Returns the number of tokens of a unit, or 0. A single letter is one only after a space.
+std::size_t Parser::unit_length(std::size_t ahead) const {
+  if (is(Tok::kText, ahead) || is(Tok::kWord, ahead))
+    return is_range_word(trimmed(tok(ahead).name)) ? 0 : 1;
+  const std::size_t n = letters_ahead(ahead);
+  if (n == 0 || (n == 1 && !tok(ahead).spaced)) return 0;
+  const std::string_view unit = source(at_ + ahead, at_ + ahead + n);
+  return n > 1 ? (read_unit(unit) ? n : 0) : (is_one_of(unit, "m", "g", "J", "W", "L") ? n : 0);
+}
+
+// Returns the number of tokens of the range in 10-20 cm and 10 cm - 20 cm before its last unit, or
+// 0.
+std::size_t Parser::measured_range() const {
+  const auto at_mark = [this](std::size_t n) {
+    return is(Tok::kMinus, n) ||
+           (is_one_of(tok(n).kind, Tok::kText, Tok::kWord) && is_range_word(trimmed(tok(n).name)));
+  };
+  if (!is(Tok::kNumber)) return 0;
+  const std::size_t unit = at_mark(1) ? 0 : unit_length(1);
+  const std::size_t second = 2 + unit;
+  if (!at_mark(1 + unit) || !is(Tok::kNumber, second)) return 0;
+  const std::size_t last = unit_length(second + 1);
+  const auto name = [this](std::size_t first, std::size_t n) {
+    return unit_text(source(at_ + first, at_ + first + n));
+  };
+  const bool same = unit == 0 || name(1, unit) == name(second + 1, last);
+  return last > 0 && same ? second + 1 : 0;
+}
 
 // Returns whether tokens may be a form, by their kinds and first letters. Most products, quantities
 // and words are none.
 bool Parser::may_be_form(std::size_t length) const {
-  constexpr std::string_view kRoman = "IVXLCDMiv";
+  constexpr std::string_view kRoman = "IVXLCDMivx";
   // A fraction is none, and a ratio only with the zero of a time in front of a number.
   const bool zero = tok().name.starts_with('0') || tok(2).name.starts_with('0');
   if (length == 3 && is(Tok::kNumber) && (is(Tok::kDivide, 1) || (is(Tok::kColon, 1) && !zero)))
     return false;
   bool number = false, mark = false, roman = length > 1, code = false, word = false;
+  bool capitals = length > 2 && nesting_ == 0;  // BCA, but not in \frac{BCA}{2}
   for (std::size_t n = 0; n < length; ++n) {
     const Token& token = tok(n);
     const bool words = is_one_of(token.kind, Tok::kWord, Tok::kText) && !token.name.empty();
@@ -276,7 +337,10 @@ bool Parser::may_be_form(std::size_t length) const {
     const bool beyond_ascii = words && !name.empty() && static_cast<unsigned char>(name[0]) >= 0x80;
     word = word || beyond_ascii || (words && may_begin_form(name));
     number = number || token.kind == Tok::kNumber;
+    capitals = capitals && token.kind == Tok::kSymbol && name.size() == 1 && name[0] >= 'A' &&
+               name[0] <= 'Z' && (n == 0 || !token.spaced);
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
+           (words && is_range_word(name)) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
     const bool capital = words && !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
     code = code || token.kind == Tok::kSymbol ||
@@ -285,7 +349,7 @@ bool Parser::may_be_form(std::size_t length) const {
     if (token.kind == Tok::kText && length == 1)
       return std::ranges::any_of(name, is_digit) || name.find_first_not_of(kRoman) == name.npos;
   }
-  return roman || (number && (mark || code || word));
+  return roman || capitals || (number && (mark || code || word));
 }
 
 // Parses a date, time, range or code that makes up an element. Returns nullptr for anything else.
@@ -295,24 +359,33 @@ const Expr* Parser::form() {
   std::size_t length = form_length();
   if (length == 0 || !may_be_form(length)) return nullptr;
   std::optional<Form> form = read_form(source(at_, at_ + length));
-  const bool measured = !form && length > 3 && is(Tok::kNumber) && is(Tok::kMinus, 1) &&
-                        is(Tok::kNumber, 2) && is_one_of(tok(3).kind, Tok::kText, Tok::kWord);
-  if (measured) form = read_form(source(at_, at_ + (length = 3)));
+  const std::size_t measured = !form && length > 3 ? measured_range() : 0;
+  if (measured > 0) {
+    length = measured;
+    form = read_form(std::string(source(at_, at_ + 1)) + "-" +
+                     std::string(source(at_ + length - 1, at_ + length)));
+  }
   if (!form || (form->arithmetic && nesting_ > 0)) return nullptr;
   Expr out{.op = Op::kCode, .open = static_cast<char>(form->sort), .name = std::move(form->text)};
   const std::size_t first = at_;
-  if (form->arithmetic) {
+  if (measured > 3) {
+    out.args.push_back(
+        arena_.add({arena_.number(lexed_.numbers[tok().number]),
+                    arena_.negate(arena_.number(lexed_.numbers[tok(length - 1).number]))}));
+  } else if (form->arithmetic) {
     const Expr* value = relation();
     if (value != nullptr && at_ == first + length) out.args.push_back(value);
     error_ = {};
   }
   at_ = first + length;
   const Expr* code = arena_.make(std::move(out));
-  return measured ? unit_after(code) : code;
+  return measured > 0 ? unit_after(code) : code;
 }
 
 // Parses one element. A number after the sign of a currency is an amount: \$5.
 const Expr* Parser::element() {
+  // The sign # stands before a number or code.
+  if (at_ == 0 && is(Tok::kBad) && is_one_of(source(0, 1), "#", "\\#")) ++at_;
   const std::size_t first = at_;
   if (const Expr* code = form()) return code;
   if (!error_.reason.empty()) return nullptr;

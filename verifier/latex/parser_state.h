@@ -90,7 +90,10 @@ class Parser {
   bool ends_element(std::size_t ahead) const;
   std::size_t form_length() const;
   bool may_be_form(std::size_t length) const;
+  std::size_t unit_length(std::size_t ahead) const;
+  std::size_t measured_range() const;
   const Expr* form();
+  void share_modulus(std::vector<const Expr*>& items);
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
@@ -144,6 +147,8 @@ class Parser {
   // --- atoms.cpp ---
   const Expr* atom();
   const Expr* number();
+  const Expr* literal(const Token& token);
+  std::optional<exact::Rational> underscored() const;
   bool may_start_thousands() const;
   const Expr* thousands(exact::Rational value, bool decimal);
   bool at_dotted_digit(std::size_t ahead) const;
@@ -168,6 +173,7 @@ class Parser {
   const Expr* accent();
   const Expr* words();
   const Expr* worded(std::string_view words);
+  const Expr* ordinal_text(std::string_view content);
   const Expr* text();
 
   // --- calls.cpp ---
@@ -183,6 +189,7 @@ class Parser {
   bool at_derivative() const;
   std::size_t after_differentials(std::size_t ahead) const;
   const Expr* derivative();
+  std::string plain_letters(std::size_t first, std::size_t last) const;
   const Expr* inline_derivative();
   const Expr* repeated(Fn fn);
   const Expr* bound();

@@ -222,7 +222,8 @@ const Expr* Parser::based(std::string_view digits, const std::optional<exact::Ra
                       .args = {arena_.number(std::move(*value)), arena_.number(*radix)}});
 }
 
-// Parses 2FA_{16} and \text{FF}_{16}. Letters alone are a name, unless they are in braces.
+// Parses 2FA_{16}, FF_{16} and \text{FF}_{16}. Other letters alone are a name, unless they are in
+// braces.
 const Expr* Parser::lettered_digits() {
   constexpr std::size_t kLongest = 40;
   const bool text = is(Tok::kText);
@@ -236,11 +237,14 @@ const Expr* Parser::lettered_digits() {
   while (!text && tok(n).begin < tok().begin + digits.size() && !is(Tok::kEnd, n)) ++n;
   const bool mixed = text || (tok().begin > 0 && text_[tok().begin - 1] == '{') ||
                      std::ranges::any_of(digits, is_digit);
-  if (!mixed || !is(Tok::kUnderscore, n) || std::ranges::none_of(digits, is_letter)) return nullptr;
+  if (!is(Tok::kUnderscore, n) || std::ranges::none_of(digits, is_letter) ||
+      (!mixed && digits.size() == 1))
+    return nullptr;
   const std::size_t first = at_;
   at_ += n;
   const std::optional<exact::Rational> radix = radix_of(subscript_text());
-  if (radix && exact::Rational(10) < *radix && read_digits(digits, *radix))
+  const exact::Rational ten(10), sixteen(16);
+  if (radix && (mixed ? ten < *radix : *radix == sixteen) && read_digits(digits, *radix))
     return based(digits, radix);
   at_ = first;
   return nullptr;

@@ -33,12 +33,12 @@ Scale scale_of(std::string_view unit) {
 // Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
 bool is_unit(std::string_view word) {
   static constexpr auto kUnits = std::to_array<std::string_view>(
-      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
-       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
-       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
-       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
-       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
-       "yards",   "years",  "yuan"});
+      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",   "degrees",
+       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",   "hours",
+       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",    "liters",
+       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",     "mm",
+       "mph",     "ounces", "pounds", "sec",         "seconds",    "sq",      "square", "units",
+       "weeks",   "yards",  "years",  "yuan"});
   return std::ranges::find(kUnits, word) != kUnits.end();
 }
 
@@ -78,6 +78,19 @@ std::size_t Parser::letters_ahead(std::size_t ahead) const {
   return n;
 }
 
+namespace {
+
+// Returns whether the letters of a unit are more often a product, such as Ah, ly and Mb. They are a
+// unit only in \text.
+bool may_be_product(std::string_view unit) {
+  constexpr std::string_view kEndings[] = {"Ah", "Wh", "b", "ly", "Ly", "bps", "Bps"};
+  if (is_one_of(unit, "lb", "kWh", "mAh")) return false;
+  return is_one_of(unit, "cc", "psi", "rpm", "KB") ||
+         std::ranges::any_of(kEndings, [unit](auto ending) { return unit.ends_with(ending); });
+}
+
+}  // namespace
+
 // Returns whether letters after a space are a unit: 5 mW, 3 m. A single letter is one only if it
 // seldom names a variable.
 bool Parser::is_unit_of_letters(std::size_t n) const {
@@ -92,7 +105,7 @@ bool Parser::is_unit_of_letters(std::size_t n) const {
                   Tok::kBraceClose)))
     return false;
   if (n == 1) return is_one_of(unit, "m", "g", "J", "W", "L");
-  return read_unit(unit).has_value();
+  return !may_be_product(unit) && read_unit(unit).has_value();
 }
 
 // Returns whether the C of 25^\circ C follows.
@@ -130,7 +143,10 @@ const Expr* Parser::unit_after(const Expr* left) {
       while (is(Tok::kWord)) ++at_;
   }
   if (at_ == first) return nullptr;
-  const bool known = letters || is_unit(normal_text(source(first, at_)));
+  const std::string written = normal_text(source(first, at_));
+  const bool known =
+      letters || is_unit(written) ||
+      (at_ == first + 1 && is_one_of(written, "h", "hr", "m", "s", "lb", "oz", "in", "yr", "d"));
   take_unit_power();
   const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
   if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) {
@@ -155,6 +171,11 @@ const Expr* Parser::unit_after(const Expr* left) {
   if (const Scale scale = scale_of(name); scale.factor > 1 && is_numeric(*left)) {
     name.erase(0, scale.word.size());
     left = arena_.mul({left, arena_.number(scale.factor)});
+  }
+  // The units of J kg^{-1} in two texts are one.
+  if (left->op == Op::kUnit && read_unit(name) && read_unit(left->name)) {
+    const std::string both = left->name + "*" + name;
+    if (read_unit(both)) return arena_.make({.op = Op::kUnit, .name = both, .args = left->args});
   }
   return name.empty() ? left
                       : arena_.make({.op = Op::kUnit, .name = std::move(name), .args = {left}});

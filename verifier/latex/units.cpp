@@ -59,9 +59,16 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"N|newton newtons", {1, 1, -2}, Base::kCount, 1, 1, 3},
     {"Pa|pascal pascals", {-1, 1, -2}, Base::kCount, 1, 1, 3},
     {"J|joule joules", {2, 1, -2}, Base::kCount, 1, 1, 3},
-    {"eV|", {2, 1, -2}, Base::kCount, 1602176634, 1, -25},
+    {"eV|electronvolt electronvolts", {2, 1, -2}, Base::kCount, 1602176634, 1, -25},
     {"cal|calorie calories", {2, 1, -2}, Base::kCount, 4184},
     {"W|watt watts", {2, 1, -3}, Base::kCount, 1, 1, 3},
+    {"Wh|watthour watthours", {2, 1, -2}, Base::kCount, 3600, 1, 3},
+    {"Ah|amperehour amperehours", {0, 0, 1, 1}, Base::kCount, 3600},
+    {"psi", {-2, 1}, Base::kCount, 45359237, 64516, 3},  // pounds are a mass here
+    {"cc", {3}, Base::kCount, 1, 1, -6},
+    {"rpm", {0, 0, -1}, Base::kCount, 1, 60},
+    {"lightyear lightyears ly", {1}, Base::kCount, 9460730472580800},
+    {"S|siemens", {-2, -1, 3, 2}, Base::kCount, 1, 1, -3},
     {"V|volt volts", {2, 1, -3, -1}, Base::kCount, 1, 1, 3},
     {"Omega Ω|ohm ohms", {2, 1, -3, -2}, Base::kCount, 1, 1, 3},
     {"F farad farads|", {-2, -1, 4, 2}, Base::kCount, 1, 1, -3},
@@ -83,6 +90,13 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"degree degrees", {}, Base::kDegree},
     {"rad radian radians", {}, Base::kRadian},
     {"bit bits", {}, Base::kBit},
+    {"Kb kb", {}, Base::kBit, 1, 1, 3},
+    {"Mb", {}, Base::kBit, 1, 1, 6},
+    {"Gb", {}, Base::kBit, 1, 1, 9},
+    {"Tb", {}, Base::kBit, 1, 1, 12},
+    {"KB", {}, Base::kBit, 8, 1, 3},
+    {"bps|", {0, 0, -1}, Base::kBit},
+    {"Bps|", {0, 0, -1}, Base::kBit, 8},
     {"B|byte bytes", {}, Base::kBit, 8},
     {"$ dollar dollars usd", {}, Base::kDollar},
     {"cent cents ¢", {}, Base::kDollar, 1, 1, -2},
@@ -186,7 +200,7 @@ int power_in_words(std::string_view& text) {
 // Takes one factor from the front of a text.
 bool take_factor(std::string_view& text, int sign, Unit& unit) {
   const int worded = power_in_words(text);
-  const std::size_t end = std::min(text.find_first_of("^/*"), text.size());
+  const std::size_t end = std::min(text.find_first_of("^/*-"), text.size());
   std::size_t length = std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"),
                                  text.find("per"), text.find("²"), text.find("³")});
   Measure found = measure_of(text.substr(0, length));
@@ -215,16 +229,47 @@ std::optional<Unit> read_unit(std::string_view text) {
     if (text.empty()) return unit;
     if (take(text, "/") || take(text, "per"))
       sign = -1;
-    else if (!take(text, "cdot") && !take(text, "*") && !take(text, "·") && !take(text, "⋅"))
+    else if (!(text.size() > 1 && is_letter(text[1]) && take(text, "-")) && !take(text, "cdot") &&
+             !take(text, "*") && !take(text, "·") && !take(text, "⋅"))
       return std::nullopt;
   }
 }
 
-std::string unit_name(std::string_view text) {
+namespace {
+
+// Writes thin spaces as spaces, and J/(kg K) without its brackets as J/kg/K.
+std::string spaced_unit(std::string_view text) {
+  std::string out;
+  bool below = false;  // between the brackets after a slash
+  while (!text.empty()) {
+    if (take(text, "\\,") || take(text, "\\;") || take(text, "\\ ") || take(text, "~")) {
+      out += ' ';
+    } else if (take(text, "/(")) {
+      below = true;
+      out += '/';
+    } else if (below && take(text, ")")) {
+      below = false;
+    } else if (below && (take(text, "\\cdot ") || take(text, "\\cdot") || take(text, "·") ||
+                         take(text, " ") || take(text, "*"))) {
+      if (out.back() != '/') out += '/';
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string unit_name(std::string_view written) {
+  const bool plain_spaces = written.find_first_of("\\~(") == std::string_view::npos;
+  const std::string spaced = plain_spaces ? std::string() : spaced_unit(written);
+  const std::string_view text = plain_spaces ? written : spaced;
   std::string plain = unit_text(text);
   const auto parts_words = [text](std::size_t i) {
-    return i > 0 && i + 1 < text.size() && text[i] == ' ' && is_letter_or_digit(text[i - 1]) &&
-           is_letter(text[i + 1]);
+    return i > 0 && i + 1 < text.size() && text[i] == ' ' &&
+           (is_letter_or_digit(text[i - 1]) || text[i - 1] == '}') && is_letter(text[i + 1]);
   };
   std::size_t space = text.find(' ');
   while (space < text.size() && !parts_words(space)) space = text.find(' ', space + 1);
@@ -281,6 +326,9 @@ constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {
     {"clockwise", "counterclockwise"},
     {"clockwise", "anticlockwise"},
     {"discount", "markup"},
+    {"discount", "surcharge"},
+    {"asmany", "fewer"},
+    {"asmuch", "less"},
     {"warmer", "colder"},
     {"hotter", "colder"},
     {"win", "loss"},
@@ -301,6 +349,15 @@ constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {
     {"even", "odd"},
     {"top", "bottom"}};
 
+/// Parts that turn a word into its opposite, as in women and impossible.
+constexpr std::string_view kOpposing[] = {"un",  "im", "ir", "il",   "dis",
+                                          "non", "wo", "fe", "anti", "counter"};
+
+/// Words that describe a measure of any dimension.
+constexpr std::string_view kDescribing[] = {
+    "tall", "high",  "long",    "wide",  "deep", "thick", "old",  "away",   "far", "apart",
+    "ago",  "later", "earlier", "early", "late", "more",  "less", "profit", "loss"};
+
 /// Words that may count anything.
 constexpr std::string_view kGeneric[] = {
     "unit",    "item",      "thing",    "object", "piece",   "people",      "person",
@@ -312,6 +369,71 @@ constexpr std::string_view kGeneric[] = {
 
 bool contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
+}
+
+template <typename Words>
+bool contains_any(std::string_view text, const Words& words) {
+  return std::ranges::any_of(words, [text](std::string_view word) { return contains(text, word); });
+}
+
+// Returns whether a text holds a word that is not part of its opposite.
+bool holds_word(std::string_view text, std::string_view word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string_view::npos) return false;
+  return at == 0 || std::ranges::none_of(kOpposing, [&](std::string_view part) {
+           return text.substr(0, at).ends_with(part);
+         });
+}
+
+// Returns what a rate is for: "hour" of "applesperhour". Nothing if the text is no rate.
+std::string_view rate_of(std::string_view text) {
+  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos)
+    return text.substr(slash + 1);
+  for (std::size_t at = text.find("per", 3); at != std::string_view::npos;
+       at = text.find("per", at + 1)) {
+    const std::string_view after = text.substr(at + 3);
+    if (after.size() > 1 && read_unit(after)) return after;
+  }
+  return {};
+}
+
+// Returns the power that a word of a unit ends with or begins with, and 1 if there is none.
+int power_of(std::string_view text) {
+  if (text.ends_with("^2") || text.ends_with("²") || text.starts_with("square")) return 2;
+  if (text.ends_with("^3") || text.ends_with("³") || text.starts_with("cubic")) return 3;
+  return 1;
+}
+
+// Returns whether words hold a long spelling of a unit of this dimension: "centimeters tall" and m.
+bool names_dimension(std::string_view words, const Unit& unit) {
+  constexpr std::size_t kShortest = 3;
+  return std::ranges::any_of(kEntries, [&](const Entry& entry) {
+    std::string_view spellings = entry.spellings;
+    while (!spellings.empty()) {
+      const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
+      const std::string_view spelling = spellings.substr(0, end);
+      spellings.remove_prefix(std::min(end + 1, spellings.size()));
+      if (spelling.size() < kShortest || !contains(words, lowered(spelling))) continue;
+      const std::optional<Unit> found = read_unit(spelling);
+      if (found && found->powers == unit.powers) return true;
+    }
+    return false;
+  });
+}
+
+// Returns whether words may describe a quantity of a known unit: "tall" for 5 cm, and "per second"
+// for 5 Hz. The sign \$ does not say what is paid for.
+bool words_fit(std::string_view words, std::string_view name, const Unit& unit) {
+  if (name == "$") return true;
+  if (words.starts_with("per")) {
+    const std::optional<Unit> below = read_unit(words.substr(3));
+    const auto inverse = [](int a, int b) { return a == -b; };
+    return below && std::ranges::equal(unit.powers, below->powers, inverse);
+  }
+  const std::string_view rate = rate_of(words);
+  if (!rate.empty() && !contains(words.substr(0, words.size() - rate.size()), name)) return false;
+  return contains(words, name) || contains_any(words, kDescribing) ||
+         contains_any(words, kGeneric) || names_dimension(words, unit);
 }
 
 // Returns the word in small letters, without the ending of a plural.
@@ -340,15 +462,20 @@ bool words_agree(std::string_view a, std::string_view b) {
                      (other_here && !first_here && first_there && !other_there))
       return false;
   }
-  if (read_unit(a) || read_unit(b)) return true;
   const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
   if (std::ranges::any_of(here, beyond_ascii) || std::ranges::any_of(there, beyond_ascii))
     return true;
+  const std::optional<Unit> unit_here = read_unit(a), unit_there = read_unit(b);
+  if (unit_here && unit_there) return true;
+  if (unit_here) return words_fit(there, stem(here), *unit_here);
+  if (unit_there) return words_fit(here, stem(there), *unit_there);
+  const int power_here = power_of(here), power_there = power_of(there);
+  if (power_here > 1 && power_there > 1 && power_here != power_there) return false;
+  const std::string_view rate_here = rate_of(here), rate_there = rate_of(there);
+  if (rate_here.empty() != rate_there.empty()) return false;
   const std::string stem_here = stem(here), stem_there = stem(there);
-  if (contains(here, stem_there) || contains(there, stem_here)) return true;
-  return std::ranges::any_of(kGeneric, [&](std::string_view word) {
-    return contains(here, word) || contains(there, word);
-  });
+  if (holds_word(here, stem_there) || holds_word(there, stem_here)) return true;
+  return contains_any(here, kGeneric) || contains_any(there, kGeneric);
 }
 
 }  // namespace lie::latex

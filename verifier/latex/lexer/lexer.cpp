@@ -359,9 +359,11 @@ std::string spelled_unit(std::string_view unit) {
   bool joins = true;       // no unit ends before
   while (!unit.empty()) {
     const std::size_t length =
-        std::max<std::size_t>(1, std::min(unit.find_first_of("\\ .~{}", 1), unit.size()));
+        std::max<std::size_t>(1, std::min(unit.find_first_of("\\ .~{}^", 1), unit.size()));
     std::string_view word = unit.substr(0, length);
     unit.remove_prefix(length);
+    if (word.front() == '.') word.remove_prefix(1);
+    if (word.empty()) continue;
     const bool command = word.starts_with('\\');
     if (command) word.remove_prefix(1);
     constexpr std::string_view kPrefixes[] = {"tera", "giga", "mega",  "kilo",  "hecto",
@@ -373,10 +375,12 @@ std::string spelled_unit(std::string_view unit) {
       out += word == "squared" ? "^2" : "^3";
     } else if (word == "square" || word == "cubic") {
       power = word == "square" ? "^2" : "^3";
-    } else if (word == "tothe" && unit.starts_with('{')) {
+    } else if ((word == "tothe" || word == "^") && unit.starts_with('{')) {
       const std::size_t end = std::min(unit.find('}'), unit.size() - 1);
       out.append("^").append(unit.substr(1, end - 1));
       unit.remove_prefix(end + 1);
+    } else if (word.starts_with('^')) {
+      out += word;
     } else if (is_letter(word.front()) || static_cast<unsigned char>(word.front()) >= 0x80) {
       const bool starts = command && std::ranges::find(kPrefixes, word) != std::end(kPrefixes);
       if (!joins) out += '*';

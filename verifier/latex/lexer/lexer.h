@@ -108,8 +108,12 @@ const Meaning* command(std::string_view word);
 const Meaning* command_prefix(std::string_view word);
 /// Looks up a word of plain mathematics outside of \text: "sqrt", "pi", "or".
 const Meaning* plain_word(std::string_view word);
-/// Returns the number that small letters without spaces spell: "onehundredandfive", "two-thirds".
+/// Returns the number that small letters without spaces spell: "onehundredandfive", "two-thirds",
+/// or that Chinese numerals write: "一百零五".
 std::optional<exact::Rational> number_in_words(std::string_view text);
+/// Returns the number that an ordinal in small letters spells: "first", "twenty-third". Nothing for
+/// a fraction such as "two-thirds".
+std::optional<exact::Rational> ordinal_in_words(std::string_view text);
 /// A literal such as 0x1F: its value, and its length in bytes.
 struct RadixLiteral {
   exact::Rational value;

@@ -281,9 +281,69 @@ NumberWord number_word(std::string_view text) {
   return longest;
 }
 
+// Reads Chinese numerals such as 十二, 一百零五 and 三万.
+std::optional<exact::Rational> chinese_number(std::string_view text) {
+  constexpr std::string_view kDigits[] = {"零", "一", "二", "三", "四",
+                                          "五", "六", "七", "八", "九"};
+  constexpr std::pair<std::string_view, std::int64_t> kPlaces[] = {
+      {"十", 10}, {"百", 100}, {"千", 1000}, {"万", 10'000}, {"亿", 100'000'000}};
+  constexpr std::size_t kLongest = 60;
+  if (text.empty() || text.size() > kLongest) return std::nullopt;
+  std::int64_t total = 0, group = 0, digit = -1, last = 100'000'000'000;
+  while (!text.empty()) {
+    if (take(text, "两")) {
+      if (digit >= 0) return std::nullopt;
+      digit = 2;
+      continue;
+    }
+    const auto* sign = std::ranges::find_if(kDigits, [&](auto each) { return take(text, each); });
+    if (sign != std::end(kDigits)) {
+      const auto value = static_cast<std::int64_t>(sign - std::begin(kDigits));
+      if (digit > 0 || (digit == 0 && value == 0)) return std::nullopt;
+      digit = value;
+      continue;
+    }
+    const auto* place =
+        std::ranges::find_if(kPlaces, [&](const auto& each) { return take(text, each.first); });
+    if (place == std::end(kPlaces)) return std::nullopt;
+    if (place->second >= 10'000) {
+      if (place->second >= last || (digit < 1 && group == 0)) return std::nullopt;
+      total += (group + std::max<std::int64_t>(digit, 0)) * place->second;
+      group = 0;
+      last = place->second;
+    } else {
+      group += (digit < 0 ? 1 : digit) * place->second;
+    }
+    digit = -1;
+  }
+  return exact::Rational(total + group + std::max<std::int64_t>(digit, 0));
+}
+
 }  // namespace
 
+std::optional<exact::Rational> ordinal_in_words(std::string_view text) {
+  constexpr std::string_view kOrdinals[] = {"first",       "second",     "third",      "fourth",
+                                            "fifth",       "sixth",      "seventh",    "eighth",
+                                            "ninth",       "tenth",      "eleventh",   "twelfth",
+                                            "thirteenth",  "fourteenth", "fifteenth",  "sixteenth",
+                                            "seventeenth", "eighteenth", "nineteenth", "twentieth"};
+  constexpr std::string_view kTens[] = {"twenty", "thirty",  "forty",  "fifty",
+                                        "sixty",  "seventy", "eighty", "ninety"};
+  std::int64_t tens = 0;
+  for (std::size_t i = 0; i < std::size(kTens); ++i)
+    if (text.size() > kTens[i].size() && take(text, kTens[i])) {
+      tens = 10 * static_cast<std::int64_t>(i + 2);
+      take(text, "-");
+      break;
+    }
+  const auto* at = std::ranges::find(kOrdinals, text);
+  const auto value = static_cast<std::int64_t>(at - std::begin(kOrdinals)) + 1;
+  if (at == std::end(kOrdinals) || (tens > 0 && value > 9)) return std::nullopt;
+  return exact::Rational(tens + value);
+}
+
 std::optional<exact::Rational> number_in_words(std::string_view text) {
+  if (!text.empty() && static_cast<unsigned char>(text[0]) >= 0x80) return chinese_number(text);
   std::int64_t total = 0, group = 0;                   // complete thousands, and the rest
   std::int64_t below = 1000, scale = 100'000'000'000;  // bounds of the next summand and factor
   bool first = true, joined = false;
