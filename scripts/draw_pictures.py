@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the pictures of the README into docs/images:
+"""Draws the pictures of README and studies into docs/images:
 
-    draw_pictures.py            accuracy-and-length.svg from controls.json and tuned-baseline.json of docs/studies/results
-    draw_pictures.py --check    exit status 1 if the file differs from what would be drawn
+    draw_pictures.py            accuracy-and-length.svg and effects.svg, from docs/studies/results
+    draw_pictures.py --check    exit status 1 if a file differs from what would be drawn
     draw_pictures.py --kill BIN digests.svg: trains four steps of the demo twice, once killed and resumed on another number
                                 of ranks, and draws the digests of both
 
@@ -29,6 +29,21 @@ FONT = 'font-family="Helvetica, Arial, sans-serif"'
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 84, 66
 MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
+
+# Rows of runs with equal seeds: what is compared, the results file, the row, and the row that it is compared with.
+EFFECTS = (("LIE against GSPO", (
+    ("taught the search (injection)", "injection-with", "gspo-lie", "gspo"),
+    ("not taught the search", "injection-without", "gspo-lie", "gspo"),
+    ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
+    ("word problems, SmolLM2-135M", "word-problems", "gspo-lie", "gspo"),
+    ("word problems, gated LIE", "word-problems", "gated-lie", "gspo"))),
+           ("A change of LIE against LIE, on the demo", (
+    ("short correct answers pay, too", "controls", "flat-length", "gspo-lie"),
+    ("targets shuffled over the prompts", "controls", "shuffled-targets", "gspo-lie"),
+    ("coverage in words", "controls", "words", "gspo-lie"),
+    ("only in groups with a correct answer", "controls", "gated-lie", "gspo-lie"),
+    ("a random verdict", "controls", "random-verdict", "gspo-lie"))))
+STUDENT = {3: 4.3027, 8: 2.3646}  # t of 95 % by the number of pairs
 
 
 def x_of(tokens):
@@ -96,6 +111,46 @@ def accuracy_and_length():
     parts.append(f'<path d="M{x:.1f} {y - 14:.1f}V{y - 50:.1f}" stroke="#111827"/>')
     parts.append(text(x, y - 56, "start of every run", 12, "middle"))
     return picture(WIDTH, HEIGHT, parts)
+
+
+def differences(file, row, against):
+    """Returns the difference of final accuracy for each seed that both rows have."""
+    runs = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))["runs"]
+    ends = {(run["row"], run["seed"]): run["final"]["eval_accuracy"] for run in runs}
+    return [ends[row, seed] - ends[against, seed] for name, seed in sorted(ends) if name == row and (against, seed) in ends]
+
+
+def effects():
+    """Returns the picture of all effects with runs of equal seeds in the repository: each pair, mean and interval."""
+    left, right, low, high, y = 290, 130, -0.5, 0.5, 92
+
+    def x_at(difference):
+        return left + (WIDTH - left - right) * (min(max(difference, low), high) - low) / (high - low)
+
+    parts = []
+    for group, rows in EFFECTS:
+        parts.append(text(14, y, group, 14, weight="bold"))
+        for label, file, row, against in rows:
+            y += 26
+            pairs = differences(file, row, against)
+            middle = sum(pairs) / len(pairs)
+            half = STUDENT[len(pairs)] * (sum((d - middle) ** 2 for d in pairs) / (len(pairs) - 1) / len(pairs)) ** 0.5
+            color = LIE if middle - half > 0 else GSPO if middle + half < 0 else "#6b7280"
+            parts.append(text(left - 12, y + 4, label, 13, "end"))
+            parts.append(f'<path d="M{x_at(middle - half):.1f} {y}H{x_at(middle + half):.1f}" stroke="{color}" stroke-width="2"/>')
+            parts += [f'<circle cx="{x_at(d):.1f}" cy="{y}" r="3" fill="{color}" fill-opacity="0.4"/>' for d in pairs]
+            parts.append(f'<rect x="{x_at(middle) - 4:.1f}" y="{y - 4}" width="8" height="8" fill="{color}"/>')
+            parts.append(text(WIDTH - right + 14, y + 4, f"{middle:+.3f}, {len(pairs)} seeds", 13, color=color))
+        y += 40
+    lines = []
+    for tenths in range(-4, 5, 2):
+        x = x_at(tenths / 10)
+        lines.append(f'<path d="M{x:.1f} 76V{y - 20}" stroke="{"#9ca3af" if tenths == 0 else "#e5e7eb"}"/>')
+        lines.append(text(x, y - 2, f"{tenths / 10:+.1f}" if tenths else "0", 13, "middle"))
+    title = [text(14, 26, "Difference of final held-out accuracy, seed by seed", 14.5, weight="bold"),
+             text(14, 48, "Dots: pairs of runs. Squares and lines: mean and Student's 95 % interval, cut at the border.", 13,
+                  color="#4b5563")]
+    return picture(WIDTH, y + 14, title + lines + parts)
 
 
 def picture(width, height, parts, background="#ffffff"):
@@ -169,14 +224,15 @@ def main():
     if sys.argv[1:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    file, drawn = IMAGES / "accuracy-and-length.svg", accuracy_and_length()
-    if "--check" in sys.argv:
-        if not file.is_file() or file.read_text(encoding="utf-8") != drawn:
+    status = 0
+    for name, draw in (("accuracy-and-length.svg", accuracy_and_length), ("effects.svg", effects)):
+        file, drawn = IMAGES / name, draw()
+        if "--check" not in sys.argv:
+            file.write_text(drawn, encoding="utf-8")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != drawn:
             print(f"{file.relative_to(ROOT)} is not what scripts/draw_pictures.py draws")
-            return 1
-        return 0
-    file.write_text(drawn, encoding="utf-8")
-    return 0
+            status = 1
+    return status
 
 
 if __name__ == "__main__":
