@@ -35,7 +35,8 @@ def row(program, root, name, model):
     config, cells = f"configs/paper/qwen3-{model}-base-gspo-lie.yaml", []
     for learners in LEARNERS:
         memory = plan(program, root, config, model, 2 * learners + 1,
-                      [f"update.gradient_shards={learners}", f"roles.learners={learners}", "roles.reward_workers=1"])
+                      ["update.zero_stage=1", f"update.gradient_shards={learners}", f"roles.learners={learners}",
+                       "roles.reward_workers=1"])
         cells.append(f"{on_the_card(memory['learner']):.0f}")
     cells.append(f"{on_the_card(memory['actor'], ['KV cache']):.0f}")
     return f"| {name} | {' | '.join(cells)} |"

@@ -136,7 +136,9 @@ void expect_fit(const std::string& folder, std::int64_t ranks, std::int64_t gpus
   for (const auto& entry : fs::directory_iterator(root / "configs" / folder)) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string name = entry.path().stem();
-    const std::string model = name.substr(0, name.find("b") + 1);  // qwen3-4b-lora: qwen3-4b
+    const std::string model = name.find("octothinker") != name.npos
+                                  ? "llama-3.2-3b"
+                                  : name.substr(0, name.find("b") + 1);  // qwen3-4b-lora: qwen3-4b
     PlanArguments arguments;
     arguments.config = entry.path();
     arguments.overrides = {"model.path=" + (root / "tests/model/configs" / model).string()};
@@ -157,6 +159,8 @@ TEST(GpuConfigs, FitTheGpusThatTheyAreFor) {
   expect_fit(
       "one-card", 1, 1, [](const std::string& name) { return name.ends_with("80gb") ? 79 : 22; },
       4);
+  expect_fit(
+      "paper", 8, 8, [](const std::string&) { return 79; }, 27);
 }
 
 TEST_F(GpuPlan, NoTwoRolesShareAGpuOnSeveralHosts) {
