@@ -94,8 +94,13 @@ failed_rank_without_restarts() {
 }
 
 failure_every_time() {
-  LIE_RESTARTS=1 LIE_REQUEUES=1 submit "$1" none
+  LIE_FAULT=metrics:1 LIE_RESTARTS=1 LIE_REQUEUES=1 submit "$1" 30
   ends "$1" FAILED 1 '' 'giving up: 1 requeues after failures are used up'
+}
+
+refused_start() {
+  submit "$1" none
+  ends "$1" FAILED 0 '' 'the start is refused'
 }
 
 # Simulated ranks end one after another with the status that requests a requeue, to test what srun reports.
@@ -183,8 +188,8 @@ two_stages() {
   ends "$1" COMPLETED 0 '' 'path: .*stage1/checkpoints/step-000006' "$(grep -c '] done' "$log") jobs"
 }
 
-cases=(job_completes failed_rank failed_rank_without_restarts failure_every_time status_75 bad_node_with_spare lost_node_with_spare
-  lost_first_node walltime cancelled evaluation two_stages)
+cases=(job_completes failed_rank failed_rank_without_restarts failure_every_time refused_start status_75 bad_node_with_spare
+  lost_node_with_spare lost_first_node walltime cancelled evaluation two_stages)
 [ $# -le 1 ] || cases=("${@:2}")
 start_slurm "$WORK/slurm" n1 n2 n3 || fail "Slurm does not start"
 reference 30
