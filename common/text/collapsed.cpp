@@ -1,55 +1,21 @@
 #include "common/text/collapsed.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <utility>
 
 #include "common/text/scan.h"
+#include "common/text/wide_character.h"
 
 namespace lie {
 namespace {
 
-/// Characters from `first` to `last` in UTF-8, which have the same number of bytes.
-struct Range {
-  std::string_view first, last;
-};
-
-/// Format characters (Unicode category Cf) and the selectors of variants.
-constexpr std::array<Range, 9> kInvisible = {{{"\u00ad", "\u00ad"},
-                                              {"\u061c", "\u061c"},
-                                              {"\u180e", "\u180e"},
-                                              {"\u200b", "\u200f"},
-                                              {"\u202a", "\u202e"},
-                                              {"\u2060", "\u206f"},
-                                              {"\ufe00", "\ufe0f"},
-                                              {"\ufeff", "\ufeff"},
-                                              {"\ufff9", "\ufffb"}}};
-
-constexpr std::array<Range, 7> kSpaces = {{{"\u00a0", "\u00a0"},
-                                           {"\u1680", "\u1680"},
-                                           {"\u2000", "\u200a"},
-                                           {"\u2028", "\u2029"},
-                                           {"\u202f", "\u202f"},
-                                           {"\u205f", "\u205f"},
-                                           {"\u3000", "\u3000"}}};
-
-/// Returns the length of the character at the front of a text if it is in one of the ranges, else
-/// 0. UTF-8 keeps the order of characters.
-template <std::size_t n>
-std::size_t length_in(std::string_view text, const std::array<Range, n>& ranges) {
-  const auto* range = std::ranges::find_if(ranges, [text](const Range& each) {
-    const std::string_view character = text.substr(0, each.first.size());
-    return each.first <= character && character <= each.last;
-  });
-  return range == ranges.end() ? 0 : range->first.size();
-}
-
-/// Removes white space from the front of a text. Returns false if there is none.
-bool take_space(std::string_view& text) {
-  const bool is_ascii = static_cast<unsigned char>(text.front()) < 0x80;
-  const std::size_t length = is_ascii ? (is_space(text.front()) ? 1 : 0) : length_in(text, kSpaces);
-  text.remove_prefix(length);
-  return length > 0;
+/// Returns whether a character outside ASCII is white space.
+bool is_wide_space(std::uint32_t code) {
+  constexpr CharacterRange kRanges[] = {{0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
+                                        {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f},
+                                        {0x3000, 0x3000}};
+  return std::ranges::any_of(kRanges, [code](CharacterRange range) { return range.holds(code); });
 }
 
 }  // namespace
@@ -58,16 +24,14 @@ std::string collapsed(std::string_view text) {
   std::string out;
   bool is_spaced = false;
   while (!text.empty()) {
-    const bool is_ascii = static_cast<unsigned char>(text.front()) < 0x80;
-    if (take_space(text)) {
+    const WideCharacter wide = wide_character(text);
+    if (is_space(text.front()) || is_wide_space(wide.code)) {
       is_spaced = true;
-    } else if (const std::size_t length = is_ascii ? 0 : length_in(text, kInvisible); length > 0) {
-      text.remove_prefix(length);
-    } else {
+    } else if (!is_invisible(wide.code)) {
       if (std::exchange(is_spaced, false) && !out.empty()) out += ' ';
-      out += text.front();
-      text.remove_prefix(1);
+      out += text.substr(0, wide.bytes);
     }
+    text.remove_prefix(wide.bytes);
   }
   return out;
 }

@@ -6,33 +6,16 @@
 #include <array>
 
 #include "common/text/scan.h"
+#include "common/text/wide_character.h"
 
 namespace lie {
 namespace {
 
 bool is_control(unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }
 
-/// A character outside ASCII.
-struct WideCharacter {
-  unsigned code = 0;      // code point; 0: there is none of 2 or 3 bytes
-  std::size_t bytes = 1;  // length in UTF-8
-};
-
-/// Decodes the character of 2 or 3 bytes that the text begins with.
-WideCharacter wide_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto tail = [&](std::size_t i) { return byte(i) & 0x3f; };
-  const auto is_tail = [&](std::size_t i) { return byte(i) >> 6 == 0b10; };
-  if (byte(0) >> 5 == 0b110 && is_tail(1)) return {(byte(0) & 0x1f) << 6 | tail(1), 2};
-  if (byte(0) >> 4 != 0b1110 || !is_tail(1) || !is_tail(2)) return {};
-  return {(byte(0) & 0xf) << 12 | tail(1) << 6 | tail(2), 3};
-}
-
 /// Returns whether the character is a control or changes the text direction (Unicode standard
 /// annex 9).
-bool is_wide_control(unsigned code) {
+bool is_wide_control(std::uint32_t code) {
   return (code >= 0x80 && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "common/text/wide_character.h"
+
 namespace lie::latex {
 namespace {
 
@@ -47,18 +49,11 @@ void append(std::string& out, char32_t c) {
   byte(0x80 | (c & 0x3f));
 }
 
-struct Range {
-  char32_t first, last;
-  bool holds(char32_t c) const { return first <= c && c <= last; }
-};
-
 // Format characters (category Cf), the selectors of variants, and the frame of a key cap.
-bool is_invisible(char32_t c) {
-  constexpr Range kRanges[] = {{0xad, 0xad},     {0x61c, 0x61c},    {0x180e, 0x180e},
-                               {0x200b, 0x200f}, {0x202a, 0x202e},  {0x2060, 0x206f},
-                               {0x20e3, 0x20e3}, {0xfe00, 0xfe0f},  {0xfeff, 0xfeff},
-                               {0xfff9, 0xfffb}, {0xe0001, 0xe007f}};
-  return std::ranges::any_of(kRanges, [c](const Range& range) { return range.holds(c); });
+bool is_ignored(char32_t c) {
+  constexpr char32_t kFrame = 0x20e3;
+  constexpr CharacterRange kTags = {0xe0001, 0xe007f};
+  return is_invisible(c) || c == kFrame || kTags.holds(c);
 }
 
 // Returns the value of a decimal digit of another script.
@@ -99,7 +94,7 @@ constexpr auto kSpellings = std::to_array<Spelling>(
 
 // Appends the number in ⑴ to ⒇ and ⒈ to ⒛. Returns false for other characters.
 bool append_listed_number(std::string& out, char32_t c) {
-  constexpr Range kBracketed = {0x2474, 0x2487}, kPointed = {0x2488, 0x249b};
+  constexpr CharacterRange kBracketed = {0x2474, 0x2487}, kPointed = {0x2488, 0x249b};
   if (!kBracketed.holds(c) && !kPointed.holds(c)) return false;
   out += std::to_string(c - (kBracketed.holds(c) ? kBracketed : kPointed).first + 1);
   return true;
@@ -178,8 +173,9 @@ static_assert(std::ranges::all_of(kMarks, [](const Mark& mark) {
 
 // Returns the character that is a letter with a mark, or 0.
 char32_t composed(char32_t letter, char32_t mark) {
-  constexpr Range kLeads = {0x1100, 0x1112}, kVowels = {0x1161, 0x1175}, kTails = {0x11a8, 0x11c2};
-  constexpr Range kSyllables = {0xac00, 0xd7a3};
+  constexpr CharacterRange kLeads = {0x1100, 0x1112}, kVowels = {0x1161, 0x1175},
+                           kTails = {0x11a8, 0x11c2};
+  constexpr CharacterRange kSyllables = {0xac00, 0xd7a3};
   if (kLeads.holds(letter) && kVowels.holds(mark))
     return 0xac00 + ((letter - kLeads.first) * 21 + mark - kVowels.first) * 28;
   if (kSyllables.holds(letter) && (letter - 0xac00) % 28 == 0 && kTails.holds(mark))
@@ -258,7 +254,7 @@ std::string with_plain_characters(std::string_view text) {
     const std::string_view bytes = text.substr(0, next.length);
     text.remove_prefix(next.length);
     const char32_t c = next.value;
-    if (is_invisible(c)) continue;
+    if (is_ignored(c)) continue;
     const char32_t both = c >= 0x300 ? composed(last, c) : 0;
     const std::size_t at = both == 0 ? out.size() : last_at;
     if (both != 0) {
