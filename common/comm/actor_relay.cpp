@@ -36,9 +36,8 @@ ActorRelay::ActorRelay(Job& job, int ticket_queue_rank, std::vector<int> receive
 ActorRelay::~ActorRelay() { job_.remove(*this); }
 
 void ActorRelay::Rollouts::send(RolloutGroup group) {
-  const int receiver = receivers_[group_of(group) % receivers_.size()];
-  relay_.outgoing_.send(
-      {receiver, Tag::kRollouts, std::make_shared<const Bytes>(wire::pack(group))});
+  relay_.outgoing_.send({receiver_of(group, receivers_), Tag::kRollouts,
+                         std::make_shared<const Bytes>(wire::pack(group))});
 }
 
 void ActorRelay::Rollouts::close() {

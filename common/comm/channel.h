@@ -19,8 +19,14 @@ inline std::size_t group_of(const RolloutGroup& fragment) {
 }
 inline std::size_t group_of(const ScoredGroup& group) { return group_of(group.rollout); }
 
-/// Sends values to one or several ranks. The receiver depends on the group number only, so all
-/// fragments of a group reach the same receiver, whichever ranks send them. T is a type that
+/// Returns the rank that receives a fragment or group. It depends on the group number only, so all
+/// fragments of a group reach the same receiver, whichever ranks send them.
+template <typename T>
+int receiver_of(const T& value, const std::vector<int>& receivers) {
+  return receivers[group_of(value) % receivers.size()];
+}
+
+/// Sends values to one or several ranks, each to its receiver_of(). T is a type that
 /// wire::pack accepts and that has a group_of().
 template <typename T>
 class MpiSink : public Sink<T> {
@@ -34,7 +40,7 @@ class MpiSink : public Sink<T> {
   /// meanwhile.
   void send(T value) override {
     outbox_.drain(kMaxInFlight);
-    outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_, wire::pack(value));
+    outbox_.post(receiver_of(value, receivers_), tag_, wire::pack(value));
   }
 
   /// Blocks until every message has been received, and polls the job's progress meanwhile.
