@@ -89,9 +89,7 @@ void GradientRounds::done(std::int64_t layer) {
 void GradientRounds::start(FlatRange range, std::int64_t first) {
   finish();
   const auto chunk = [&](int learner) {
-    const FlatRange slice = slices_.slice(range, learner);
-    const std::int64_t begin = std::min(first, slice.count);
-    return FlatRange{slice.first + begin, std::min(longest_, slice.count - begin)};
+    return chunk_of_optimizer_shard(slices_.slice(range, learner), first, longest_);
   };
   const int me = learners_.rank();
   const auto size = static_cast<std::size_t>(learners_.size());
@@ -126,7 +124,7 @@ void GradientRounds::finish() {
 
 double GradientRounds::norm() {
   const auto blocks = [](std::int64_t count) {
-    return static_cast<std::size_t>((count + kOptimizerShardBlock - 1) / kOptimizerShardBlock);
+    return static_cast<std::size_t>(optimizer_shard_blocks(count));
   };
   std::vector<double> sums;  // of all blocks; those of other learners are 0
   for (const FlatRange range : layers_.all()) {
@@ -154,9 +152,8 @@ void GradientRounds::for_each_part(const UsePart& use) {
 
 /// Returns the part of a learner's optimizer shard that begins `first` elements into it.
 FlatRange GradientRounds::part_of(int learner, std::int64_t first) const {
-  const FlatRange shard = optimizer_shard_of(elements_, learner, learners_.size());
-  const std::int64_t begin = std::min(first, shard.count);
-  return {shard.first + begin, std::min(layers_.longest_layer(), shard.count - begin)};
+  return chunk_of_optimizer_shard(optimizer_shard_of(elements_, learner, learners_.size()), first,
+                                  layers_.longest_layer());
 }
 
 /// Collects the slices of all learners in a part of this learner's optimizer shard. A learner holds

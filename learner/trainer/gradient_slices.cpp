@@ -5,8 +5,7 @@
 namespace lie {
 
 FlatRange GradientSlices::slice(FlatRange range, int learner) const {
-  const FlatRange within = optimizer_shard_of(range.count, learner, learners_);
-  return {range.first + within.first, within.count};
+  return part_of_learner(range, learner, learners_);
 }
 
 std::int64_t GradientSlices::longest_held() const {

@@ -14,10 +14,7 @@ void gather_range(Collective& learners, const Weights& weights, FlatRange range,
   Operators& operators = weights.operators();
   const std::int64_t elements = flat_elements(weights.parameters());
   const int size = learners.size(), me = learners.rank();
-  const auto part_of = [&](int learner) {  // of the range
-    const FlatRange within = optimizer_shard_of(range.count, learner, size);
-    return FlatRange{range.first + within.first, within.count};
-  };
+  const auto part_of = [&](int learner) { return part_of_learner(range, learner, size); };
   const FlatRange own_shard = optimizer_shard_of(elements, me, size), own_part = part_of(me);
   std::vector<DeviceSpan> out, in, parts;
   for (int learner = 0; learner < size; ++learner) {

@@ -5,10 +5,12 @@
 #include <numeric>
 #include <vector>
 
+#include "common/base/arithmetic.h"
+
 namespace lie {
 
 FlatRange optimizer_shard_of(std::int64_t elements, int learner, int learners) {
-  const std::int64_t blocks = (elements + kOptimizerShardBlock - 1) / kOptimizerShardBlock;
+  const std::int64_t blocks = optimizer_shard_blocks(elements);
   const auto cut = [&](std::int64_t i) {
     return std::min(elements, blocks * i / learners * kOptimizerShardBlock);
   };
@@ -21,6 +23,15 @@ std::int64_t longest_optimizer_shard(std::int64_t elements, int learners) {
     longest = std::max(longest, optimizer_shard_of(elements, learner, learners).count);
   }
   return longest;
+}
+
+FlatRange part_of_learner(FlatRange range, int learner, int learners) {
+  const FlatRange within = optimizer_shard_of(range.count, learner, learners);
+  return {range.first + within.first, within.count};
+}
+
+std::int64_t optimizer_shard_blocks(std::int64_t elements) {
+  return divided_up(elements, kOptimizerShardBlock);
 }
 
 std::int64_t chunk_elements(const Operators& operators) {
@@ -39,7 +50,7 @@ FlatRange own_optimizer_shard(const Weights& weights, const Collective& learners
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements) {
   const auto blocks = [](std::int64_t count) {
-    return static_cast<std::size_t>((count + kOptimizerShardBlock - 1) / kOptimizerShardBlock);
+    return static_cast<std::size_t>(optimizer_shard_blocks(count));
   };
   std::vector<double> sums(blocks(elements));
   const FlatRange own = optimizer_shard_of(elements, learners.rank(), learners.size());

@@ -29,6 +29,12 @@ FlatRange optimizer_shard_of(std::int64_t elements, int learner, int learners);
 
 std::int64_t longest_optimizer_shard(std::int64_t elements, int learners);
 
+/// Divides `range` in the same way, and returns the part of `learner`.
+FlatRange part_of_learner(FlatRange range, int learner, int learners);
+
+/// Returns the number of blocks of kOptimizerShardBlock that hold `elements`.
+std::int64_t optimizer_shard_blocks(std::int64_t elements);
+
 /// Returns the chunk of `shard` that starts `done` elements into it: `most`, or fewer or none at
 /// its end.
 FlatRange chunk_of_optimizer_shard(FlatRange shard, std::int64_t done, std::int64_t most);
