@@ -52,6 +52,19 @@ MicroBatch empty_micro_batch() {
   return batch;
 }
 
+/// Packs the sequences at the positions of each micro-batch.
+std::vector<MicroBatch> packed(std::span<const SequenceTokens> sequences,
+                               const std::vector<std::vector<std::size_t>>& batches) {
+  std::vector<MicroBatch> packed;
+  for (const auto& positions : batches) {
+    packed.push_back(empty_micro_batch());
+    for (const std::size_t position : positions) {
+      append(sequences[position], position, packed.back());
+    }
+  }
+  return packed;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
@@ -75,30 +88,24 @@ std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
 
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
                              std::span<const std::size_t> chosen, std::int64_t max_tokens) {
-  std::vector<MicroBatch> batches;
-  for (const auto& positions : cut(sequences, chosen, max_tokens)) {
-    batches.push_back(empty_micro_batch());
-    for (const std::size_t position : positions) {
-      append(sequences[position], position, batches.back());
-    }
-  }
-  return batches;
+  return packed(sequences, cut(sequences, chosen, max_tokens));
 }
 
 PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequences,
                                           std::int64_t max_shards, std::int64_t max_tokens,
                                           int learner, int learners, ShardDealing dealing) {
-  const auto shards = assign_to_gradient_shards(sequences, max_shards);
-  PackedGradientShards packed;
-  packed.count = std::ssize(shards);
-  packed.own_shards = shards_of_learner(dealing, packed.count, learner, learners);
-  for (const auto& shard : shards) {
-    packed.micro_batches.push_back(std::ssize(cut(sequences, shard, max_tokens)));
+  std::vector<std::vector<std::vector<std::size_t>>> batches;  // of each shard
+  for (const auto& shard : assign_to_gradient_shards(sequences, max_shards)) {
+    batches.push_back(cut(sequences, shard, max_tokens));
   }
-  for (const std::int64_t shard : packed.own_shards) {
-    packed.own.push_back(pack(sequences, shards[static_cast<std::size_t>(shard)], max_tokens));
+  PackedGradientShards all;
+  all.count = std::ssize(batches);
+  all.own_shards = shards_of_learner(dealing, all.count, learner, learners);
+  for (const auto& shard : batches) all.micro_batches.push_back(std::ssize(shard));
+  for (const std::int64_t shard : all.own_shards) {
+    all.own.push_back(packed(sequences, batches[static_cast<std::size_t>(shard)]));
   }
-  return packed;
+  return all;
 }
 
 }  // namespace lie
