@@ -148,6 +148,15 @@ PassLayout layout_within(const ModelConfig& config, DType activations, const Pas
   return {config, activations, size, bytes - shared_pass_bytes(config, size.tokens, activations)};
 }
 
+std::optional<PassLayout> layout_in_cache(const ModelConfig& config, DType activations,
+                                          const PassSize& size, std::int64_t cache_bytes,
+                                          std::int64_t available) {
+  const PassLayout layout(config, activations, size, cache_bytes);
+  const bool recomputes = size.kept && layout.recomputed_layers() > 0;
+  if (layout.bytes() > cache_bytes || (recomputes && available > cache_bytes)) return std::nullopt;
+  return layout;
+}
+
 std::int64_t training_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations,
                                  std::int64_t bytes) {
   return shared_pass_bytes(config, tokens, activations) +

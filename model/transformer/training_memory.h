@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "model/config/model_config.h"
 #include "model/layers/activations.h"
@@ -81,6 +82,12 @@ std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, D
 /// Returns the layout of a pass whose total memory, shared_pass_bytes() included, is `bytes`.
 PassLayout layout_within(const ModelConfig& config, DType activations, const PassSize& size,
                          std::int64_t bytes);
+
+/// Returns the layout of a pass in the memory of a KV cache of `cache_bytes`. Returns nothing if it
+/// does not fit, or would recompute more layers than in the `available` bytes of its own.
+std::optional<PassLayout> layout_in_cache(const ModelConfig& config, DType activations,
+                                          const PassSize& size, std::int64_t cache_bytes,
+                                          std::int64_t available);
 
 /// Returns the bytes of forward and backward over `tokens` packed tokens, all of them scored, under
 /// the limit `bytes`. The result exceeds the limit if a pass needs more. Weights and their gradient

@@ -144,11 +144,11 @@ bool Transformer::State::fit_cache_memory(std::int64_t available) {
   auto& t = training;
   const Tensor& lent = cache_memory->view();
   const std::int64_t bytes = lent.elements() * dtype_bytes(lent.dtype);
-  const PassLayout layout(config, operators.activation_dtype(), {t.tokens, t.rows, t.kept}, bytes);
-  const bool recomputes = t.kept && layout.recomputed_layers() > 0;
-  if (layout.bytes() > bytes || (recomputes && available > bytes)) return false;
+  const auto layout = layout_in_cache(config, operators.activation_dtype(),
+                                      {t.tokens, t.rows, t.kept}, bytes, available);
+  if (!layout) return false;
   t.memory = Buffer();
-  t.layout = layout;
+  t.layout = *layout;
   t.place = lent.data;
   return true;
 }

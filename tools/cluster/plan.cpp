@@ -52,8 +52,6 @@ struct Inputs {
 /// An allowance for the libraries of a process on a GPU. It was not measured.
 constexpr std::int64_t kProcessBytes = std::int64_t{1} << 30;
 
-bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
-
 ModelConfig model_of(const TrainConfig& config) {
   if (fs::is_regular_file(fs::path(config.model.path) / "config.json")) {
     return trained_config(config.model, config.model.path);
@@ -65,16 +63,16 @@ Inputs inputs_of(const PlanArguments& arguments) {
   TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   // These may throw. GCC 12 then destroys members of an aggregate that were not made yet.
   ModelConfig model = model_of(config);
-  const ComputeDTypes dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
-                                                 : make_operators(config.model, 1)->dtypes();
+  const ComputeDTypes dtypes = is_on_gpu(config.model) ? ComputeDTypes(DType::kBFloat16)
+                                                       : make_operators(config.model, 1)->dtypes();
   Inputs in{.config = {},
             .model = std::move(model),
             .dtypes = dtypes,
             .run_directory = arguments.run.empty() ? config.run.directory : arguments.run,
             .run = {},
             .hosts = {.ranks = arguments.ranks_per_host,
-                      .cores = is_on_gpu(config) ? 0 : std::ssize(usable_cpus())}};
-  if (is_on_gpu(config) && arguments.gpu_gib > 0) {
+                      .cores = is_on_gpu(config.model) ? 0 : std::ssize(usable_cpus())}};
+  if (is_on_gpu(config.model) && arguments.gpu_gib > 0) {
     const std::int64_t gpus = arguments.gpus_per_host > 0 ? arguments.gpus_per_host : 1;
     in.gpus = {.gpus = gpus, .bytes = arguments.gpu_gib << 30, .process_bytes = kProcessBytes};
   }
@@ -165,7 +163,7 @@ std::vector<SummaryEntry> entries_of(const Inputs& in, const std::vector<RanksPl
       {"times", times_text(in)},
       {"hosts", hosts_text(in.hosts, in.gpus)},
       memory_entry(plans.front().memory)};
-  if (is_on_gpu(in.config)) {
+  if (is_on_gpu(in.config.model)) {
     const RanksPlan& plan = plans.front();
     entries.push_back({"roles", roles_text(plan.layout)});
     entries.push_back(

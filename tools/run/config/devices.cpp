@@ -33,6 +33,8 @@ std::unique_ptr<Operators> make_gpu_operators(std::string name, int local_gpu) {
 
 }  // namespace
 
+bool is_on_gpu(const ModelOptions& options) { return options.device.starts_with("cuda"); }
+
 int shared_gpus(const ModelOptions& options) {
   return options.device.find(':') == std::string::npos ? usable_gpus() : 1;
 }
@@ -58,7 +60,7 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 
 std::vector<std::string> visible_gpus(const ModelOptions& options) {
   std::vector<std::string> names;
-  if (!options.device.starts_with("cuda")) return names;
+  if (!is_on_gpu(options)) return names;
   const std::size_t colon = options.device.find(':');
   for (int gpu = 0; gpu < usable_gpus(); ++gpu) {
     const bool is_named = colon != std::string::npos;

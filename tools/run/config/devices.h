@@ -22,6 +22,9 @@ namespace lie {
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared = {}, int local_gpu = -1);
 
+/// Returns whether options.device is a GPU, or stands for those of the host.
+bool is_on_gpu(const ModelOptions& options);
+
 /// Returns the names of the GPUs that this process may use by options.device, which are unique on
 /// its host; none for other devices.
 std::vector<std::string> visible_gpus(const ModelOptions& options);

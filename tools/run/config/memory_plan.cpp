@@ -90,10 +90,10 @@ bool add_micro_batch_in_cache(const ModelConfig& model, DType activations,
                               const LearnerSizes& sizes, MemoryPlan& plan) {
   const std::int64_t tokens = sizes.micro_batch_tokens;
   const std::int64_t shared = shared_pass_bytes(model, tokens, activations);
-  const PassLayout layout(model, activations, {tokens, tokens}, sizes.cache_bytes);
-  const std::int64_t again = layout.recomputed_layers();
-  const bool has_more = sizes.activation_bytes - shared > sizes.cache_bytes;
-  if (layout.bytes() > sizes.cache_bytes || (again > 0 && has_more)) return false;
+  const auto layout = layout_in_cache(model, activations, {tokens, tokens}, sizes.cache_bytes,
+                                      sizes.activation_bytes - shared);
+  if (!layout) return false;
+  const std::int64_t again = layout->recomputed_layers();
   plan.parts.push_back({"micro-batch", shared});
   plan.note = "; activations use the memory of the KV cache";
   if (again > 0) {
@@ -188,16 +188,20 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   return plan;
 }
 
+std::int64_t planned_cache_bytes(const ModelConfig& model, const RolloutOptions& options,
+                                 DType dtype) {
+  return kv_cache_pages(model, options, dtype) * KvCache::page_elements(model) * dtype_bytes(dtype);
+}
+
 MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                         const RolloutOptions& options, std::optional<DType> fixed) {
   const Elements elements = elements_of(model);
-  const std::int64_t pages = kv_cache_pages(model, options, dtypes.packed);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t weights =
       fixed ? fixed_weights(elements, *fixed) + packed_pairs(model, dtypes.packed)
             : fixed_weights(elements, dtypes.packed) + arriving_weight_bytes(model);
   return {{{"weights", weights},
-           {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(dtypes.packed)},
+           {"KV cache", planned_cache_bytes(model, options, dtypes.packed)},
            {"logits", options.slots * model.vocabulary * kFloat},
            {"activations", rows * decode_row(model) * dtype_bytes(dtypes.activations)}}};
 }

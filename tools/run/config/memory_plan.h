@@ -59,6 +59,11 @@ struct LearnerSizes {
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes);
 
+/// Returns the bytes of an actor's KV cache, whose pages are of this dtype. Throws Error as
+/// kv_cache_pages() does.
+std::int64_t planned_cache_bytes(const ModelConfig& model, const RolloutOptions& options,
+                                 DType dtype);
+
 /// Returns the memory of an actor. `fixed` means that the weights, or the base of an adapter, never
 /// change, so each matrix is held only in panels of this dtype (see fixed_dtype() in
 /// tools/run/config/devices.h). Throws Error as kv_cache_pages() does.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/comm/role_plan.h"
+#include "tools/run/config/devices.h"
 
 namespace lie {
 
@@ -10,9 +11,8 @@ Placement placement_of(const TrainConfig& config) {
   const RolesOptions& roles = config.roles;
   if (roles.placement != Placement::kAuto) return roles.placement;
   const bool is_open = roles.actors == 0 && roles.learners == 0;
-  const bool on_gpus = config.model.device.starts_with("cuda");
-  return on_gpus && is_open && allows_shared_policy(config) ? Placement::kColocated
-                                                            : Placement::kSeparate;
+  return is_on_gpu(config.model) && is_open && allows_shared_policy(config) ? Placement::kColocated
+                                                                            : Placement::kSeparate;
 }
 
 RoleLayout layout_of(const TrainConfig& config, std::vector<RankPlace> places) {

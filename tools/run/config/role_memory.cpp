@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "actors/generator.h"
 #include "model/config/model_config.h"
 #include "model/weight_sync/arriving_weights.h"
 #include "model/weights/weights.h"
@@ -41,10 +40,8 @@ bool actors_share_policy(const TrainConfig& config, const RoleLayout& layout) {
 /// only with one thread, so a plan counts both.
 std::int64_t shared_cache_bytes(const TrainConfig& config, const ModelConfig& model,
                                 const ComputeDTypes& dtypes, const RoleLayout& layout) {
-  const bool on_gpu = config.model.device.starts_with("cuda");
-  if (!on_gpu || !actors_share_policy(config, layout)) return 0;
-  return kv_cache_pages(model, config.rollout, dtypes.packed) * KvCache::page_elements(model) *
-         dtype_bytes(dtypes.packed);
+  if (!is_on_gpu(config.model) || !actors_share_policy(config, layout)) return 0;
+  return planned_cache_bytes(model, config.rollout, dtypes.packed);
 }
 
 }  // namespace
