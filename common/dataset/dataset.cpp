@@ -133,19 +133,11 @@ void count_unlike(const JsonRow& row, std::span<const std::string> fields, const
 /// Returns whether a text has the control characters that a JSON reader makes of \frac, \beta,
 /// \text and \right with one backslash.
 bool has_lost_backslash(std::string_view text) {
-  for (std::size_t at = text.find_first_of("\f\b\v\t\r"); at != text.npos;
-       at = text.find_first_of("\f\b\v\t\r", at + 1)) {
-    const std::string_view after = text.substr(at + 1);
-    const auto begins = [after](std::initializer_list<const char*> rests) {
-      return std::ranges::any_of(rests,
-                                 [after](const char* rest) { return after.starts_with(rest); });
-    };
-    if (text[at] == '\f' || text[at] == '\b' || text[at] == '\v') return true;
-    if (text[at] == '\t' && begins({"ext{", "ext {", "imes", "heta", "frac", "an ", "riangle"}))
-      return true;
-    if (text[at] == '\r' && begins({"ight", "m{", "ho"})) return true;
-  }
-  return false;
+  static constexpr std::array<std::string_view, 13> kLost = {
+      "\f",     "\b",    "\v",        "\text{", "\text {", "\times", "\theta",
+      "\tfrac", "\tan ", "\triangle", "\right", "\rm{",    "\rho"};
+  return text.find_first_of("\f\b\v\t\r") != text.npos &&
+         std::ranges::any_of(kLost, [text](auto lost) { return text.find(lost) != text.npos; });
 }
 
 constexpr const char* kNeedsNone = "a row needs none with reward.command or verifier.command";

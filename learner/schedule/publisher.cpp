@@ -1,6 +1,7 @@
 #include "learner/schedule/publisher.h"
 
 namespace lie {
+
 void Publisher::announce() {
   if (coordinator_ != nullptr) coordinator_->announce(Assignment::Kind::kWeights);
   std::uint8_t is_announced = 1;

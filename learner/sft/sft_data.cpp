@@ -161,7 +161,7 @@ std::string_view foreign_end(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kEnds = {
       "</s>",          "<|im_end|>", "<|endoftext|>", "<|end_of_text|>",      "<|eot_id|>",
       "<end_of_turn>", "<|end|>",    "<eos>",         "<｜end▁of▁sentence｜>"};
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  text = trimmed(text);
   const auto end = std::ranges::find_if(kEnds, [text](auto e) { return text.ends_with(e); });
   return end == kEnds.end() ? std::string_view() : *end;
 }

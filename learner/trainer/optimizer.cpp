@@ -56,8 +56,8 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
 
 constexpr const char* kMomentsHelp =
     "Type of AdamW's moments. bfloat16 halves their memory; each update rounds them "
-    "stochastically, by "
-    "bits that depend on the update and the weight alone, so that a run stays reproducible on any "
+    "stochastically, by bits that depend on the update and the weight alone, so that a run stays "
+    "reproducible on any "
     "number of learners. Checkpoints store fp32 and are read in both types.";
 
 }  // namespace

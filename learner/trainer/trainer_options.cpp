@@ -11,8 +11,8 @@ constexpr const char* kGradientShardsHelp =
 
 constexpr const char* kZeroStageHelp =
     "What learners divide among each other (ZeRO). 1: master weights and moments; each learner "
-    "holds "
-    "whole gradients. 2: gradients, too; they are added layer by layer after each micro-batch, so "
+    "holds whole gradients. 2: gradients, too; they are added layer by layer after each "
+    "micro-batch, so "
     "that update.max_micro_batch_tokens then changes rounding. A stage gives the same bits for any "
     "number of learners; two stages differ in rounding. run.resume=changed accepts another stage.";
 

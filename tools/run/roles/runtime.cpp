@@ -23,10 +23,6 @@ namespace {
 
 constexpr std::size_t kGroupsAhead = 64;
 
-}  // namespace
-
-namespace {
-
 /// Runs the actor of a process that also learns, on a thread and with operators of its own.
 void act_beside_learner(const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
                         LocalWeightSync& weights, const ActorTransport& transport) {
