@@ -163,7 +163,7 @@ evaluation() {
   cat >"$WORK/eval.yaml" <<EOF
 run: {directory: $WORK/reference-eval}
 data: {evaluation_file: assets/count_pairs/eval.jsonl}
-evaluation: {prompts: 300, samples_per_prompt: 8, max_response_tokens: 40}
+evaluation: {prompts: 300, samples_per_prompt: 48, max_response_tokens: 40}
 model: {path: assets/count_pairs/model}
 rollout: {max_prompt_tokens: 32, slots: 8}
 EOF
