@@ -1,27 +1,62 @@
 // Decides which responses have pages of the KV cache: the oldest, as many as are expected to fit.
 #include <algorithm>
+#include <optional>
 #include <ranges>
 #include <utility>
 
 #include "actors/generator.h"
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 
 namespace lie {
+namespace {
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t kHostCacheMebibytes = 4096;  // of an actor on the CPU, unless set
+
+/// The longest prompt, and a response at its longest with the page that a fork begins with.
+struct LongestPages {
+  std::int64_t prompt, sample;
+};
+
+LongestPages longest_pages(const RolloutOptions& options) {
+  return {KvCache::pages_for(options.max_prompt_tokens),
+          KvCache::pages_for(options.longest_response()) + 1};
+}
+
+std::int64_t page_bytes(const ModelConfig& model, DType dtype) {
+  return KvCache::page_elements(model) * dtype_bytes(dtype);
+}
+
+}  // namespace
+
+std::int64_t smallest_cache_mebibytes(const ModelConfig& model, const RolloutOptions& options,
+                                      DType dtype) {
+  const auto [prompt, sample] = longest_pages(options);
+  return divided_up((prompt + sample) * page_bytes(model, dtype), kMebibyte);
+}
 
 std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype) {
   check_fits_model(options, model);
-  const std::int64_t page = KvCache::page_elements(model) * dtype_bytes(dtype);
-  const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
-  const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
-  const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page;
-  if (allowed < prompt + sample) {
+  const std::int64_t smallest = smallest_cache_mebibytes(model, options, dtype);
+  const std::int64_t limit = options.cache_mebibytes > 0 ? options.cache_mebibytes
+                                                         : std::max(kHostCacheMebibytes, smallest);
+  if (limit < smallest) {
     fail(
         "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
         "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
-        options.cache_mebibytes, options.longest_response(), options.max_prompt_tokens,
-        (prompt + sample) * page / (1 << 20) + 1);
+        limit, options.longest_response(), options.max_prompt_tokens, smallest);
   }
-  return std::min(allowed, options.slots * (prompt + sample));
+  const auto [prompt, sample] = longest_pages(options);
+  return std::min(limit * kMebibyte / page_bytes(model, dtype), options.slots * (prompt + sample));
+}
+
+RolloutOptions with_own_gpu(RolloutOptions options, const Operators& operators) {
+  const std::optional<std::int64_t> free = operators.free_bytes();
+  if (options.cache_mebibytes == 0 && free) {
+    options.cache_mebibytes = std::max<std::int64_t>(1, (*free - *free / 16) / kMebibyte);
+  }
+  return options;
 }
 
 std::int64_t kv_cache_bytes(const ModelConfig& model, const RolloutOptions& options,

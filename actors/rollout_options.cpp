@@ -59,10 +59,13 @@ void describe(FieldList& fields, RolloutOptions& options) {
       {.help = "Tokens prefilled in one forward pass, in addition to the responses in flight.",
        .unit = "tokens",
        .min = 1});
-  fields.add("cache_mebibytes", options.cache_mebibytes,
-             {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
-              .unit = "MiB",
-              .min = 1});
+  fields.add(
+      "cache_mebibytes", options.cache_mebibytes,
+      {.help = "Upper limit of an actor's KV cache; less is used where the slots need less. 0: "
+               "the memory that a GPU has left beside the roles, less a sixteenth; on the "
+               "CPU 4096, or what one response needs if that is more.",
+       .unit = "MiB",
+       .min = 0});
   fields.add(
       "preemption", options.preemption,
       {"Responses begin as far as the KV cache is expected to hold them. If it runs full, the "

@@ -40,7 +40,7 @@ struct RolloutOptions {
   std::int64_t slots = 128;
   std::int64_t max_prompt_tokens = 1024;
   std::int64_t prefill_tokens = 512;
-  std::int64_t cache_mebibytes = 4096;
+  std::int64_t cache_mebibytes = 0;  // 0: chosen by the device
   bool preemption = true;
   std::vector<std::int64_t> end_of_sequence_ids = {};
   std::vector<std::string> end_of_sequence_tokens = {};

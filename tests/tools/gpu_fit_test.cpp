@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/base/error.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/cluster/plan.h"
@@ -103,6 +104,7 @@ TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
 // The plan names several settings. With all of them the roles fit, and without any one they do not.
 TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
   use_4b();
+  set("rollout.cache_mebibytes=40000");
   arguments_.ranks = {1};
   arguments_.gpus_per_host = 1;
   arguments_.gpu_gib = 79;
@@ -123,6 +125,25 @@ TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
     }
     text();
     EXPECT_EQ(error_.empty(), without == settings.size()) << error_;
+  }
+}
+
+// A mebibyte more would leave less than a sixteenth of each GPU free.
+TEST_F(GpuPlan, SizesTheCacheByWhatTheRolesLeave) {
+  use_4b();
+  arguments_.ranks = {8};
+  arguments_.gpus_per_host = 8;
+  arguments_.json = true;
+  for (const std::int64_t gib : {40, 79}) {
+    arguments_.gpu_gib = gib;
+    const Json memory = Json::parse(text())["ranks"][0]["memory"];
+    EXPECT_EQ(error_, "");
+    const std::int64_t used = memory["learner"]["device_bytes"].get<std::int64_t>() +
+                              memory["actor"]["device_bytes"].get<std::int64_t>() + kGibibyte;
+    const std::int64_t allowed = gib * kGibibyte / 16 * 15;
+    constexpr std::int64_t kPage = std::int64_t{36} * 2 * 8 * 16 * 128 * 2;  // bytes
+    EXPECT_LE(used, allowed);
+    EXPECT_GT(used, allowed - (1 << 20) - kPage);
   }
 }
 

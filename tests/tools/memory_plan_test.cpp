@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/generator.h"
 #include "common/base/dtype.h"
 #include "common/comm/collective/thread_collective.h"
 #include "learner/checkpoint/checkpoint_parts.h"
@@ -423,7 +424,8 @@ TEST(MemoryPlan, OnlyCpuOperatorsHoldBf16FilesInBf16) {
 }
 
 TEST(MemoryPlan, ActorCacheHoldsAllSlotsOrTheLimit) {
-  const ModelConfig model = test::tiny_config();  // a page: 2 layers x 2 x 16 x 2 x 16 floats
+  const ModelConfig model = test::tiny_config({.positions = 4096});
+  // A page has 2 layers x 2 x 16 x 2 x 16 floats.
   RolloutOptions options{.slots = 3, .max_prompt_tokens = 30};
   options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 50;
   const auto cache = [&] {
@@ -433,8 +435,11 @@ TEST(MemoryPlan, ActorCacheHoldsAllSlotsOrTheLimit) {
   options.slots = 1 << 20;
   options.cache_mebibytes = 1;
   EXPECT_EQ(cache(), 1 << 20);
+  options.max_prompt_tokens = 3000;  // a response needs 188 + 5 pages of 8 KiB
+  EXPECT_THAT(error_of(cache), HasSubstr("needs 2 MiB of KV cache"));
+  EXPECT_EQ(smallest_cache_mebibytes(model, options, DType::kFloat32), 2);
   options.cache_mebibytes = 0;
-  EXPECT_THAT(error_of(cache), HasSubstr("cache_mebibytes is 0"));
+  EXPECT_EQ(cache(), std::int64_t{4096} << 20) << "the limit of the CPU";
 }
 
 TEST(MemoryPlan, CacheTextCountsTheResponsesThatFit) {

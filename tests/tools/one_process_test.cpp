@@ -301,12 +301,12 @@ TEST_F(OneProcess, AFailingRoleEndsTheRunWithItsCause) {
   mpi::Environment environment;
   Job job(environment);
   PreparedRun prepared = prepare_run(job, config_, "test");
-  config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
+  config_.rollout.max_prompt_tokens = 1 << 20;  // the actor's model has fewer positions
   EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {
               run_in_one_process(config_, prepared.start, std::move(prepared.inputs.prompts),
                                  one_rank(), stop);
-            }).find("cache"),
+            }).find("positions"),
             std::string::npos);
 }
 

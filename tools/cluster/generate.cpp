@@ -166,7 +166,8 @@ void add_generate(CLI::App& program, ProcessCommand& chosen) {
                     "Continue after an end-of-sequence token, up to --max-response-tokens");
   add_integer(*command, "--slots", arguments->slots,
               "Responses in flight at once. Results do not depend on it", 1, 65536);
-  add_integer(*command, "--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most", 1);
+  add_integer(*command, "--cache-mebibytes", arguments->cache_mebibytes,
+              "KV cache at most; 0: by the device", 0);
   command->footer(
       "\nWrites each row, once for each response, with response, response_ids, log_probs, finish "
       "(end_of_sequence or\nlength) and, with --samples, sample.");

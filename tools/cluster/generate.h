@@ -21,7 +21,7 @@ struct GenerateArguments {
   std::int64_t samples = 1;  // responses to each prompt
   std::int64_t seed = 1;
   std::int64_t slots = 64;  // responses in flight
-  std::int64_t cache_mebibytes = 4096;
+  std::int64_t cache_mebibytes = 0;
   bool add_special_tokens = false;
   std::vector<std::string> overrides = {};  // key=value of data.*: how rows become prompts
   bool ignore_end = false;                  // continue after an end-of-sequence token

@@ -108,7 +108,9 @@ RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
     places.push_back({std::to_string(in.hosts.host_of(rank)), {}, gpu_names(in.gpus)});
   }
   RoleLayout layout = layout_of(in.config, std::move(places));
-  std::vector<RoleMemory> memory = memory_of_roles(in.config, in.model, in.dtypes, layout);
+  TrainConfig config = in.config;
+  if (in.gpus) set_cache(config, in.model, in.dtypes, layout, *in.gpus);
+  std::vector<RoleMemory> memory = memory_of_roles(config, in.model, in.dtypes, layout);
   const std::optional<StepTime> time = time_of(in, layout);
   std::string misfit;
   if (in.gpus) misfit = gpu_misfit(in.config, in.model, in.dtypes, layout, *in.gpus);

@@ -70,15 +70,17 @@ void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
   config.run.epochs = 0;
 }
 
-/// Throws Error if the GPUs of this host do not hold the roles. Other hosts are taken to be equal.
-void check_gpus(const TrainConfig& config, const RoleLayout& layout) {
+/// Sizes the caches by the GPUs of this host, and throws Error if these do not hold the roles.
+/// Other hosts are taken to be equal.
+void fit_gpus(TrainConfig& config, const RoleLayout& layout) {
   const auto operators = make_operators(config.model, 1);
   const std::optional<std::int64_t> free = operators->free_bytes();
   if (!free) return;
-  const std::string misfit =
-      gpu_misfit(config, trained_config(config.model, config.model.path), operators->dtypes(),
-                 layout, {.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0});
+  const ModelConfig model = trained_config(config.model, config.model.path);
+  const GpuHosts hosts{.gpus = shared_gpus(config.model), .bytes = *free, .process_bytes = 0};
+  const std::string misfit = gpu_misfit(config, model, operators->dtypes(), layout, hosts);
   if (!misfit.empty()) fail("{}", misfit);
+  set_cache(config, model, operators->dtypes(), layout, hosts);
 }
 
 /// Runs this rank's roles in the training. Throws Error, before anything is written if the start is
@@ -100,7 +102,8 @@ void train(Job& job, const ConfigArguments& arguments) {
   const RoleLayout layout = layout_of(
       config,
       gather_places(job, {job.environment().host(), usable_cpus(), visible_gpus(config.model)}));
-  if (job.rank() == 0) check_gpus(config, layout);
+  if (job.rank() == 0) fit_gpus(config, layout);
+  broadcast_value(*world, config.rollout.cache_mebibytes);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       print_dry_run(dump_config_of(config), "learner",

@@ -7,9 +7,11 @@
 #include <bit>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "actors/generator.h"
 #include "common/base/error.h"
 #include "common/text/counted.h"
 #include "tools/run/config/role_layout.h"
@@ -18,6 +20,8 @@ namespace lie {
 namespace {
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+/// A cache sized by the GPU leaves this part of its memory free, for fragments and for libraries.
+constexpr std::int64_t kKeptFree = 16;
 
 std::string gibibytes(std::int64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
@@ -42,12 +46,14 @@ struct Setting {
   const GpuHosts& hosts;
 
   GpuUse use_of(const Candidate& candidate) const {
-    return fullest_gpu(candidate.layout,
-                       memory_of_roles(candidate.config, model, dtypes, candidate.layout), hosts);
+    TrainConfig config = candidate.config;
+    set_cache(config, model, dtypes, candidate.layout, hosts);
+    return fullest_gpu(candidate.layout, memory_of_roles(config, model, dtypes, candidate.layout),
+                       hosts);
   }
 };
 
-/// A change of settings. Returns its text, such as "rollout.cache_mebibytes=2048"; none if it does
+/// A change of settings. Returns its text, such as "update.gradient_shards=1"; none if it does
 /// not apply.
 using Change = std::function<std::optional<std::string>(const Setting&, Candidate&)>;
 
@@ -99,34 +105,18 @@ std::optional<std::string> more_learners(const Setting& setting, Candidate& cand
   return settings;
 }
 
-/// Makes the cache as large as the GPU allows. Applies only if the longest response fits into it.
-std::optional<std::string> smaller_cache(const Setting& setting, Candidate& candidate) {
-  const GpuUse use = setting.use_of(candidate);
+/// The cache takes what the other settings leave.
+std::optional<std::string> fitting_cache(const Setting&, Candidate& candidate) {
   auto& cache = candidate.config.rollout.cache_mebibytes;
-  if (use.actors == 0 || use.bytes <= setting.hosts.bytes) return {};
-  const auto planned =
-      memory_of_roles(candidate.config, setting.model, setting.dtypes, candidate.layout);
-  std::int64_t held = 0;
-  for (const MemoryPart& part : plan_of(planned, "actor")->parts) {
-    if (part.what == "KV cache") held = part.bytes;
-  }
-  const std::int64_t missing = (use.bytes - setting.hosts.bytes) / use.actors + kMebibyte;
-  const std::int64_t left = (held - missing) / kMebibyte;
-  if (left < 1) return {};
-  cache = left;
-  try {
-    setting.use_of(candidate);
-  } catch (const Error&) {  // the longest response does not fit
-    return {};
-  }
-  return fmt::format("rollout.cache_mebibytes={}", cache);
+  if (candidate.layout.actors.empty() || cache == 0) return {};
+  cache = 0;
+  return "rollout.cache_mebibytes=0";
 }
 
-/// In the order in which they are applied: learners before the shards that they divide, and the
-/// cache last, since it takes what remains.
+/// In the order in which they are applied: learners before the shards that they divide.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {more_learners, fewer_gradients, shorter_micro_batch,
-                                          sharded_gradients, smaller_cache};
+                                          sharded_gradients, fitting_cache};
   return all;
 }
 
@@ -197,6 +187,25 @@ std::int64_t fullest_host(const RoleLayout& layout, const std::vector<RoleMemory
   return most;
 }
 
+void set_cache(TrainConfig& config, const ModelConfig& model, const ComputeDTypes& dtypes,
+               const RoleLayout& layout, const GpuHosts& hosts) {
+  if (config.rollout.cache_mebibytes > 0 || layout.actors.empty()) return;
+  const std::int64_t smallest = smallest_cache_mebibytes(model, config.rollout, dtypes.packed);
+  const auto fits = [&](std::int64_t mebibytes) {
+    TrainConfig tried = config;
+    tried.rollout.cache_mebibytes = mebibytes;
+    const auto memory = memory_of_roles(tried, model, dtypes, layout);
+    return fullest_gpu(layout, memory, hosts).bytes <= hosts.bytes - hosts.bytes / kKeptFree;
+  };
+  std::int64_t largest = smallest;  // also where it does not fit: gpu_misfit() says so
+  std::int64_t beyond = hosts.bytes / kMebibyte;
+  while (beyond - largest > 1) {
+    const std::int64_t middle = std::midpoint(largest, beyond);
+    (fits(middle) ? largest : beyond) = middle;
+  }
+  config.rollout.cache_mebibytes = largest;
+}
+
 std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
                        const ComputeDTypes& dtypes, const RoleLayout& layout,
                        const GpuHosts& hosts) {
@@ -214,10 +223,8 @@ std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
   if (settings) return fmt::format("{}; it fits with {}", problem, fmt::join(*settings, " and "));
   return fmt::format(
       "{}, also with as many learners as GPUs or ranks allow, update.gradient_shards equal to "
-      "them, "
-      "update.zero_stage=2, a micro-batch of one response and the smallest cache; use more GPUs "
-      "and ranks, a smaller "
-      "model, or shorter responses",
+      "them, update.zero_stage=2, a micro-batch of one response and the smallest cache; use more "
+      "GPUs and ranks, a smaller model, or shorter responses",
       problem);
 }
 

@@ -34,6 +34,11 @@ GpuUse fullest_gpu(const RoleLayout& layout, const std::vector<RoleMemory>& memo
 /// Returns the bytes of host memory that the roles on GPUs take on the host that needs most.
 std::int64_t fullest_host(const RoleLayout& layout, const std::vector<RoleMemory>& memory);
 
+/// Sets rollout.cache_mebibytes where it is 0: to the largest cache with which the fullest GPU
+/// keeps a sixteenth of its memory free, and at least to what one response needs.
+void set_cache(TrainConfig& config, const ModelConfig& model, const ComputeDTypes& dtypes,
+               const RoleLayout& layout, const GpuHosts& hosts);
+
 /// Returns an error if the roles do not fit: what the fullest GPU lacks, and the fewest settings
 /// with which they fit on the same ranks, or that none are known. Empty if they fit.
 std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
