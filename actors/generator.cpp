@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/trace_range.h"
 
 namespace lie {
 namespace {
@@ -96,6 +97,7 @@ std::int64_t Generator::free_slots() const {
 }
 
 std::vector<RolloutGroup> Generator::step() {
+  const TraceRange range("decode pass");
   if (!runs_ahead() || !next_pass_fits()) receive_tokens(pending_);
   std::swap(previous_, pending_);
   add_rows();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/trace_range.h"
 #include "learner/schedule/staleness.h"
 
 namespace lie {
@@ -13,6 +14,7 @@ std::optional<StepOutcome> collect(const LearnerParts& parts) {
   StepSeconds seconds;
   std::optional<StepGroups> groups;
   {
+    const TraceRange range("generate");
     const Timed timed(seconds.generate);
     groups = parts.groups.receive();
   }
@@ -27,6 +29,7 @@ void compute_advantages(const LearnerParts& parts, StepOutcome& step) {
 }
 
 void update_policy(const LearnerParts& parts, StepOutcome& step) {
+  const TraceRange range("update", step.step);
   const Timed timed(step.seconds.update);
   step.update = parts.updater.run(step.step, step.groups, step.advantages);
 }
@@ -39,6 +42,7 @@ void record_schedule(const LearnerParts& parts, const StepOutcome& step) {
 
 void publish_weights(const LearnerParts& parts, StepOutcome& step) {
   if (parts.publisher == nullptr) return;
+  const TraceRange range("publish", step.step);
   const Timed timed(step.seconds.publish);
   parts.publisher->publish(step.step);
 }
@@ -46,6 +50,7 @@ void publish_weights(const LearnerParts& parts, StepOutcome& step) {
 void evaluate(const LearnerParts& parts, StepOutcome& step) {
   const auto& evaluations = parts.evaluations;
   if (!evaluations || step.is_logged || !evaluations->tickets.due_after(step.step)) return;
+  const TraceRange range("evaluate", step.step);
   const Timed timed(step.seconds.evaluate);
   auto tickets = evaluations->tickets.after(step.step);
   step.evaluation = evaluations->coordinator.collect(std::move(tickets)).value();

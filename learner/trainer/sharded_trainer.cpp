@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/trace_range.h"
 #include "learner/trainer/layer_weights.h"
 #include "learner/trainer/optimizer_shards.h"
 
@@ -97,6 +98,7 @@ void ShardedTrainer::accumulate_gradient(const PackedGradientShards& shards, con
 }
 
 UpdateOutcome ShardedTrainer::update(std::int64_t step, TrainerSeconds& seconds) {
+  const TraceRange range("optimizer", step);
   const UpdateOutcome outcome = tree_ ? apply_tree(step, seconds) : apply_rounds(step, seconds);
   gather_weights(seconds);
   return outcome;
@@ -139,6 +141,7 @@ void ShardedTrainer::gather_weights() {
 }
 
 void ShardedTrainer::gather_weights(TrainerSeconds& seconds) {
+  const TraceRange range("gather weights");
   gathers_by_layer() ? gather_by_layer(seconds) : gather_whole(seconds);
   if (!is_shared_with_actors_) return;
   const Timed timed(seconds.gradient_sync);

@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/trace_range.h"
 #include "learner/update/shared_results.h"
 #include "learner/update/token_terms.h"
 
@@ -148,6 +149,7 @@ void PolicyUpdater::poll_progress(const MicroBatchWork& done) const {
 }
 
 void PolicyUpdater::pass_before_update(MiniBatch& batch, UpdateSeconds& seconds) {
+  const TraceRange range("old log-probs");
   const auto temperature = static_cast<float>(options_.temperature);
   batch.before.log_probs.resize(batch.indices.size());
   batch.before.entropies.resize(batch.indices.size());
@@ -239,6 +241,7 @@ void PolicyUpdater::apply_token_rules(const Pass& pass, MiniBatch& batch, StepUp
 
 MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& batch,
                                            StepUpdate& update) {
+  const TraceRange range("mini-batch", pass.mini_batch);
   MiniBatchUpdate result;
   result.epoch = pass.epoch;
   if (pass.epoch == 0) {

@@ -9,6 +9,7 @@
 #include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/kernels/kernels.h"
+#include "model/cuda/nvtx.h"
 #include "model/cuda/queue.h"
 
 namespace lie {
@@ -158,6 +159,7 @@ std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dt
          usable.is_cuda() ? "emulated lanes; build it with preset cuda (-DLIE_CUDA=ON)"
                           : "CUDA devices only");
   }
+  current_tracer = cuda::nvtx_tracer();
   if (threads > 0) at::set_num_threads(threads);
   if (bits == CudaBits::kFast) return std::make_unique<CudaOperators>(usable, dtype);
   return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/base/trace_range.h"
 #include "model/transformer/transformer_state.h"
 
 namespace lie {
@@ -52,6 +53,7 @@ void Transformer::State::decode_rows(Operators& ops, const DecodeTensors& all, c
   const OuterWeights& outer = source->outer();
   outer.embed(ops, placement.device_tokens().from(first, end - first), t.x);
   for (std::int64_t l = 0; l < config.layers; ++l) {
+    const TraceRange range("layer", l);
     const KvLayout::Place& place = cache.layout().places[static_cast<std::size_t>(l)];
     const PagedRows rows{
         placement.batch(place.group, first, end - first), {cache.pool(), place.layer}, rope.view()};

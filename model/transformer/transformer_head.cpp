@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "common/base/trace_range.h"
 #include "model/operators/operators.h"
 #include "model/transformer/transformer_state.h"
 
@@ -33,6 +34,7 @@ Tensor Transformer::State::form_logits(const Chunk& chunk) {
 
 /// Normalizes the scored rows of `x` [T, D], then computes their log-probs and entropies.
 RowLogProbs Transformer::State::score_rows(Tensor x, const TrainingLists& lists) {
+  const TraceRange range("head");
   auto& t = training;
   const Tensor last = rows_of(t.final_x, t.rows, config.width);
   operators.gather_rows(x, lists.rows, last);
@@ -84,6 +86,7 @@ std::vector<std::int32_t> Transformer::State::starts_in(const Chunk& chunk) cons
 void Transformer::State::backward_head(std::span<const float> d_log_probs,
                                        std::span<const float> d_entropies,
                                        const TrainingLists& lists, const RoleTensors& gradient) {
+  const TraceRange range("head");
   auto& t = training;
   const OuterWeights& outer = source->outer();
   std::vector<float> d_scores(d_log_probs.begin(), d_log_probs.end());

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "common/base/error.h"
+#include "common/base/trace_range.h"
 #include "model/operators/operators.h"
 #include "model/transformer/transformer_state.h"
 
@@ -187,6 +188,7 @@ PackedRows Transformer::State::packed_rows(const TrainingLists& lists) const {
 
 RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
                                  bool keep_for_backward) {
+  const TraceRange range("forward");
   State& s = *state_;
   s.begin_training(batch, temperature, keep_for_backward);
   s.operators.begin_pass();
@@ -195,6 +197,7 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   const PackedRows rows = s.packed_rows(lists);
   s.source->outer().embed(s.operators, lists.tokens, s.training_tensors(0).x);
   for (std::int64_t l = 0; l < s.config.layers; ++l) {
+    const TraceRange layer("layer", l);
     s.source->acquire(l).forward(s.operators, s.training_tensors(l), rows);
     s.source->release(l);
   }
@@ -203,6 +206,7 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
 
 void Transformer::State::backward_block(std::int64_t layer, const TrainingLists& lists,
                                         GradientSink& gradient) {
+  const TraceRange range("layer", layer);
   const BlockTensors tensors = training_tensors(layer);
   const PackedRows rows = packed_rows(lists);
   const Block& block = source->acquire(layer);
@@ -218,6 +222,7 @@ void Transformer::State::backward_block(std::int64_t layer, const TrainingLists&
 
 void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                            std::span<const float> d_entropies, GradientSink& gradient) {
+  const TraceRange range("backward");
   State& s = *state_;
   if (!s.source->is_trained()) fail("a fixed policy has no gradient");
   if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||

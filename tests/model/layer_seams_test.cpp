@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "common/base/error.h"
+#include "common/base/trace_range.h"
 #include "model/transformer/transformer.h"
 #include "tests/tiny_model.h"
 
@@ -176,6 +178,30 @@ TEST_P(LayerSeams, GradientsMayLeaveLayerByLayer) {
   gradient_of(policy, by_layer, gradient.view());
   EXPECT_TRUE(same_bits(test::to_host(*operators, gradient.view()),
                         test::to_host(*operators, expected.view())));
+}
+
+/// What a profiler would see of one thread: "forward(layer3()head())".
+std::string traced;
+constexpr Tracer kRecorder = {[](const char* name, std::int64_t index) {
+                                traced += name;
+                                if (index >= 0) traced += std::to_string(index);
+                                traced += "(";
+                              },
+                              [] { traced += ")"; }};
+
+TEST_P(LayerSeams, PassesAndLayersAreRangesOfATrace) {
+  Transformer policy(weights);
+  test::Gradient gradient = test::gradient_for(weights);
+  traced.clear();
+  current_tracer = &kRecorder;
+  const PackedBatch part = test::part_of(batch, 0, 2);
+  const std::vector<float> d(policy.forward(part, kTemperature, true).log_probs.size(), 0.5f);
+  policy.backward(part, d, d, gradient.sink);
+  current_tracer = nullptr;
+  policy.forward(part, kTemperature, false);
+  EXPECT_EQ(traced,
+            "forward(layer0()layer1()layer2()layer3()head())"
+            "backward(head()layer3()layer2()layer1()layer0())");
 }
 
 /// Decodes all tokens of the batch, forks one sequence and truncates another. Returns the logits of
