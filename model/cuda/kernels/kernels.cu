@@ -64,6 +64,17 @@ bool aligned_heads(int size, const lie::QkNormRope& how, std::initializer_list<T
   return aligned(size, half, all) && aligned(size, half, {how.q_norm, how.k_norm, how.rope});
 }
 
+/// Runs a norm on tiles of rows, which share a block's waits. Few rows get a block each, so that
+/// all multiprocessors have work.
+template <typename Norm>
+void for_tiles(const Queue& queue, Norm norm) {
+  constexpr std::int64_t kTileBytes = 36 * 1024;  // six blocks at once on a multiprocessor of sm_90
+  if (norm.rows > 4 * std::int64_t{multiprocessors_of(queue.device)}) {
+    norm.tile_rows = std::clamp<std::int64_t>(kTileBytes / norm.shared_bytes_of_row(), 1, 16);
+  }
+  for_blocks(queue, RowTile::tiles(norm.rows, norm.tile_rows), norm);
+}
+
 template <typename T>
 KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvPages pages) {
   return {shape.kv_heads, shape.head_width, Operators::kPageTokens,
@@ -90,9 +101,9 @@ void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
               Tensor inverse_rms) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(queue, x.rows,
-               RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y),
-                          floats(inverse_rms), aligned(kPack<T>, x.cols, {x, weight, y})});
+    for_tiles(queue,
+              RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y),
+                         floats(inverse_rms), aligned(kPack<T>, x.cols, {x, weight, y}), x.rows});
   });
 }
 
@@ -100,10 +111,9 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
                        Tensor dx, Tensor dweight, float* partial) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(
-        queue, x.rows,
-        RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight), floats(inverse_rms),
-                           x.cols, rows<T>(dx), aligned(kPack<T>, x.cols, {dy, x, weight, dx})});
+    for_tiles(queue, RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight),
+                                        floats(inverse_rms), x.cols, rows<T>(dx),
+                                        aligned(kPack<T>, x.cols, {dy, x, weight, dx}), x.rows});
     if (dweight.empty()) return;
     add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);

@@ -11,15 +11,49 @@
 
 namespace lie::cuda {
 
+// ---- Rows in shared memory
+
+/// Returns the floats between adjacent rows. A warp sums two rows at once, whose elements must not
+/// be in the same of the 32 banks.
+LIE_ROW std::int64_t shared_stride(std::int64_t width) {
+  return width % 32 == 0 ? width + 16 : width;
+}
+
+/// The rows that a thread block loads together, item `first` and those after it.
+struct RowTile {
+  std::int64_t first, count, stride;
+
+  LIE_ROW RowTile(std::int64_t tile, std::int64_t size, std::int64_t items, std::int64_t width)
+      : first(tile * size), count(items - first), stride(shared_stride(width)) {
+    if (count > size) count = size;
+  }
+  LIE_ROW static std::int64_t tiles(std::int64_t items, std::int64_t size) {
+    return (items + size - 1) / size;
+  }
+  /// Calls f(place, column, Count<N>()) for N of `columns` columns of each row at a time. Row
+  /// `place` is item first + place.
+  template <int N, typename Block, typename F>
+  LIE_ROW void each(const Block& block, std::int64_t columns, bool wide, const F& f) const {
+    const auto all = static_cast<std::uint32_t>(columns);
+    each_pack<N>(block, count * columns, wide, [&](std::int64_t i, auto n) {
+      const auto element = static_cast<std::uint32_t>(i);
+      f(std::int64_t{element / all}, std::int64_t{element % all}, n);
+    });
+  }
+};
+
 // ---- Norm
 
 LIE_ROW float inverse_rms(float sum_of_squares, std::int64_t width, float eps) {
   return 1.0f / sqrtf(sum_of_squares / static_cast<float>(width) + eps);
 }
 
-/// One thread block computes one row: its threads load the row together, and sixteen lanes sum it.
+/// One thread block computes a tile of rows: its threads load them together, and sixteen lanes sum
+/// each.
 template <typename T>
 struct RmsNorm {
+  static constexpr int kBlocksAtOnce = 4;
+
   Rows<const T> x;
   const float* weight;
   std::int64_t width;
@@ -27,29 +61,34 @@ struct RmsNorm {
   Rows<T> y;
   float* kept;  // inverse_rms, or null
   bool wide;
+  std::int64_t rows, tile_rows = 1;
 
-  std::int64_t shared_bytes() const { return (width + 1) * 4; }
+  std::int64_t shared_bytes_of_row() const { return (shared_stride(width) + 1) * 4; }
+  std::int64_t shared_bytes() const { return tile_rows * shared_bytes_of_row(); }
   template <typename Block>
-  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const RowTile tile(item, tile_rows, rows, width);
     float* const in = static_cast<float*>(block.memory);
-    float* const inverse = in + width;
-    each_pack<kPack<T>>(block, width, wide,
-                        [&](std::int64_t i, auto n) { store(load<n>(x[row] + i), in + i); });
+    float* const inverse = in + tile.count * tile.stride;
+    tile.template each<kPack<T>>(block, width, wide, [&](auto place, std::int64_t i, auto n) {
+      store(load<n>(x[tile.first + place] + i), in + place * tile.stride + i);
+    });
     block.sync();
-    block.rows(1, [&](const auto& lanes, std::int64_t) {
+    block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
+      const float* const row = in + place * tile.stride;
       const float sum = sum_row(
-          lanes, width, [&](std::int64_t i, float before) { return fmaf(in[i], in[i], before); });
+          lanes, width, [&](std::int64_t i, float before) { return fmaf(row[i], row[i], before); });
       lanes.once([&] {
-        *inverse = inverse_rms(sum, width, eps);
-        if (kept != nullptr) kept[row] = *inverse;
+        inverse[place] = inverse_rms(sum, width, eps);
+        if (kept != nullptr) kept[tile.first + place] = inverse[place];
       });
     });
     block.sync();
-    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
-      Floats<n> out = load<n>(in + i);
+    tile.template each<kPack<T>>(block, width, wide, [&](auto place, std::int64_t i, auto n) {
+      Floats<n> out = load<n>(in + place * tile.stride + i);
       const Floats<n> w = load<n>(weight + i);
-      for (int c = 0; c < n; ++c) out[c] = out[c] * *inverse * w[c];
-      store(out, y[row] + i);
+      for (int c = 0; c < n; ++c) out[c] = out[c] * inverse[place] * w[c];
+      store(out, y[tile.first + place] + i);
     });
   }
 };
@@ -63,36 +102,46 @@ LIE_ROW float norm_mean(float sum, float r, std::int64_t width) {
 /// dx += d(loss)/dx.
 template <typename T>
 struct RmsNormBackward {
+  static constexpr int kBlocksAtOnce = 4;
+
   Rows<const T> dy, x;
   const float *weight, *inverse_rms;
   std::int64_t width;
   Rows<T> dx;
   bool wide;
+  std::int64_t rows, tile_rows = 1;
 
-  std::int64_t shared_bytes() const { return (2 * width + 1) * 4; }
+  std::int64_t shared_bytes_of_row() const { return (2 * shared_stride(width) + 1) * 4; }
+  std::int64_t shared_bytes() const { return tile_rows * shared_bytes_of_row(); }
   template <typename Block>
-  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+  LIE_ROW void operator()(const Block& block, std::int64_t item) const {
+    const RowTile tile(item, tile_rows, rows, width);
     float* const in = static_cast<float*>(block.memory);
-    float *const g = in + width, *const mean = g + width;
-    const float r = inverse_rms[row];
-    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+    float *const g = in + tile.count * tile.stride, *const mean = g + tile.count * tile.stride;
+    tile.template each<kPack<T>>(block, width, wide, [&](auto place, std::int64_t i, auto n) {
+      const std::int64_t row = tile.first + place, here = place * tile.stride + i;
       Floats<n> d = load<n>(dy[row] + i);
       const Floats<n> w = load<n>(weight + i);
       for (int c = 0; c < n; ++c) d[c] = d[c] * w[c];
-      store(load<n>(x[row] + i), in + i);
-      store(d, g + i);
+      store(load<n>(x[row] + i), in + here);
+      store(d, g + here);
     });
     block.sync();
-    block.rows(1, [&](const auto& lanes, std::int64_t) {
-      const float sum = sum_row(
-          lanes, width, [&](std::int64_t i, float before) { return fmaf(g[i], in[i], before); });
-      lanes.once([&] { *mean = norm_mean(sum, r, width); });
+    block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
+      const float *const of_x = in + place * tile.stride, *const of_g = g + place * tile.stride;
+      const float sum = sum_row(lanes, width, [&](std::int64_t i, float before) {
+        return fmaf(of_g[i], of_x[i], before);
+      });
+      lanes.once([&] { mean[place] = norm_mean(sum, inverse_rms[tile.first + place], width); });
     });
     block.sync();
-    each_pack<kPack<T>>(block, width, wide, [&](std::int64_t i, auto n) {
+    tile.template each<kPack<T>>(block, width, wide, [&](auto place, std::int64_t i, auto n) {
+      const std::int64_t row = tile.first + place, here = place * tile.stride + i;
       Floats<n> d = load<n>(dx[row] + i);
-      const Floats<n> of_g = load<n>(g + i), of_x = load<n>(in + i);
-      for (int c = 0; c < n; ++c) d[c] = d[c] + norm_dx(of_g[c], of_x[c], r, *mean);
+      const Floats<n> of_g = load<n>(g + here), of_x = load<n>(in + here);
+      for (int c = 0; c < n; ++c) {
+        d[c] = d[c] + norm_dx(of_g[c], of_x[c], inverse_rms[row], mean[place]);
+      }
       store(d, dx[row] + i);
     });
   }
@@ -246,18 +295,16 @@ LIE_ROW float inverse_rms_of(const Lanes& lanes, const float* x, const HeadRotat
   return inverse_rms(sum, how.width, how.eps);
 }
 
-/// The heads that a thread block loads together. Item t * heads + h is head h of row t.
-struct HeadTile {
+/// A tile of heads. Item t * heads + h is head h of row t.
+struct HeadTile : RowTile {
   static constexpr std::int64_t kHeads = 16;
 
-  std::int64_t first, count, heads, width;
+  std::int64_t heads;
 
-  LIE_ROW HeadTile(std::int64_t tile, std::int64_t items, std::int64_t of_heads,
-                   std::int64_t columns)
-      : first(tile * kHeads), count(items - first), heads(of_heads), width(columns) {
-    if (count > kHeads) count = kHeads;
-  }
-  LIE_ROW static std::int64_t tiles(std::int64_t items) { return (items + kHeads - 1) / kHeads; }
+  LIE_ROW HeadTile(std::int64_t tile, std::int64_t items, std::int64_t of_heads, std::int64_t width)
+      : RowTile(tile, kHeads, items, width), heads(of_heads) {}
+  LIE_ROW static std::int64_t tiles(std::int64_t items) { return RowTile::tiles(items, kHeads); }
+  static std::int64_t shared_bytes(std::int64_t floats) { return kHeads * floats * 4; }
 
   /// Head `head` of row `row`, the tile's head `place`.
   struct Head {
@@ -268,14 +315,11 @@ struct HeadTile {
                all = static_cast<std::uint32_t>(heads);
     return {place, item / all, item % all};
   }
-  /// Calls f(head, column, Count<N>()) for N of `columns` columns of each head at a time.
+  /// As RowTile::each(), with f(head, column, Count<N>()).
   template <int N, typename Block, typename F>
   LIE_ROW void each(const Block& block, std::int64_t columns, bool wide, const F& f) const {
-    const auto all = static_cast<std::uint32_t>(columns);
-    each_pack<N>(block, count * columns, wide, [&](std::int64_t i, auto n) {
-      const auto element = static_cast<std::uint32_t>(i);
-      f(at(element / all), std::int64_t{element % all}, n);
-    });
+    RowTile::each<N>(block, columns, wide,
+                     [&](auto place, std::int64_t i, auto n) { f(at(place), i, n); });
   }
 };
 
@@ -352,6 +396,8 @@ struct StoreKv {
 /// instead, and only queries in `rotated`.
 template <typename T>
 struct QkNormRope {
+  static constexpr int kBlocksAtOnce = 4;
+
   HeadRotation how;
   Rows<const T> qkv;
   Rows<T> rotated;
@@ -363,25 +409,26 @@ struct QkNormRope {
     return how.all() + (to.slots == nullptr ? 0 : how.kv_heads);
   }
   std::int64_t tiles() const { return HeadTile::tiles(rows * heads()); }
-  std::int64_t shared_bytes() const { return HeadTile::kHeads * (how.width + 1) * 4; }
+  std::int64_t shared_bytes() const { return HeadTile::shared_bytes(shared_stride(how.width) + 1); }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
     const HeadTile tile(item, rows * heads(), heads(), how.width);
-    float *const x = static_cast<float*>(block.memory), *const inverse = x + tile.count * how.width;
+    float *const x = static_cast<float*>(block.memory), *const inverse =
+                                                            x + tile.count * tile.stride;
     tile.template each<kPack<T>>(
         block, how.width, wide, [&](const auto& at, std::int64_t i, auto n) {
-          store(load<n>(qkv[at.row] + at.head * how.width + i), x + at.place * how.width + i);
+          store(load<n>(qkv[at.row] + at.head * how.width + i), x + at.place * tile.stride + i);
         });
     block.sync();
     block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
-      const float r = inverse_rms_of(lanes, x + place * how.width, how);
+      const float r = inverse_rms_of(lanes, x + place * tile.stride, how);
       lanes.once([&] { inverse[place] = r; });
     });
     block.sync();
     const std::int64_t half = how.width / 2;
     tile.template each<kPack<T>>(block, half, wide, [&](const auto& at, std::int64_t i, auto n) {
-      const auto in = Pairs<n>::at(x + at.place * how.width + i, half);
+      const auto in = Pairs<n>::at(x + at.place * tile.stride + i, half);
       finished(at, in, i, inverse[at.place]).put_at(target(at.row, at.head) + i, half);
     });
   }
@@ -407,6 +454,8 @@ struct QkNormRope {
 /// Computes d_qkv. Replaces each element of d_rotated by its term of the norm weights' gradient.
 template <typename T>
 struct QkNormRopeBackward {
+  static constexpr int kBlocksAtOnce = 4;
+
   HeadRotation how;
   Rows<const T> qkv;
   Rows<T> d_rotated, d_qkv;
@@ -414,23 +463,25 @@ struct QkNormRopeBackward {
   bool wide;
 
   std::int64_t tiles() const { return HeadTile::tiles(rows * how.all()); }
-  std::int64_t shared_bytes() const { return HeadTile::kHeads * (2 * how.width + 2) * 4; }
+  std::int64_t shared_bytes() const {
+    return HeadTile::shared_bytes(2 * shared_stride(how.width) + 2);
+  }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
     const HeadTile tile(item, rows * how.all(), how.all(), how.width);
     const std::int64_t half = how.width / 2;
-    float *const x = static_cast<float*>(block.memory), *const dy = x + tile.count * how.width,
-                 *const inverse = dy + tile.count * how.width, *const mean = inverse + tile.count;
+    float *const x = static_cast<float*>(block.memory), *const dy = x + tile.count * tile.stride,
+                 *const inverse = dy + tile.count * tile.stride, *const mean = inverse + tile.count;
     tile.template each<kPack<T>>(block, half, wide, [&](const auto& at, std::int64_t i, auto n) {
-      const std::int64_t column = at.head * how.width + i, here = at.place * how.width + i;
+      const std::int64_t column = at.head * how.width + i, here = at.place * tile.stride + i;
       const auto angles = Pairs<n>::at(how.angles(at.row) + i, half);
       Pairs<n>::at(qkv[at.row] + column, half).put_at(x + here, half);
       Pairs<n>::at(d_rotated[at.row] + column, half).rotated(angles, -1.0f).put_at(dy + here, half);
     });
     block.sync();
     block.rows(tile.count, [&](const auto& lanes, std::int64_t place) {
-      const float *const of_x = x + place * how.width, *const of_dy = dy + place * how.width;
+      const float *const of_x = x + place * tile.stride, *const of_dy = dy + place * tile.stride;
       const float* const weight = how.norm(tile.at(place).head);
       if (weight == nullptr) return;
       const float r = inverse_rms_of(lanes, of_x, how);
@@ -445,7 +496,7 @@ struct QkNormRopeBackward {
     block.sync();
     tile.template each<kPack<T>>(
         block, how.width, wide, [&](const auto& at, std::int64_t i, auto n) {
-          const std::int64_t here = at.place * how.width + i;
+          const std::int64_t here = at.place * tile.stride + i;
           finish(at, i, load<n>(x + here), load<n>(dy + here), inverse[at.place], mean[at.place]);
         });
   }
