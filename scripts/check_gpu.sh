@@ -146,7 +146,7 @@ train_real() {
   check "random weights of $shape" 20 "$bin/random_model" "$shape" "$model_directory" --response-tokens $((tokens / 2)) || return 0
   train_run "three RL steps of $shape" 90 real "$trains_on" --set run.steps=3 --set model.path="$model_directory" \
     --set rollout.prompts_per_step=16 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
-    --set rollout.cache_mebibytes=16384 --set update.mini_batch_prompts=16 --set update.gradient_shards=1 \
+    --set update.mini_batch_prompts=16 --set update.gradient_shards=1 \
     --set update.max_micro_batch_tokens=$micro_batch --set policy_loss.kl_coefficient=0 --set checkpoint.every=0 --set optimizer.learning_rate=1e-6
   note_steps real $shape
 }
@@ -236,19 +236,35 @@ has_room() {  # name GiB-of-weights model-directory settings...
     --set model.device=cuda --set model.path="$model_directory" "$@"
 }
 
-# One step of a shape with random weights. No setting of memory is given, so the defaults must start.
-sized_step() {  # name shape GiB-of-weights seconds-for-weights seconds-for-the-step settings...
-  local name=$1 shape=$2 gib=$3 weights=$4 seconds=$5 model_directory=$work/sizes run="sizes-${1//[^a-zA-Z0-9]/-}" tokens=1024
-  shift 5
-  fits "$name: one step" $((weights + seconds)) || return 0
-  if [ $place = emulated ]; then shape=assets/count_pairs/model gib=1 tokens=16; fi
-  rm -rf "$model_directory"  # the disk may not hold two of them
-  has_room "$name" "$gib" "$shape" "$@" || return 0
-  check "$name: random weights" "$weights" "$bin/random_model" "$shape" "$model_directory" --response-tokens $((tokens / 2)) || return 0
-  train_run "$name: one step" "$seconds" "$run" "$trains_on" --set run.steps=1 --set model.path="$model_directory" \
+# Some steps with the random weights that are there. No setting of memory is given, so the defaults must start.
+sized_run() {  # name seconds steps settings...
+  local name=$1 seconds=$2 steps=$3 run="sizes-${1//[^a-zA-Z0-9]/-}" tokens=1024
+  [ $place = gpu ] || tokens=16
+  shift 3
+  train_run "$name" "$seconds" "$run" "$trains_on" --set run.steps="$steps" --set model.path="$work/sizes" \
     --set rollout.prompts_per_step=8 --set rollout.samples_per_prompt=8 --set rollout.max_response_tokens=$tokens \
     --set update.mini_batch_prompts=8 --set policy_loss.kl_coefficient=0 --set checkpoint.every=0 "$@"
   note_steps "$run" "$name"
+}
+
+# One step of a shape with random weights.
+sized_step() {  # name shape GiB-of-weights seconds-for-weights seconds-for-the-step settings...
+  local name=$1 shape=$2 gib=$3 weights=$4 seconds=$5
+  shift 5
+  fits "$name: one step" $((weights + seconds)) || return 1
+  if [ $place = emulated ]; then shape=assets/count_pairs/model gib=1; fi
+  rm -rf "$work/sizes"  # the disk may not hold two of them
+  has_room "$name" "$gib" "$shape" "$@" || return 1
+  check "$name: random weights" "$weights" "$bin/random_model" "$shape" "$work/sizes" --response-tokens "$([ $place = gpu ] && echo 512 || echo 8)" || return 1
+  sized_run "$name: one step" "$seconds" 1 "$@"
+}
+
+# Two steps of the weights that are there: learner and actor in one process, then in two.
+layouts() {  # name
+  sized_run "$1, one process" 50 2
+  local launch=(mpirun --oversubscribe -n 2)
+  if ! command -v mpirun >/dev/null; then skip "$1, two processes" "no mpirun" && return; fi
+  sized_run "$1, two processes" 70 2 --set roles.placement=separate --set roles.learners=1 --set roles.actors=1
 }
 
 sizes() {
@@ -256,7 +272,7 @@ sizes() {
   has "RL steps by size" lie_cluster && has "RL steps by size" random_model || return 0
   [ $place = gpu ] || probed=cpu
   check "the device computes" 20 "$bin/lie_cluster" probe --device $probed || return 0
-  sized_step 1.7B $shapes/qwen3-1.7b 4 20 40
+  ! sized_step 1.7B $shapes/qwen3-1.7b 4 20 40 || layouts 1.7B
   sized_step 4B $shapes/qwen3-4b 8 40 70
   sized_step "8B with LoRA" $shapes/qwen3-8b 16 70 90 --set model.lora.rank=32 --set optimizer.learning_rate=1e-5
 }
