@@ -3,11 +3,13 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <string>
 
 #include "model/aten/aten_operators.h"
 #include "model/aten/device.h"
 #include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
+#include "model/cuda/few_rows_check.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/nvtx.h"
 #include "model/cuda/queue.h"
@@ -20,16 +22,27 @@ class CudaOperators : public aten::AtenOperators {
   /// Scratch memory of attention: 64 MiB.
   static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;
 
-  using AtenOperators::AtenOperators;
+  CudaOperators(at::Device device, DType dtype) : AtenOperators(device, dtype) {
+    if (dtype != DType::kBFloat16) return;
+    const std::string defect = cuda::few_rows_defect(device, queue());
+    uses_few_rows_ = defect.empty();
+    matmul_in_use_ = uses_few_rows_ ? "the own kernel, whose check passed"
+                                    : "cuBLAS, because the own kernel failed its check: " + defect;
+  }
 
+  std::string few_rows_in_use() const override { return matmul_in_use_; }
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override {
+    if (!multiply_few_rows(x, w, {}, y)) AtenOperators::linear(x, w, y);
+  }
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
+    if (!multiply_few_rows(x, w, residual, y)) AtenOperators::linear_add(x, w, residual, y);
+  }
   std::unique_ptr<CudaGraphs> cuda_graphs() override { return cuda::make_cuda_graphs(index()); }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(queue(), table, tokens, y);
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    const at::Tensor rows = matrix(table);
-    embed(Tensor{rows.data_ptr(), table.out(), table.in(), table.in(), activation_dtype()}, tokens,
-          y);
+    embed(packed(table), tokens, y);
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     const at::Tensor links =
@@ -120,6 +133,17 @@ class CudaOperators : public aten::AtenOperators {
   }
 
  private:
+  Tensor packed(const PackedWeight& weight) const {
+    return {matrix(weight).data_ptr(), weight.out(), weight.in(), weight.in(), packed_dtype()};
+  }
+  /// Computes linear() or linear_add() by the own kernel if it supports them. Otherwise returns
+  /// false.
+  bool multiply_few_rows(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+    const Tensor weight = packed(w);
+    if (!uses_few_rows_ || !cuda::few_rows_support(x, weight, y)) return false;
+    cuda::matmul_few_rows(queue(), x, weight, residual, y);
+    return true;
+  }
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
   /// Returns scratch memory for kernels. The caller may release it right after the launch, because
@@ -131,6 +155,9 @@ class CudaOperators : public aten::AtenOperators {
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
     return floats(cuda::partial_sums(rows, columns));
   }
+
+  bool uses_few_rows_ = false;
+  std::string matmul_in_use_;
 };
 
 }  // namespace

@@ -166,6 +166,9 @@ class Operators {
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
   /// y = x W^T. y may be fp32 if x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
+  /// Returns a text that names what computes matmuls of few rows, and why. Empty if there is no
+  /// choice.
+  virtual std::string few_rows_in_use() const { return {}; }
   /// y = residual + x W^T. y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
   /// x[t] += bias [1, cols] in every row. x may be columns of a matmul's output.

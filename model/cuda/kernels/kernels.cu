@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "model/cuda/kernels/decode_attention.h"
+#include "model/cuda/kernels/few_rows.h"
 #include "model/cuda/kernels/head.h"
 #include "model/cuda/kernels/launch.h"
 #include "model/cuda/kernels/optimizer.h"
@@ -118,6 +119,32 @@ void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, T
     add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);
   });
+}
+
+bool few_rows_support(Tensor x, Tensor weight, Tensor y) {
+  using Matmul = FewRows<1, float>;
+  return x.dtype == DType::kBFloat16 && weight.dtype == DType::kBFloat16 && x.rows > 0 &&
+         x.rows <= kFewRows && x.cols % Matmul::kColumns == 0 &&
+         weight.rows % Matmul::kOutputs == 0 && aligned(8, x.cols, {x, weight}) && y.stride >= 1;
+}
+
+void matmul_few_rows(const Queue& queue, Tensor x, Tensor weight, Tensor residual, Tensor y) {
+  const auto run = [&]<int kTiles>(Count<kTiles>) {
+    by_dtype(y.dtype, [&](auto zero) {
+      using Y = decltype(zero);
+      const FewRows<kTiles, Y> matmul{rows<const BFloat16>(x),
+                                      rows<const BFloat16>(weight),
+                                      rows<const BFloat16>(residual),
+                                      rows<Y>(y),
+                                      x.rows,
+                                      x.cols,
+                                      weight.rows};
+      for_blocks(queue, matmul.items(), matmul);
+    });
+  };
+  if (x.rows <= 8) return run(Count<1>());
+  if (x.rows <= 16) return run(Count<2>());
+  x.rows <= 32 ? run(Count<4>()) : run(Count<8>());
 }
 
 void swiglu(const Queue& queue, Tensor gate_up, Tensor y) {

@@ -43,6 +43,13 @@ void require_attention_decode(const AttentionShape& shape, const KvPages& pages)
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
                       Tensor log_sum);
+/// Returns whether matmul_few_rows() supports these tensors: bf16 factors, at most kFewRows rows
+/// that are aligned, and widths that are multiples of 32 and 16.
+constexpr std::int64_t kFewRows = 64;
+bool few_rows_support(Tensor x, Tensor weight, Tensor y);
+/// y = x W^T, plus `residual` unless it is empty. It may be y. The bits of a row do not depend on
+/// other rows.
+void matmul_few_rows(const Queue& queue, Tensor x, Tensor weight, Tensor residual, Tensor y);
 void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y);
 /// `links` is scratch of one integer per token.
 void embed_backward(const Queue& queue, Tensor dy, Indices tokens, std::int32_t* links,

@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// Row functions compile for host and device. Only this file and launch.h test for __CUDACC__.
+// Row functions compile for host and device. Only this file, warps.h and launch.h test for
+// __CUDACC__.
 #ifdef __CUDACC__
 #include <cuda_pipeline_primitives.h>
 

@@ -169,6 +169,8 @@ void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uin
   const Tokenizer tokenizer = Tokenizer::load(model);
   Generator generator(weights.policy(), operators, load_model_config(model), rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
+  const std::string matmul = operators.few_rows_in_use();
+  if (!matmul.empty()) Log("actor", transport.rank).info("matmuls of few rows: {}", matmul);
   run_actor(weights, generator, transport);
 }
 
