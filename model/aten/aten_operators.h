@@ -95,7 +95,8 @@ class AtenOperators : public Operators {
 
   // ---- Matmuls
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
-                                            WeightUse /*use*/) override {
+                                            WeightUse use) override {
+    if (use == WeightUse::kNf4) fail("operators in plain ATen have no NF4");
     return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
   }
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {

@@ -27,6 +27,7 @@ struct LoraConfig {
   std::vector<std::string> targets;  // of kLoraModules, in their order
   std::filesystem::path base = {};   // model directory of the frozen weights
   std::string base_sha256 = {};      // of the base's weights; empty: unknown
+  bool nf4 = false;                  // the base's linear layers are quantized to NF4 when read
   float scale() const { return static_cast<float>(alpha / static_cast<double>(rank)); }
 };
 

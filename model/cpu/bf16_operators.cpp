@@ -6,6 +6,7 @@
 #include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "model/cpu/kernels/bf16_attention_kernels.h"
+#include "model/cpu/nf4_weight.h"
 
 namespace lie::cpu {
 
@@ -73,12 +74,14 @@ std::unique_ptr<CpuOperators> Bf16Operators::single_threaded() const {
 
 std::unique_ptr<PackedWeight> Bf16Operators::make_weight(std::int64_t out, std::int64_t in,
                                                          WeightUse use) {
+  if (use == WeightUse::kNf4) return make_nf4_weight(out, in);
   const std::int64_t floats = TileLayout{in, panels_for(out)}.elements() / 2;
   return std::make_unique<TileWeight>(out, in, use, allocate_weights(floats));
 }
 
 void Bf16Operators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
   if (!writes_weights()) return;
+  if (dynamic_cast<Nf4Weight*>(&weight)) return CpuOperators::pack(weight, first_out, part);
   static_cast<TileWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
 }
 
@@ -112,13 +115,53 @@ void Bf16Operators::multiply_tiles(const TileMatmul& matmul, std::int64_t rows) 
                });
 }
 
+template <typename Dequantize>
+void Bf16Operators::multiply_by_panels(const TileMatmul& matmul, std::int64_t rows,
+                                       const Dequantize& dequantize) {
+  const std::int64_t tiles = TileLayout{matmul.in, 1}.elements();
+  reserve_scratch(kTileMatmulScratch / 2 + tiles / 2 + kPanel * matmul.in);
+  split_matmul(rows, panels_for(matmul.out), matmul.in * matmul.out / 128,
+               [&](Range some, Range panels, int member) {
+                 std::uint16_t* const packed = scratch_of(member) + kTileMatmulScratch;
+                 float* const wide = scratch(member) + (kTileMatmulScratch + tiles) / 2;
+                 for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
+                   const TileMatmul one = matmul.of_panel(panel, packed);
+                   dequantize(panel, wide);
+                   for (std::int64_t k = 0; k < one.in; k += kTileDepth) {
+                     pack_tile(wide + k, one.in, one.out, std::min(one.in - k, kTileDepth),
+                               packed + one.layout().at(0, k));
+                   }
+                   multiply(one, some, {0, 1}, scratch_of(member));
+                 }
+               });
+}
+
 void Bf16Operators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+  if (const auto* const nf4 = dynamic_cast<const Nf4Weight*>(&w)) {
+    const TileMatmul matmul{
+        .x = rows_of(x), .init = rows_of(residual), .y = rows_of(y), .in = w.in(), .out = w.out()};
+    return multiply_by_panels(matmul, x.rows, [&](std::int64_t panel, float* to) {
+      const Range outs{panel * kPanel, std::min((panel + 1) * kPanel, w.out())};
+      nf4->dequantize(outs, {0, w.in()}, to, w.in(), 1);
+    });
+  }
   const auto& weight = static_cast<const TileWeight&>(w);
   multiply_tiles({rows_of(x), weight.tiles(), rows_of(residual), rows_of(y), w.in(), w.out()},
                  x.rows);
 }
 
 void Bf16Operators::multiply_transposed(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx) {
+  if (const auto* const nf4 = dynamic_cast<const Nf4Weight*>(&w)) {
+    const TileMatmul matmul{.x = rows_of(dy),
+                            .init = rows_of(residual),
+                            .y = rows_of(dx),
+                            .in = w.out(),
+                            .out = w.in()};
+    return multiply_by_panels(matmul, dy.rows, [&](std::int64_t panel, float* to) {
+      const Range ins{panel * kPanel, std::min((panel + 1) * kPanel, w.in())};
+      nf4->dequantize({0, w.out()}, ins, to, 1, w.out());
+    });
+  }
   const std::uint16_t* tiles = static_cast<TileWeight&>(w).transposed(team_);
   multiply_tiles({rows_of(dy), tiles, rows_of(residual), rows_of(dx), w.out(), w.in()}, dy.rows);
 }

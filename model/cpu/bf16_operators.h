@@ -53,6 +53,11 @@ class Bf16Operators : public CpuOperators {
   std::unique_ptr<CpuOperators> single_threaded() const override;
   void multiply_transposed(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx);
   void multiply_tiles(const TileMatmul& matmul, std::int64_t rows);
+  /// Computes a matmul whose weight dequantize(panel, to) writes, one panel at a time, with
+  /// matmul.in inner indices for each output.
+  template <typename Dequantize>
+  void multiply_by_panels(const TileMatmul& matmul, std::int64_t rows,
+                          const Dequantize& dequantize);
   void round_columns(Tensor x);
   std::uint16_t* scratch_of(int member) const;
 };

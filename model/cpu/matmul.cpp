@@ -4,6 +4,7 @@
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
+#include "model/cpu/nf4_weight.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {
@@ -97,6 +98,7 @@ CpuWeight::Transposed CpuWeight::transposed(ThreadTeam& team) {
 
 std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in,
                                                         WeightUse use) {
+  if (use == WeightUse::kNf4) return make_nf4_weight(out, in);
   const std::int64_t count = PanelLayout{in, panels_for(out)}.elements();
   const bool is_shared = use != WeightUse::kFixed && !shared_.memory.empty();
   const bool is_narrow = use != WeightUse::kTrained && !is_shared;
@@ -106,9 +108,19 @@ std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::i
                 : allocate(1, is_narrow ? count / 2 : count, DType::kFloat32));
 }
 
+std::unique_ptr<PackedWeight> CpuOperators::make_nf4_weight(std::int64_t out, std::int64_t in) {
+  if (out * in % nf4::kBlock != 0) {
+    fail("NF4 has blocks of {} weights, and a matrix has {}", nf4::kBlock, out * in);
+  }
+  return std::make_unique<Nf4Weight>(out, in, allocate_weights(Nf4Weight::floats(out, in)));
+}
+
 void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor part) {
-  auto& weight = static_cast<CpuWeight&>(packed);
   if (!writes_weights()) return;
+  if (auto* const nf4 = dynamic_cast<Nf4Weight*>(&packed)) {
+    return nf4->pack(team_, first_out, part.rows, floats(part));
+  }
+  auto& weight = static_cast<CpuWeight&>(packed);
   if (weight.narrow() &&
       !exact_in_bfloat16({floats(part), static_cast<std::size_t>(part.elements())})) {
     weight.widen(allocate(1, weight.layout().elements(), DType::kFloat32));
@@ -121,9 +133,31 @@ void CpuOperators::matmul_in_parts(const Matmul& matmul, std::int64_t rows) {
                [&](Range some, Range panels, int) { multiply(matmul, some, panels); });
 }
 
+template <typename Dequantize>
+void CpuOperators::matmul_by_panels(const Matmul& matmul, std::int64_t rows,
+                                    const Dequantize& dequantize) {
+  reserve_scratch(matmul.in * kPanel);
+  split_matmul(rows, panels_for(matmul.out), matmul.in * matmul.out / 16,
+               [&](Range some, Range panels, int member) {
+                 for (std::int64_t panel = panels.begin; panel < panels.end; ++panel) {
+                   dequantize(panel, scratch(member));
+                   multiply(matmul.of_panel(panel, scratch(member)), some, {0, 1});
+                 }
+               });
+}
+
 void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_add(x, w, {}, y); }
 
 void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+  if (const auto* const nf4 = dynamic_cast<const Nf4Weight*>(&w)) {
+    const Matmul matmul{
+        .x = rows_of(x), .init = rows_of(residual), .y = rows_of(y), .in = w.in(), .out = w.out()};
+    return matmul_by_panels(matmul, x.rows, [&](std::int64_t panel, float* to) {
+      const Range outs{panel * kPanel, std::min((panel + 1) * kPanel, w.out())};
+      if (outs.size() < kPanel) std::fill_n(to, w.in() * kPanel, 0.0F);
+      nf4->dequantize(outs, {0, w.in()}, to, 1, kPanel);
+    });
+  }
   const auto& weight = static_cast<const CpuWeight&>(w);
   matmul_in_parts({rows_of(x), weight.panels(), weight.narrow(), rows_of(residual), rows_of(y),
                    w.in(), w.out()},
@@ -145,6 +179,18 @@ void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
 }
 
 void CpuOperators::backward_input(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx) {
+  if (const auto* const nf4 = dynamic_cast<const Nf4Weight*>(&w)) {
+    const Matmul matmul{.x = rows_of(dy),
+                        .init = rows_of(residual),
+                        .y = rows_of(dx),
+                        .in = w.out(),
+                        .out = w.in()};
+    return matmul_by_panels(matmul, dy.rows, [&](std::int64_t panel, float* to) {
+      const Range ins{panel * kPanel, std::min((panel + 1) * kPanel, w.in())};
+      if (ins.size() < kPanel) std::fill_n(to, w.out() * kPanel, 0.0F);
+      nf4->dequantize({0, w.out()}, ins, to, kPanel, 1);
+    });
+  }
   const auto [panels, narrow] = static_cast<CpuWeight&>(w).transposed(team_);
   matmul_in_parts({rows_of(dy), panels, narrow, rows_of(residual), rows_of(dx), w.out(), w.in()},
                   dy.rows);

@@ -203,6 +203,8 @@ class CpuOperators : public Operators {
   /// Returns whether this process writes packed weights. In shared memory another one may do so.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
   virtual const AttentionKernels& attention_kernels() const;
+  /// Returns an NF4 weight. Throws Error if it is not made of whole blocks.
+  std::unique_ptr<PackedWeight> make_nf4_weight(std::int64_t out, std::int64_t in);
   /// Returns operators of the same arithmetic with one thread and without shared memory.
   virtual std::unique_ptr<CpuOperators> single_threaded() const;
 
@@ -213,6 +215,9 @@ class CpuOperators : public Operators {
     return weights * dtype_bytes(packed_dtype()) <= sharing_.cached_bytes;
   }
   void matmul_in_parts(const Matmul& matmul, std::int64_t rows);
+  /// Computes a matmul whose weight dequantize(panel, to) writes, one panel at a time.
+  template <typename Dequantize>
+  void matmul_by_panels(const Matmul& matmul, std::int64_t rows, const Dequantize& dequantize);
   void backward_input(Tensor dy, PackedWeight& w, Tensor residual, Tensor dx);
 
   std::vector<AlignedFloats> scratch_;  // per member

@@ -65,7 +65,7 @@ std::shared_ptr<ResidentWeights> ResidentWeights::received(const ModelConfig& co
 void ResidentWeights::make_matrices(bool packs) {
   for (std::int64_t l = 0; l < config_.layers; ++l) {
     for (Linear* linear : linears_of(blocks_[static_cast<std::size_t>(l)])) {
-      linear->matrix = make_weight(linear->out(), linear->in);
+      linear->matrix = make_layer_weight(linear->out(), linear->in);
     }
     if (packs) pack_layer(l);
   }
@@ -80,6 +80,15 @@ std::unique_ptr<PackedWeight> ResidentWeights::make_weight(std::int64_t rows,
                                                            std::int64_t cols) const {
   const WeightUse stored = weights_ || is_received_ ? WeightUse::kFrozen : WeightUse::kFixed;
   return operators_.make_weight(rows, cols, stored_ ? stored : WeightUse::kTrained);
+}
+
+/// Makes a matrix of a layer, which may be quantized, as head and embedding are not.
+std::unique_ptr<PackedWeight> ResidentWeights::make_layer_weight(std::int64_t rows,
+                                                                 std::int64_t cols) const {
+  if (config_.lora && config_.lora->nf4) {
+    return operators_.make_weight(rows, cols, WeightUse::kNf4);
+  }
+  return make_weight(rows, cols);
 }
 
 /// Makes the matrices of all pairs. They are as wide as their use requires even if they never
@@ -215,8 +224,9 @@ void ResidentWeights::pack_matrix(PackedWeight& weight, std::int64_t first_out,
   if (!stored_) {
     return operators_.pack(weight, first_out, flat_.layer(parameter.layer)[parameter.role]);
   }
+  constexpr std::int64_t kRows = 64;  // always whole blocks of NF4
   const std::int64_t block_rows =
-      std::clamp<std::int64_t>(kBlockElements / parameter.cols, 1, parameter.rows);
+      std::min((kBlockElements / parameter.cols / kRows + 1) * kRows, parameter.rows);
   const Buffer memory = operators_.allocate(block_rows, parameter.cols, DType::kFloat32);
   for (std::int64_t first = 0; first < parameter.rows; first += block_rows) {
     const Tensor block = memory.view().rows_at(0, std::min(block_rows, parameter.rows - first));
@@ -253,6 +263,7 @@ PackedSize ResidentWeights::packed_size() const {
     const std::int64_t elements = weight->out() * weight->in(), bytes = weight->bytes();
     size.elements += elements;
     if (bytes >= elements * dtype_bytes(DType::kFloat32)) size.fp32_elements += elements;
+    if (bytes < elements * dtype_bytes(DType::kBFloat16)) size.nf4_elements += elements;
     size.bytes += bytes;
   }
   return size;

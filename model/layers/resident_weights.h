@@ -19,6 +19,7 @@ namespace lie {
 struct PackedSize {
   std::int64_t elements = 0;
   std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
+  std::int64_t nf4_elements = 0;   // elements of the matrices in NF4
   std::int64_t bytes = 0;
 };
 
@@ -74,6 +75,7 @@ class ResidentWeights final : public WeightSource {
   std::int64_t pack_rows(std::int64_t first, Tensor values);
   void set_rows(const Parameter& parameter, std::int64_t first_row, Tensor rows);
   std::unique_ptr<PackedWeight> make_weight(std::int64_t rows, std::int64_t cols) const;
+  std::unique_ptr<PackedWeight> make_layer_weight(std::int64_t rows, std::int64_t cols) const;
   void pack_layer(std::int64_t layer);
   void pack_outer();
   /// Packs the parameter into the rows [first_out, ...) of `weight`.

@@ -27,8 +27,9 @@
 namespace lie {
 
 /// Whether a weight is trained. A kFixed weight has no gradient. A kFrozen weight never changes
-/// either, but gradients pass through it to its input.
-enum class WeightUse { kTrained, kFixed, kFrozen };
+/// either, but gradients pass through it to its input. A kNf4 weight is frozen, too, and pack()
+/// quantizes it (model/operators/nf4.h), so matmuls compute with the dequantized weights.
+enum class WeightUse { kTrained, kFixed, kFrozen, kNf4 };
 
 /// A weight matrix [out, in] in the layout an implementation computes with.
 class PackedWeight {
@@ -158,11 +159,12 @@ class Operators {
 
   // ---- Matmuls. A row of y depends on the same row of x alone.
   /// Creates a weight [out, in]. A fixed or frozen weight may be stored with fewer bytes if that
-  /// changes no bit of a matmul.
+  /// changes no bit of a matmul. Throws Error if the operators have no NF4, or if an NF4 weight is
+  /// not made of whole blocks.
   virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                                     WeightUse use = WeightUse::kTrained) = 0;
   /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32 with
-  /// contiguous rows.
+  /// contiguous rows. Parts of an NF4 weight begin and end with a block.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
   /// y = x W^T. y may be fp32 if x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;

@@ -3,12 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/io/sha256.h"
+#include "model/operators/nf4.h"
 #include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 
@@ -34,10 +37,19 @@ fs::path named_base(const fs::path& adapter) {
       (adapter / kAdapterConfigFile).string(), named.string());
 }
 
+/// Returns the path of an adapter's weights.
+fs::path adapter_file(const fs::path& directory) {
+  if (fs::exists(directory / "adapter_model.bin") && !fs::exists(directory / kAdapterFile)) {
+    fail("{}: holds adapter_model.bin; save the adapter as {} with a newer PEFT",
+         directory.string(), kAdapterFile);
+  }
+  return directory / kAdapterFile;
+}
+
 /// The tensors of an adapter's file by name.
 class AdapterTensors {
  public:
-  explicit AdapterTensors(const fs::path& directory) : file_(path_in(directory)) {
+  explicit AdapterTensors(const fs::path& directory) : file_(adapter_file(directory)) {
     for (const SafetensorsEntry& entry : file_.entries()) by_name_[entry.name] = &entry;
   }
 
@@ -56,13 +68,6 @@ class AdapterTensors {
   }
 
  private:
-  static fs::path path_in(const fs::path& directory) {
-    if (fs::exists(directory / "adapter_model.bin") && !fs::exists(directory / kAdapterFile)) {
-      fail("{}: holds adapter_model.bin; save the adapter as {} with a newer PEFT",
-           directory.string(), kAdapterFile);
-    }
-    return directory / kAdapterFile;
-  }
   std::string where() const { return file_.path().string(); }
 
   void check_tensor(const Parameter& parameter) const {
@@ -118,13 +123,34 @@ PolicyFiles find_policy(const fs::path& model, const fs::path& adapter) {
   return {model, adapter};
 }
 
+LoraConfig stored_lora(const PolicyFiles& policy) {
+  auto lora = load_lora_config(policy.adapter);
+  if (!lora) fail("{}: holds no {}", policy.adapter.string(), kAdapterConfigFile);
+  lora->base = policy.base;
+  const SafetensorsFile file(adapter_file(policy.adapter));
+  const std::string quantization = file.metadata(kBaseQuantization);
+  if (!quantization.empty() && quantization != kNf4) {
+    fail("{}: {} is \"{}\", expected \"{}\" or none", file.path().string(), kBaseQuantization,
+         quantization, kNf4);
+  }
+  lora->nf4 = !quantization.empty();
+  return *lora;
+}
+
+void check_nf4_blocks(std::span<const Parameter> layout) {
+  for (const Parameter& p : layout) {
+    if (!may_have_pair(p.role) || p.rows * p.cols % nf4::kBlock == 0) continue;
+    fail("{} has {} weights, and NF4 has blocks of {}, so this base cannot be in NF4", p.name,
+         p.rows * p.cols, nf4::kBlock);
+  }
+}
+
 ModelConfig load_policy_config(const fs::path& model, const fs::path& adapter) {
   const PolicyFiles files = find_policy(model, adapter);
   // A checkpoint has a config of its own, with the end-of-sequence ids of its run.
   ModelConfig config = load_model_config(fs::exists(model / "config.json") ? model : files.base);
   if (files.adapter.empty()) return config;
-  config.lora = load_lora_config(files.adapter);
-  config.lora->base = files.base;
+  config.lora = stored_lora(files);
   return config;
 }
 
@@ -202,6 +228,19 @@ void add_pair(std::span<const float> a, std::span<const float> b, std::int64_t r
   }
 }
 
+/// Replaces weights by what NF4 makes of them.
+void round_to_nf4(std::span<float> weights) {
+  std::array<std::uint8_t, nf4::kBlockBytes> codes{};
+  const float* const values = nf4::kValues.data();
+  for (std::size_t first = 0; first < weights.size(); first += nf4::kBlock) {
+    const auto block = weights.subspan(first, nf4::kBlock);
+    const float scale = nf4::quantize(block.data(), values, codes.data());
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      block[i] = nf4::weight_at(codes.data(), scale, static_cast<std::int64_t>(i), values);
+    }
+  }
+}
+
 }  // namespace
 
 void save_merged(const PolicyFiles& policy, std::span<const std::int32_t> end_of_sequence_ids,
@@ -209,20 +248,23 @@ void save_merged(const PolicyFiles& policy, std::span<const std::int32_t> end_of
   const auto operators = make_cpu_operators(1);
   Weights weights = load_weights(policy.base, *operators);
   ModelConfig config = weights.config();
-  config.lora = load_lora_config(policy.adapter);
+  config.lora = stored_lora(policy);
+  if (config.lora->nf4) check_nf4_blocks(weights.parameters());
   Weights adapter(config, *operators);
   read_adapter(policy.adapter, adapter);
   for (const Parameter& p : weights.parameters()) {
     if (!may_have_pair(p.role)) continue;
+    const Tensor matrix = weights.tensor(p.name);
+    const std::span<float> elements(static_cast<float*>(matrix.data),
+                                    static_cast<std::size_t>(matrix.elements()));
+    if (config.lora->nf4) round_to_nf4(elements);
     const PairRoles pair = pair_of(p.role);
     if (!has_parameter(adapter.parameters(), p.layer, pair.a)) continue;
     const auto values = [&](ParameterRole role) {
       return host_values(adapter, parameter_of(adapter.parameters(), p.layer, role));
     };
-    const Tensor matrix = weights.tensor(p.name);
     add_pair(values(pair.a), values(pair.b), config.lora->rank,
-             config.lora->alpha / static_cast<double>(config.lora->rank),
-             {static_cast<float*>(matrix.data), static_cast<std::size_t>(matrix.elements())});
+             config.lora->alpha / static_cast<double>(config.lora->rank), elements);
   }
   weights.set_end_of_sequence_ids(
       std::vector<std::int64_t>(end_of_sequence_ids.begin(), end_of_sequence_ids.end()));

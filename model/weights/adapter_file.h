@@ -21,6 +21,14 @@ namespace lie {
 PolicyFiles find_policy(const std::filesystem::path& model,
                         const std::filesystem::path& adapter = {});
 
+/// Returns the config of the policy's adapter, with the directory of its base, and whether it was
+/// trained on a base in NF4. Adapters of PEFT do not say that. The policy must have an adapter.
+LoraConfig stored_lora(const PolicyFiles& policy);
+
+/// Throws Error if a linear layer of a model cannot be in NF4, since it is not made of whole
+/// blocks.
+void check_nf4_blocks(std::span<const Parameter> layout);
+
 /// Returns the architecture of the policy. The `lora` of the result is that of its adapter, with
 /// the directory of the base, or empty without one. Throws Error as find_policy() and
 /// load_model_config() do.
@@ -49,7 +57,8 @@ void check_base(const PolicyFiles& policy);
 std::string adapter_sha256(const PolicyFiles& policy);
 
 /// Writes config and weights of `merged`, an existing directory: W + scale B A for each matrix that
-/// has a pair, in fp32, and these end-of-sequence ids. The policy must have an adapter.
+/// has a pair, in fp32, and these end-of-sequence ids. The policy must have an adapter. If that was
+/// trained on a base in NF4, W are the dequantized weights, also of matrices without a pair.
 void save_merged(const PolicyFiles& policy, std::span<const std::int32_t> end_of_sequence_ids,
                  const std::filesystem::path& merged);
 

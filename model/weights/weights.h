@@ -144,9 +144,12 @@ struct RangeFile {
 
 /// The key of the metadata of an adapter's file that holds the SHA-256 of its base's weights.
 inline constexpr const char* kBaseSha256 = "base_model_sha256";
+/// The key of the metadata that says how the base was quantized: kNf4, or absent.
+inline constexpr const char* kBaseQuantization = "base_model_quantization";
+inline constexpr const char* kNf4 = "nf4";
 
 /// Writes the parameters that file.range contains completely to file.name, in fp32. The file of an
-/// adapter names the identity of its base, if that is known.
+/// adapter names the identity of its base, if that is known, and how its base is quantized.
 void save_parameters(const Weights& weights, const RangeFile& file,
                      const std::filesystem::path& directory);
 /// Writes model.safetensors.index.json, which maps each parameter to the file that stores it.

@@ -308,8 +308,7 @@ StoredWeights::StoredWeights(const std::filesystem::path& directory)
 StoredWeights::StoredWeights(const PolicyFiles& policy) : StoredWeights(policy.base) {
   if (policy.adapter.empty()) return;
   adapter_ = policy.adapter;
-  config_.lora = load_lora_config(adapter_);
-  config_.lora->base = policy.base;
+  config_.lora = stored_lora(policy);
   check_adapter(adapter_, *config_.lora, adapter_layout(config_));
 }
 
@@ -369,6 +368,7 @@ void save_parameters(const Weights& weights, const RangeFile& file,
   std::map<std::string, std::string> metadata;
   const auto& lora = weights.config().lora;
   if (lora && !lora->base_sha256.empty()) metadata[kBaseSha256] = lora->base_sha256;
+  if (lora && lora->nf4) metadata[kBaseQuantization] = kNf4;
   SafetensorsWriter writer(directory / file.name, shapes, metadata);
   for (const Parameter& parameter : within) {
     read_blocks(weights.operators(), weights.tensor(parameter.name),

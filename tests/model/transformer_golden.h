@@ -52,6 +52,7 @@ inline void set_lora(ModelConfig& config, const std::string& key, double value) 
   if (!config.lora) config.lora.emplace();
   if (key == "rank") config.lora->rank = static_cast<std::int64_t>(value);
   if (key == "alpha") config.lora->alpha = value;
+  if (key == "nf4") config.lora->nf4 = value != 0;
   if (key.starts_with(kTarget)) config.lora->targets.push_back(key.substr(kTarget.size()));
 }
 

@@ -33,6 +33,14 @@ struct TileMatmul {
   Rows init, y;                          // init may be null
   std::int64_t in = 0, out = 0;
   TileLayout layout() const { return {in, panels_for(out)}; }
+  /// Returns the matmul of one panel alone, whose tiles are `from`.
+  TileMatmul of_panel(std::int64_t panel, const std::uint16_t* from) const {
+    const std::int64_t first = panel * kPanel;
+    TileMatmul one{x, from, init, y, in, std::min(kPanel, out - first)};
+    if (init.data != nullptr) one.init.data += first;
+    one.y.data += first;
+    return one;
+  }
 };
 constexpr std::int64_t kTileKBlock = 4096;
 /// `scratch` is kTileMatmulScratch bf16 numbers, aligned to cache lines.

@@ -73,6 +73,14 @@ struct Matmul {
   Rows init, y;                           // init may be null
   std::int64_t in = 0, out = 0;
   PanelLayout layout() const { return {in, panels_for(out)}; }
+  /// Returns the matmul of one panel alone, whose weight [in, kPanel] is `from`.
+  Matmul of_panel(std::int64_t panel, const float* from) const {
+    const std::int64_t first = panel * kPanel;
+    Matmul one{x, from, nullptr, init, y, in, std::min(kPanel, out - first)};
+    if (init.data != nullptr) one.init.data += first;
+    one.y.data += first;
+    return one;
+  }
 };
 void multiply(const Matmul& matmul, Range rows, Range panels);
 

@@ -1,8 +1,9 @@
 """Log-probs, gradients and one AdamW step of LoRA adapters from PEFT in float64.
 
-Run: python make_lora_golden.py [CASE ...]    (torch, transformers, peft)
+Run: python make_lora_golden.py [CASE ...]    (torch, transformers, peft; bitsandbytes for an NF4 base)
 Writes lora_<case>.golden in the format of make_transformer_golden.py, with these additions:
   config lora_rank / lora_alpha <value>, config lora_target_<module> 1
+  config lora_nf4 1          the linear layers of the base are what bitsandbytes dequantizes
   tensor d:<parameter>       gradients of the adapter, by the names that PEFT saves
   tensor after:<parameter>   the adapter after clip_grad_norm_ and one step of torch.optim.AdamW
   tensor base_log_probs      those of the base with the adapter disabled
@@ -26,6 +27,7 @@ CASES = {  # model, rank, alpha, targets
     "qwen3_untied_some": ("qwen3_untied", 3, 7, ["k_proj", "o_proj", "up_proj"]),
     "llama_bias_qv": ("llama3_rope_bias", 8, 8, ["q_proj", "v_proj"]),
     "qwen2_wide": ("qwen2", 20, 16, ALL),
+    "qwen3_nf4": ("qwen3_untied", 3, 7, ["k_proj", "o_proj", "down_proj"]),
 }
 # With the usual eps of 1e-8 a step from a gradient near 0 would depend on its rounding.
 STEP = dict(lr=1e-2, betas=(0.9, 0.999), eps=1e-5, weight_decay=0.1)
@@ -39,8 +41,16 @@ def scored(model, tokens, starts, rows, targets):
     return log_p[torch.arange(len(rows)), targets], -(log_p.exp() * log_p).sum(-1)
 
 
+def dequantized(weights):
+    """What NF4 makes of float32 numbers, in float64."""
+    from bitsandbytes.functional import dequantize_4bit, quantize_4bit
+    codes, state = quantize_4bit(weights.float(), blocksize=64, quant_type="nf4", compress_statistics=False)
+    return dequantize_4bit(codes, state).reshape(weights.shape).double()
+
+
 def run(case):
     name, rank, alpha, targets = CASES[case]
+    has_nf4 = case.endswith("nf4")
     config_class, model_class, extra = MODELS[name]
     torch.set_default_dtype(torch.float64)
     config = config_class(**SHAPE, **extra)
@@ -49,6 +59,8 @@ def run(case):
     with torch.no_grad():
         for parameter, p in base.named_parameters():
             p.copy_(weight(parameter, tuple(p.shape)))
+            if has_nf4 and parameter.endswith("_proj.weight"):
+                p.copy_(dequantized(p))
     model = get_peft_model(base, LoraConfig(r=rank, lora_alpha=alpha, target_modules=targets,
                                             lora_dropout=0.0, task_type="CAUSAL_LM"),
                            autocast_adapter_dtype=False)
@@ -72,6 +84,8 @@ def run(case):
               f"config qk_norm {int(config_class is Qwen3Config)}", f"config temperature {TEMPERATURE}",
               f"config lora_rank {rank}", f"config lora_alpha {alpha}"]
     lines += [f"config lora_target_{target} 1" for target in targets]
+    if has_nf4:
+        lines.append("config lora_nf4 1")
     for part, module in dict(qkv="q_proj", output="o_proj").items():
         if any(p.endswith(module + ".bias") or p.endswith(module + ".base_layer.bias")
                for p, _ in model.named_parameters()):
