@@ -191,7 +191,9 @@ class AtenOperators : public Operators {
   at::Tensor values(Tensor qkv, const AttentionShape& shape) const {
     return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
   }
-  static at::Tensor matrix(const PackedWeight& weight) {
+  /// Returns the weight in the activations' dtype [out, in]. The result is valid until the next
+  /// call.
+  virtual at::Tensor matrix(const PackedWeight& weight) {
     return static_cast<const AtenWeight&>(weight).matrix;
   }
   /// Copies host bytes to the device. The copy to a GPU goes through pinned memory and is

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "model/aten/aten_operators.h"
 #include "model/aten/device.h"
@@ -11,6 +12,7 @@
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/few_rows_check.h"
 #include "model/cuda/kernels/kernels.h"
+#include "model/cuda/nf4_weight.h"
 #include "model/cuda/nvtx.h"
 #include "model/cuda/queue.h"
 
@@ -38,6 +40,27 @@ class CudaOperators : public aten::AtenOperators {
     if (!multiply_few_rows(x, w, residual, y)) AtenOperators::linear_add(x, w, residual, y);
   }
   std::unique_ptr<CudaGraphs> cuda_graphs() override { return cuda::make_cuda_graphs(index()); }
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse use) override {
+    if (use != WeightUse::kNf4) return AtenOperators::make_weight(out, in, use);
+    if (out * in % nf4::kBlock != 0) {
+      fail("NF4 has blocks of {} weights, and a matrix has {}", nf4::kBlock, out * in);
+    }
+    if (!nf4_values_.defined()) {
+      nf4_values_ = bytes_on_device(nf4::kValues.data(), sizeof(nf4::kValues)).view(at::kFloat);
+    }
+    largest_nf4_ = std::max(largest_nf4_, out * in);
+    return std::make_unique<cuda::Nf4Weight>(out, in, device());
+  }
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
+    const auto* const nf4 = dynamic_cast<const cuda::Nf4Weight*>(&weight);
+    if (nf4 == nullptr) return AtenOperators::pack(weight, first_out, part);
+    if (first_out * weight.in() % nf4::kBlock != 0 || part.elements() % nf4::kBlock != 0) {
+      fail("rows from {} to {} of an NF4 weight do not begin and end with a block", first_out,
+           first_out + part.rows);
+    }
+    cuda::quantize_nf4(queue(), part, nf4->rows(first_out, nf4_values_));
+  }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(queue(), table, tokens, y);
   }
@@ -122,6 +145,20 @@ class CudaOperators : public aten::AtenOperators {
 
  protected:
   int multiprocessors() const override { return cuda::multiprocessors(index()); }
+  /// Dequantizes an NF4 weight to scratch memory, which all NF4 weights share. Calls run in stream
+  /// order, so a matmul reads it before the next weight overwrites it.
+  at::Tensor matrix(const PackedWeight& weight) override {
+    const auto* const nf4 = dynamic_cast<const cuda::Nf4Weight*>(&weight);
+    if (nf4 == nullptr) return AtenOperators::matrix(weight);
+    const DType dtype = activation_dtype();
+    if (dequantized_.empty() || dequantized_.back().numel() < largest_nf4_) {
+      dequantized_.push_back(at::empty({largest_nf4_}, options(aten::scalar_type(dtype))));
+    }
+    const at::Tensor& scratch = dequantized_.back();
+    cuda::dequantize_nf4(queue(), nf4->rows(0, nf4_values_),
+                         {scratch.data_ptr(), weight.out(), weight.in(), weight.in(), dtype});
+    return scratch.narrow(0, 0, weight.out() * weight.in()).view({weight.out(), weight.in()});
+  }
   /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
   /// written unless empty.
   void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
@@ -133,14 +170,16 @@ class CudaOperators : public aten::AtenOperators {
   }
 
  private:
-  Tensor packed(const PackedWeight& weight) const {
+  Tensor packed(const PackedWeight& weight) {
     return {matrix(weight).data_ptr(), weight.out(), weight.in(), weight.in(), packed_dtype()};
   }
   /// Computes linear() or linear_add() by the own kernel if it supports them. Otherwise returns
   /// false.
   bool multiply_few_rows(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+    // A weight in NF4 is dequantized by packed(), so not before the kernel is likely.
+    if (!uses_few_rows_ || x.rows > cuda::kFewRows) return false;
     const Tensor weight = packed(w);
-    if (!uses_few_rows_ || !cuda::few_rows_support(x, weight, y)) return false;
+    if (!cuda::few_rows_support(x, weight, y)) return false;
     cuda::matmul_few_rows(queue(), x, weight, residual, y);
     return true;
   }
@@ -158,6 +197,10 @@ class CudaOperators : public aten::AtenOperators {
 
   bool uses_few_rows_ = false;
   std::string matmul_in_use_;
+  at::Tensor nf4_values_;         // nf4::kValues on the device
+  std::int64_t largest_nf4_ = 0;  // elements of the largest NF4 weight
+  // The last one is in use. CUDA graphs contain the addresses of earlier ones.
+  std::vector<at::Tensor> dequantized_;
 };
 
 }  // namespace

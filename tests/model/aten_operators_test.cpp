@@ -78,6 +78,30 @@ TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
   }
 }
 
+TEST_P(AtenOperators, MatmulsWithWeightsInNf4Agree) {
+  if (GetParam() == "cpu") GTEST_SKIP() << "plain ATen has no NF4";
+  for (const std::int64_t rows : kRowCounts) {
+    expect_same(kOneSum, [&](Side& s) {
+      const Tensor x = s.put("x", rows, 24), y = s.output(rows, 48);
+      const Tensor residual = s.put("residual", rows, 48);
+      PackedWeight& w = s.weight("w", 48, 24, WeightUse::kNf4);
+      PackedWeight& larger = s.weight("larger", 72, 24, WeightUse::kNf4);
+      const Tensor of_larger = s.output(rows, 72), dx = s.output(rows, 24);
+      s->linear(x, w, y);
+      s->linear(x, larger, of_larger);
+      s->linear_add(x, w, residual, residual);
+      const Tensor sum = s.put("sum", rows, 24);
+      s->linear_backward_input(s.put("dy", rows, 48), w, dx);
+      s->linear_backward_input_add(s.put("d_larger", rows, 72), larger, sum);
+      return Results{{"linear", s.get(y)},
+                     {"larger", s.get(of_larger)},
+                     {"add", s.get(residual)},
+                     {"dx", s.get(dx)},
+                     {"added", s.get(sum)}};
+    });
+  }
+}
+
 TEST_P(AtenOperators, CopiesAreBitIdentical) {
   expect_same(1e-30, [](Side& s) {
     const Tensor x = s.put("x", 5, 11), y = s.output(5, 11), zeroed = s.put("x", 5, 11);

@@ -15,6 +15,7 @@
 #include "common/base/dtype.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/kernels/philox.h"
+#include "model/operators/nf4.h"
 
 namespace lie {
 namespace {
@@ -522,6 +523,37 @@ TEST_P(CudaHead, SumsOfSquaresAndAdamWAreBitIdenticalToTheCpu) {
     EXPECT_EQ(same, moments) << width;
     EXPECT_EQ(w.different(), 0) << width;
   });
+}
+
+TEST_P(CudaHead, QuantizationToNf4AndBackIsBitIdenticalToTheCpu) {
+  constexpr std::int64_t kCount = 512 * nf4::kBlock;
+  std::vector<float> weights;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    const float x = numbers_.of_row(i / nf4::kBlock);
+    weights.push_back(std::isfinite(x) ? x : 1.0f);
+  }
+  const float* const values = nf4::kValues.data();
+  std::vector<std::uint8_t> codes(kCount / 2), own_codes = codes;
+  std::vector<float> scales(kCount / nf4::kBlock), own_scales = scales, wide(kCount);
+  std::vector<std::uint16_t> narrow(kCount);
+  const cuda::Nf4Rows rows{own_codes.data(), own_scales.data(), values};
+  cuda::quantize_nf4(kDevice, {weights.data(), 512, nf4::kBlock, nf4::kBlock, DType::kFloat32},
+                     rows);
+  cuda::dequantize_nf4(kDevice, rows, {wide.data(), 1, kCount, kCount, DType::kFloat32});
+  cuda::dequantize_nf4(kDevice, rows, {narrow.data(), 1, kCount, kCount, DType::kBFloat16});
+  for (std::size_t b = 0; b < scales.size(); ++b) {
+    std::uint8_t* const of_block = codes.data() + b * nf4::kBlockBytes;
+    scales[b] = nf4::quantize(weights.data() + b * nf4::kBlock, values, of_block);
+    for (std::size_t i = 0; i < nf4::kBlock; ++i) {
+      const float weight =
+          nf4::weight_at(of_block, scales[b], static_cast<std::int64_t>(i), values);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(wide[b * nf4::kBlock + i]),
+                std::bit_cast<std::uint32_t>(weight));
+      ASSERT_EQ(narrow[b * nf4::kBlock + i], to_bfloat16(weight));
+    }
+  }
+  EXPECT_EQ(own_codes, codes);
+  EXPECT_EQ(own_scales, scales);
 }
 
 TEST_P(CudaHead, SumsOverManyRowsDifferOnlyByRounding) {

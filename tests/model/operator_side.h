@@ -48,9 +48,10 @@ class Side {
     return fill(buffers_.back().view(), name, 4);
   }
   /// Returns a weight [out, in], packed in two parts.
-  PackedWeight& weight(const std::string& name, std::int64_t out, std::int64_t in) {
+  PackedWeight& weight(const std::string& name, std::int64_t out, std::int64_t in,
+                       WeightUse use = WeightUse::kTrained) {
     const Tensor matrix = parameter(name, out, in);
-    weights_.push_back(operators_->make_weight(out, in));
+    weights_.push_back(operators_->make_weight(out, in, use));
     const std::int64_t first = out / 3;
     operators_->pack(*weights_.back(), 0, matrix.rows_at(0, first));
     operators_->pack(*weights_.back(), first, matrix.rows_at(first, out - first));

@@ -9,6 +9,7 @@
 #include "model/cuda/kernels/few_rows.h"
 #include "model/cuda/kernels/head.h"
 #include "model/cuda/kernels/launch.h"
+#include "model/cuda/kernels/nf4.h"
 #include "model/cuda/kernels/optimizer.h"
 #include "model/cuda/kernels/rows.h"
 
@@ -371,6 +372,20 @@ void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x) {
   for_elements(
       queue, count,
       AdamW<float>{how, floats(x.gradient), floats(x.weights), floats(x.first), floats(x.second)});
+}
+
+void quantize_nf4(const Queue& queue, Tensor weights, const Nf4Rows& to) {
+  for_elements(queue, weights.elements() / nf4::kBlock,
+               QuantizeNf4{floats(weights), to.values, to.codes, to.scales});
+}
+
+void dequantize_nf4(const Queue& queue, const Nf4Rows& from, Tensor weights) {
+  by_dtype(weights.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_elements(
+        queue, weights.elements() / kPack<T>,
+        DequantizeNf4<T>{from.codes, from.scales, from.values, static_cast<T*>(weights.data)});
+  });
 }
 
 }  // namespace lie::cuda

@@ -69,6 +69,17 @@ void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws, floa
 void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums);
 void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x);
 
+/// An NF4 weight, or rows of it, in device memory. `values` is a copy of nf4::kValues.
+struct Nf4Rows {
+  std::uint8_t* codes;
+  float* scales;
+  const float* values;
+};
+/// Quantizes weights [rows, in], fp32 with contiguous rows.
+void quantize_nf4(const Queue& queue, Tensor weights, const Nf4Rows& to);
+/// Dequantizes to weights [rows, in] with contiguous rows, in fp32 or rounded to bf16.
+void dequantize_nf4(const Queue& queue, const Nf4Rows& from, Tensor weights);
+
 /// Throws Error. kernels.cu needs this function because its compiler does not accept fmt.
 [[noreturn]] void fail_to(const char* what, const char* reason);
 
