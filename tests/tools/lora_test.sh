@@ -31,8 +31,26 @@ run 1 narrow1 --set model.device=cpu-bf16 --set run.steps=3
 run 4 narrow4 --set model.device=cpu-bf16 --set run.steps=3
 [ "$(digest "$WORK/narrow4")" = "$(digest "$WORK/narrow1")" ] || fail "4 ranks are not bit-identical with matmuls in bf16"
 
+
+# A base in NF4 keeps all of this.
+nf4=(--set model.lora.quantize_base=nf4)
+run 1 nf4_1 "${nf4[@]}"
+in_nf4="$(digest "$WORK/nf4_1")"
+[ "$in_nf4" != "$expected" ] || fail "the base is not quantized"
+for layout in 4x1 5x2 6x4; do
+  run "${layout%x*}" "nf4_$layout" "${nf4[@]}" --set "roles.learners=${layout#*x}"
+  [ "$(digest "$WORK/nf4_$layout")" = "$in_nf4" ] || fail "NF4, $layout: not bit-identical"
+done
+run 4 nf4_own "${nf4[@]}" --set roles.share_weights=false --set update.max_micro_batch_tokens=64
+[ "$(digest "$WORK/nf4_own")" = "$in_nf4" ] || fail "NF4: weights of each actor's own and small micro-batches change the result"
+run 1 nf4_narrow1 "${nf4[@]}" --set model.device=cpu-bf16 --set run.steps=3
+run 4 nf4_narrow4 "${nf4[@]}" --set model.device=cpu-bf16 --set run.steps=3
+[ "$(digest "$WORK/nf4_narrow4")" = "$(digest "$WORK/nf4_narrow1")" ] || fail "NF4: 4 ranks are not bit-identical with matmuls in bf16"
+tr -s '\n ' ' ' <"$WORK/nf4_1.log" >"$WORK/nf4_1.line"
+grep -q 'QLoRA (base in NF4) of rank 4' "$WORK/nf4_1.line" || fail "the start does not name the base in NF4"
+
 # E5: sampler and learner compute one policy, in each step.
-for name in n1 4x1 narrow1; do
+for name in n1 4x1 narrow1 nf4_1 nf4_5x2 nf4_narrow1; do
   ! grep -q '"first_minibatch_ratio_max_deviation":[^,}]*[1-9]' "$WORK/$name/metrics.jsonl" || fail "$name: the importance ratio is not exactly 1"
 done
 grep -q '"reference_kl":[^,}]*[1-9]' "$WORK/n1/metrics.jsonl" || fail "the policy does not leave its base"
@@ -47,13 +65,18 @@ for fault in 1:1:metrics:2 4:2:journal:2 5:2:part:1; do
 done
 run 4 killed
 [ "$(digest "$WORK/killed")" = "$expected" ] || fail "killed and resumed: not bit-identical"
+! LIE_FAULT=part:1 train 5 "$WORK/nf4_killed" "${lora[@]}" "${nf4[@]}" --set roles.learners=2 >"$WORK/nf4_killed.log" 2>&1 || fail "NF4: the run does not die"
+run 1 nf4_killed "${nf4[@]}"
+[ "$(digest "$WORK/nf4_killed")" = "$in_nf4" ] || fail "NF4, killed and resumed: not bit-identical"
 diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/killed") || fail "metrics differ after kills"
 
 # E11: the log reproduces the adapter.
-"$BIN/lie_replay" train "$WORK/4x1" --run-directory "$WORK/again" >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "the replay failed"; }
-for step in 000002 000004 000006; do
-  for file in adapter_model.safetensors optimizer.safetensors; do
-    cmp "$WORK/4x1/checkpoints/step-$step/$file" "$WORK/again/checkpoints/step-$step/$file" || fail "the replay differs"
+for name in 4x1 nf4_4x1; do
+  "$BIN/lie_replay" train "$WORK/$name" --run-directory "$WORK/again_$name" >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "the replay of $name failed"; }
+  for step in 000002 000004 000006; do
+    for file in adapter_model.safetensors optimizer.safetensors; do
+      cmp "$WORK/$name/checkpoints/step-$step/$file" "$WORK/again_$name/checkpoints/step-$step/$file" || fail "the replay of $name differs"
+    done
   done
 done
 
@@ -71,11 +94,18 @@ cmp "$WORK/checkpoint.scores" "$WORK/adapter.scores" || fail "checkpoint and ada
 ! cmp -s "$WORK/checkpoint.scores" "$WORK/base.scores" || fail "the adapter changes nothing"
 "$BIN/lie_cluster" merge "$saved" "$WORK/merged" >"$WORK/merge.log" 2>&1 || { cat "$WORK/merge.log"; fail "merge failed"; }
 score "$WORK/merged" "$WORK/row.jsonl" >"$WORK/merged.scores"
-python3 - "$WORK/merged.scores" "$WORK/checkpoint.scores" <<'PY' || fail "the merged model gives other log-probs"
+# A checkpoint on a base in NF4 says so, and merges into the dequantized base.
+nf4_saved="$WORK/nf4_1/checkpoints/step-000006"
+score "$nf4_saved" "$WORK/row.jsonl" >"$WORK/nf4_checkpoint.scores"
+"$BIN/lie_cluster" merge "$nf4_saved" "$WORK/nf4_merged" >"$WORK/merge.log" 2>&1 || { cat "$WORK/merge.log"; fail "merge failed"; }
+score "$WORK/nf4_merged" "$WORK/row.jsonl" >"$WORK/nf4_merged.scores"
+for kind in "" nf4_; do
+  python3 - "$WORK/${kind}merged.scores" "$WORK/${kind}checkpoint.scores" <<'PY' || fail "the merged model gives other log-probs"
 import json, sys
 merged, policy = (json.loads(open(path).read())["log_probs"] for path in sys.argv[1:])
 assert max(abs(a - b) for a, b in zip(merged, policy, strict=True)) < 1e-4, (merged, policy)
 PY
+done
 refuses 'is there already' "$BIN/lie_cluster" merge "$saved" "$WORK/merged"
 cat >"$WORK/eval.yaml" <<YAML
 run: {directory: $WORK/eval}
@@ -104,6 +134,11 @@ refuses 'merge it first' "${start[@]}" --set "model.adapter=$saved"
 refuses 'has rank 4' "${start[@]}" --set model.lora.rank=8 --set "model.adapter=$saved"
 refuses 'model.lora.rank: there 4, here 0' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1"
 refuses 'model.lora.rank: there 4, here 8' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1" "${lora[@]}" --set model.lora.rank=8
+refuses 'model.lora.quantize_base: there none, here nf4' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/n1" "${lora[@]}" "${nf4[@]}"
+refuses 'model.lora.quantize_base: there nf4, here none' "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/nf4_1" "${lora[@]}"
+refuses 'only the frozen base of an adapter can be quantized' "${start[@]}" "${nf4[@]}"
+refuses 'was trained on a base in NF4, but model.lora.quantize_base is none' "${start[@]}" "${lora[@]}" --set "model.adapter=$nf4_saved"
+refuses 'that is not quantized, but model.lora.quantize_base is nf4' "${start[@]}" "${lora[@]}" "${nf4[@]}" --set "model.adapter=$saved"
 refuses 'so its rank is at most 64; lower the rank' "${start[@]}" --set model.lora.rank=65
 refuses 'model.lora.rank' "${start[@]}" --set model.lora.rank=-1
 refuses 'expected all-linear or' "${start[@]}" --set model.lora.rank=4 --set 'model.lora.targets=[qkv_proj]'
@@ -142,8 +177,8 @@ optimizer: {learning_rate: 1.0e-2, warmup: 0}
 checkpoint: {every: 2}
 YAML
 for i in 1 2 3 4 5 6 7 8; do echo "{\"prompt\": \"$i 3 5 7\", \"response\": \"3+$i=8 no\"}"; done >"$WORK/sft.jsonl"
-tune() {  # ranks, name
-  mpirun --oversubscribe -n "$1" "$BIN/lie_cluster" sft "$WORK/sft.yaml" --set "run.directory=$WORK/$2" >"$WORK/$2.log" 2>&1
+tune() {  # ranks, name, overrides
+  mpirun --oversubscribe -n "$1" "$BIN/lie_cluster" sft "$WORK/sft.yaml" --set "run.directory=$WORK/$2" "${@:3}" >"$WORK/$2.log" 2>&1
 }
 same_adapter() { cmp "$WORK/$1/checkpoints/step-000006/adapter_model.safetensors" "$WORK/$2/checkpoints/step-000006/adapter_model.safetensors"; }
 tune 1 sft1 || { cat "$WORK/sft1.log"; fail "sft failed"; }
@@ -152,9 +187,13 @@ same_adapter sft1 sft3 || fail "sft: three ranks are not bit-identical"
 ! LIE_FAULT=checkpoint:3 tune 2 sft_killed || fail "sft does not die"
 tune 1 sft_killed || { cat "$WORK/sft_killed.log"; fail "sft did not resume"; }
 same_adapter sft1 sft_killed || fail "sft: killed and resumed is not bit-identical"
+tune 1 sft_nf4_1 "${nf4[@]}" || { cat "$WORK/sft_nf4_1.log"; fail "sft failed on a base in NF4"; }
+tune 2 sft_nf4_2 "${nf4[@]}" || { cat "$WORK/sft_nf4_2.log"; fail "sft failed on a base in NF4 on two ranks"; }
+same_adapter sft_nf4_1 sft_nf4_2 || fail "sft on a base in NF4: two ranks are not bit-identical"
+! same_adapter sft1 sft_nf4_1 >/dev/null || fail "sft does not quantize the base"
 python3 - "$WORK/sft1/metrics.jsonl" <<'PY' || fail "sft does not learn"
 import json, sys
 losses = [json.loads(line)["loss"] for line in open(sys.argv[1])]
 assert losses[-1] < losses[0], losses
 PY
-echo "an adapter: bit-identical on 1, 4 and 5 ranks with 1 and 2 learners, in bf16, after kills and in a replay; read by score, merge, eval, train and sft"
+echo "an adapter, on a base as stored and in NF4: bit-identical on 1, 4 and 5 ranks with 1 and 2 learners, in bf16, after kills and in a replay; read by score, merge, eval, train and sft"

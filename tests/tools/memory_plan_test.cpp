@@ -17,6 +17,7 @@
 #include "learner/trainer/optimizer.h"
 #include "learner/trainer/sharded_trainer.h"
 #include "model/collective/device_collective.h"
+#include "model/operators/nf4.h"
 #include "model/transformer/training_memory.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/directories.h"
@@ -143,15 +144,23 @@ TEST(MemoryPlan, MomentsAndGradientHaveTheSizeOfTheWeights) {
   EXPECT_EQ(part(plan, "reference policy"), 0);
 }
 
-TEST(MemoryPlan, AnAdapterAllocatesThePlannedBytes) {
+class AdapterPlan : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Bases, AdapterPlan, testing::Values(false, true),
+                         [](const auto& test) { return test.param ? "nf4" : "stored"; });
+
+TEST_P(AdapterPlan, AnAdapterAllocatesThePlannedBytes) {
+  const bool nf4 = GetParam();
   const TemporaryDirectory base;
-  ModelConfig config = test::tiny_config(kPassShape);
+  test::TinyShape shape = kPassShape;
+  shape.ffn_width = 128;  // whole blocks of NF4
+  ModelConfig config = test::tiny_config(shape);
   save_weights(initial_weights(config, 1, *make_cpu_operators(1)), base.path());
   const std::int64_t whole = flat_elements(parameter_layout(config)) * 4;
   config.lora = LoraConfig{.rank = 16,  // a whole panel
                            .alpha = 16,
                            .targets = {"q_proj", "k_proj", "v_proj", "up_proj"},
-                           .base = base.path()};
+                           .base = base.path(),
+                           .nf4 = nf4};
   const MemoryPlan plan = learner_memory(
       config, DType::kFloat32,
       {.micro_batch_tokens = 2000, .has_reference = true, .copies_checkpoints = true});
@@ -173,7 +182,11 @@ TEST(MemoryPlan, AnAdapterAllocatesThePlannedBytes) {
   EXPECT_EQ(part(plan, "reference policy"), 0);
 
   Transformer policy(*adapter);
-  const double held = static_cast<double>(2 * policy.packed_size().bytes + master);
+  const PackedSize packed = policy.packed_size();
+  EXPECT_EQ(packed.nf4_elements > 0, nf4);
+  // Matrices in NF4 are not transposed.
+  const std::int64_t transposed = packed.bytes - nf4::bytes_of(packed.nf4_elements);
+  const double held = static_cast<double>(packed.bytes + transposed + master);
   EXPECT_NEAR(static_cast<double>(part(plan, "weights")) / held, 1, 0.02);
   const PackedBatch batch =
       test::tiny_batch("pass", std::vector<int>(20, 100), kPassShape.vocabulary);
@@ -253,7 +266,8 @@ std::int64_t peak_of_updates(const ModelConfig& model, const LearnerSizes& sizes
   test::on_learners(sizes.learners, [&](Collective& learners) {
     GuardedOperators operators;
     const auto group = through_host_collective(learners, operators);
-    const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
+    const FlatRange range = held_range(parameter_layout(model), learners.rank(), learners.size());
+    const auto held = model.lora ? std::nullopt : std::optional(range);
     ShardedTrainer trainer({.max_micro_batch_tokens = sizes.micro_batch_tokens,
                             .activation_mebibytes = sizes.activation_bytes >> 20,
                             .gradient_shards = sizes.gradient_shards,
@@ -269,8 +283,10 @@ std::int64_t peak_of_updates(const ModelConfig& model, const LearnerSizes& sizes
       TrainerSeconds unused;
       trainer.update(step, unused);
     }
-    const std::int64_t panels = trainer.policy().packed_size().bytes;
-    bytes[static_cast<std::size_t>(learners.rank())] = operators.peak_bytes() + 2 * panels;
+    const PackedSize packed = trainer.policy().packed_size();
+    const std::int64_t transposed = packed.bytes - nf4::bytes_of(packed.nf4_elements);
+    bytes[static_cast<std::size_t>(learners.rank())] =
+        operators.peak_bytes() + packed.bytes + transposed;
   });
   return std::ranges::max(bytes);
 }
@@ -304,6 +320,30 @@ TEST(MemoryPlan, UpdatesInEachZeroStageHoldThePlannedBytes) {
   const MemoryPlan sender = learner_memory(model, DType::kFloat32,
                                            {.zero_stage = 2, .sends_weights = true, .learners = 4});
   EXPECT_EQ(part(sender, "weights for the actors"), 4 * flat_elements(parameter_layout(model)));
+}
+
+TEST_P(AdapterPlan, UpdatesHoldThePlannedBytes) {
+  test::TinyShape shape = kPassShape;
+  shape.layers = 12;
+  shape.ffn_width = 128;
+  ModelConfig model = test::tiny_config(shape);
+  const TemporaryDirectory base;
+  save_weights(initial_weights(model, 1, *make_cpu_operators(1)), base.path());
+  model.lora = LoraConfig{.rank = 16,  // a whole panel
+                          .alpha = 16,
+                          .targets = {"q_proj", "up_proj"},
+                          .base = base.path(),
+                          .nf4 = GetParam()};
+  for (const int learners : {1, 4}) {
+    const LearnerSizes sizes{.micro_batch_tokens = 48,
+                             .activation_bytes = std::int64_t{1} << 30,
+                             .gradient_shards = 4,
+                             .learners = learners};
+    const MemoryPlan plan = learner_memory(model, DType::kFloat32, sizes);
+    const auto held = static_cast<double>(peak_of_updates(model, sizes));
+    EXPECT_NEAR(static_cast<double>(plan.bytes()) / held, 1, 0.02)
+        << learners << " learners, plan " << memory_text(plan);
+  }
 }
 
 /// Returns the GiB of one of 1, 2, 4 and 8 learners on GPUs, with one gradient shard each.

@@ -39,9 +39,10 @@ void merge(const MergeArguments& arguments) {
   copy_tokenizer(beside, arguments.output);
   save_generation_config(config, beside, arguments.output);
   save_merged(policy, config.end_of_sequence_ids, arguments.output);
-  std::cout << fmt::format("{}: {} with {} merged into its weights, in fp32\n",
-                           arguments.output.string(), policy.base.string(),
-                           policy.adapter.string());
+  const char* const weights = config.lora->nf4 ? "weights as dequantized from NF4" : "weights";
+  std::cout << fmt::format("{}: {} with {} merged into its {}, in fp32\n",
+                           arguments.output.string(), policy.base.string(), policy.adapter.string(),
+                           weights);
 }
 
 }  // namespace

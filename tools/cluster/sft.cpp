@@ -80,6 +80,7 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
         "prompts and responses",
         path.string());
   }
+  check_options(config.model.lora);
   if (config.initialise && trains_adapter(config.model.lora)) {
     fail(
         "{}: model.initialise and model.lora are both set: an adapter needs a base that has "

@@ -76,11 +76,15 @@ DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType p
 
 std::string describe_held(const ModelOptions& options, const PackedSize& size) {
   const auto millions = [](std::int64_t count) { return 1e-6 * static_cast<double>(count); };
-  const std::string held =
+  std::string held =
       fmt::format("{:.1f} M weights in {:.0f} MB", millions(size.elements), millions(size.bytes));
+  if (size.nf4_elements > 0) {
+    held += fmt::format(", {:.1f} M of them NF4", millions(size.nf4_elements));
+  }
   if (options.device != "cpu") return held;
-  if (size.fp32_elements == 0) return held + ", bf16 (exact)";
-  if (size.fp32_elements == size.elements) return held + ", fp32";
+  const char* const rest = size.nf4_elements > 0 ? ", the rest " : ", ";
+  if (size.fp32_elements == 0) return held + rest + "bf16 (exact)";
+  if (size.fp32_elements == size.elements - size.nf4_elements) return held + rest + "fp32";
   return fmt::format("{}, {:.1f} M of them fp32, not exact in bf16", held,
                      millions(size.fp32_elements));
 }

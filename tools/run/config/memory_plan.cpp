@@ -12,6 +12,7 @@
 #include "learner/trainer/gradient_shard_sum.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
+#include "model/operators/nf4.h"
 #include "model/transformer/kv_cache.h"
 #include "model/transformer/training_memory.h"
 #include "model/weight_sync/arriving_weights.h"
@@ -25,6 +26,7 @@ struct Elements {
   std::int64_t flat = 0;      // all parameters
   std::int64_t matrices = 0;  // elements of matrices
   std::int64_t packed = 0;    // elements of matrices that matmuls read
+  std::int64_t nf4 = 0;       // elements of matrices in NF4
 };
 
 Elements elements_of(const ModelConfig& model) {
@@ -35,6 +37,7 @@ Elements elements_of(const ModelConfig& model) {
     const bool is_looked_up = parameter.role == ParameterRole::kEmbedding;
     const std::int64_t count = parameter.rows * parameter.cols;
     elements.matrices += count;
+    if (model.lora && model.lora->nf4 && may_have_pair(parameter.role)) elements.nf4 += count;
     if (!is_looked_up || model.tied_embeddings) elements.packed += count;
   }
   return elements;
@@ -48,9 +51,19 @@ std::int64_t decode_row(const ModelConfig& model) {
 }
 
 /// Returns the bytes of weights of which none is in fp32 besides norms and biases, in panels of
-/// `dtype`.
+/// `dtype` or in NF4.
 std::int64_t fixed_weights(const Elements& base, DType dtype) {
-  return (base.flat - base.matrices) * kFloat + base.matrices * dtype_bytes(dtype);
+  return (base.flat - base.matrices) * kFloat + (base.matrices - base.nf4) * dtype_bytes(dtype) +
+         nf4::bytes_of(base.nf4);
+}
+
+/// Returns the bytes of the largest matrix of a layer in the activations' dtype. A GPU dequantizes
+/// matrices of NF4 there; a CPU dequantizes parts of them, which are left out.
+std::int64_t dequantized_matrix(const ModelConfig& model, DType activations) {
+  if (!model.lora || !model.lora->nf4 || activations == DType::kFloat32) return 0;
+  const std::int64_t q = model.heads * model.head_width, kv = model.kv_heads * model.head_width;
+  const std::int64_t elements = model.width * std::max(q + 2 * kv, 2 * model.ffn_width);
+  return elements * dtype_bytes(activations);
 }
 
 /// Returns the bytes of an adapter's packed pairs, or 0 without an adapter. A rank below the width
@@ -60,15 +73,15 @@ std::int64_t packed_pairs(const ModelConfig& model, DType packed) {
 }
 
 /// Returns the bytes of the base and adapter of a learner. Gradients pass through the transposed
-/// base, except through an embedding that is only looked up.
+/// base, except through an embedding that is only looked up, and through matrices in NF4.
 std::int64_t learner_adapter_weights(const ModelConfig& model, const ComputeDTypes& dtypes,
                                      DType frozen) {
   const Elements base = elements_of(model);
   const bool transposes = dtypes.activations == DType::kFloat32;
   const std::int64_t pairs = packed_pairs(model, dtypes.packed);
-  const std::int64_t transposed = base.packed * dtype_bytes(frozen) + pairs;
+  const std::int64_t transposed = (base.packed - base.nf4) * dtype_bytes(frozen) + pairs;
   return fixed_weights(base, frozen) + pairs + flat_elements(adapter_layout(model)) * kFloat +
-         (transposes ? transposed : 0);
+         (transposes ? transposed : dequantized_matrix(model, dtypes.activations));
 }
 
 /// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
@@ -198,7 +211,8 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
   const Elements elements = elements_of(model);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t weights =
-      fixed ? fixed_weights(elements, *fixed) + packed_pairs(model, dtypes.packed)
+      fixed ? fixed_weights(elements, *fixed) + packed_pairs(model, dtypes.packed) +
+                  dequantized_matrix(model, dtypes.activations)
             : fixed_weights(elements, dtypes.packed) + arriving_weight_bytes(model);
   return {{{"weights", weights},
            {"KV cache", planned_cache_bytes(model, options, dtypes.packed)},

@@ -1,5 +1,8 @@
 #include "tools/run/config/options.h"
 
+#include "common/base/error.h"
+#include "model/config/lora.h"
+
 namespace lie {
 
 void describe(FieldList& fields, DirectoryOptions& options) {
@@ -91,9 +94,25 @@ void describe(FieldList& fields, LoraOptions& options) {
       "targets", options.targets,
       {.help = "Linear layers that get a pair, by PEFT's names: all-linear, or a list of q_proj, "
                "k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj."});
+  fields.add(
+      "quantize_base", options.quantize_base,
+      {{"none", BaseQuantization::kNone}, {"nf4", BaseQuantization::kNormalFloat4}},
+      {.help = "nf4 (QLoRA): the linear layers of the base take 4.5 bits a weight in learners "
+               "and actors, with the numbers of bitsandbytes' NF4. none: the base is held "
+               "as it is stored."});
   fields.refuse("dropout",
                 "pairs have no dropout: with it, the log-probs of the learner would not be those "
                 "that the sampler drew with");
+}
+
+void check_options(const LoraOptions& options) {
+  if (trains_adapter(options)) {
+    lora_targets(options.targets, "model.lora.targets");  // checks them
+  } else if (options.quantize_base != BaseQuantization::kNone) {
+    fail(
+        "model.lora.quantize_base is nf4 and model.lora.rank is 0: only the frozen base of an "
+        "adapter can be quantized; set the rank, or quantize_base to none");
+  }
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

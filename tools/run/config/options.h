@@ -46,13 +46,20 @@ void describe(FieldList& fields, RunOptions& options);
 
 /// Adds the field of the limit of Job::limit_collectives().
 void add_collective_time_limit(FieldList& fields, double& minutes);
+/// How the frozen base of an adapter is quantized: not at all, or to NF4.
+enum class BaseQuantization : std::uint8_t { kNone, kNormalFloat4 };
+
 /// The adapter that a run trains instead of all weights (LoRA). The defaults are those of verl.
 struct LoraOptions {
   std::int64_t rank = 0;  // 0: all weights are trained
   double alpha = 16;
   std::vector<std::string> targets = {"all-linear"};
+  BaseQuantization quantize_base = BaseQuantization::kNone;
 };
 void describe(FieldList& fields, LoraOptions& options);
+
+/// Throws Error if the options do not go together.
+void check_options(const LoraOptions& options);
 
 inline bool trains_adapter(const LoraOptions& options) { return options.rank > 0; }
 

@@ -16,6 +16,20 @@ PolicyFiles policy_files(const ModelOptions& options) {
 
 namespace {
 
+bool is_nf4(const LoraOptions& options) {
+  return options.quantize_base == BaseQuantization::kNormalFloat4;
+}
+
+/// Throws Error if a checkpoint's adapter was trained on a base of another quantization. Adapters
+/// of PEFT do not say on which.
+void check_quantization(const PolicyFiles& policy, const LoraOptions& options) {
+  const bool was_nf4 = stored_lora(policy).nf4;
+  if (was_nf4 == is_nf4(options) || base_sha256_of_adapter(policy.adapter).empty()) return;
+  fail("{}: the adapter was trained on a base {}, but model.lora.quantize_base is {}; set it to {}",
+       policy.adapter.string(), was_nf4 ? "in NF4" : "that is not quantized",
+       was_nf4 ? "none" : "nf4", was_nf4 ? "nf4" : "none");
+}
+
 /// Throws Error if the rank is above the largest that a targeted matrix can have.
 void check_rank(const ModelConfig& config) {
   const std::vector<Parameter> pairs = adapter_layout(config);
@@ -35,8 +49,10 @@ ModelConfig trained_config(const ModelOptions& options, const fs::path& director
   config.lora = LoraConfig{.rank = options.lora.rank,
                            .alpha = options.lora.alpha,
                            .targets = lora_targets(options.lora.targets, "model.lora.targets"),
-                           .base = policy_files(options).base};
+                           .base = policy_files(options).base,
+                           .nf4 = is_nf4(options.lora)};
   check_rank(config);
+  if (config.lora->nf4) check_nf4_blocks(parameter_layout(config));
   return config;
 }
 
@@ -51,6 +67,7 @@ void check_trained(const ModelOptions& options) {
   }
   const ModelConfig config = trained_config(options, options.path);
   check_adapter(policy.adapter, *config.lora, adapter_layout(config));
+  check_quantization(policy, options.lora);
 }
 
 Weights start_weights(const ModelOptions& options, std::uint64_t seed, int learner, int learners,

@@ -111,12 +111,12 @@ SummaryEntry adapter_entry(const ModelOptions& options, const ModelConfig& model
   const std::int64_t trained = parameter_count(adapter_layout(model));
   const std::int64_t all = trained + parameter_count(parameter_layout(model));
   const fs::path from = find_policy(options.path, options.adapter).adapter;
-  return {
-      "adapter",
-      fmt::format("LoRA of rank {}, alpha {}, on {}: {} trained parameters, {:.3g} % of all; {}",
-                  lora.rank, lora.alpha, fmt::join(options.lora.targets, ", "), trained,
-                  100 * static_cast<double>(trained) / static_cast<double>(all),
-                  from.empty() ? "new" : "from " + from.string())};
+  return {"adapter",
+          fmt::format("{} of rank {}, alpha {}, on {}: {} trained parameters, {:.3g} % of all; {}",
+                      lora.nf4 ? "QLoRA (base in NF4)" : "LoRA", lora.rank, lora.alpha,
+                      fmt::join(options.lora.targets, ", "), trained,
+                      100 * static_cast<double>(trained) / static_cast<double>(all),
+                      from.empty() ? "new" : "from " + from.string())};
 }
 
 std::vector<SummaryEntry> text_entries(const PromptOptions& data, const std::string& model_path,
