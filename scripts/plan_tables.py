@@ -22,7 +22,8 @@ GPUS = (1, 2, 4, 8, 16, 32)
 LENGTHS = {"8k": 8192, "32k": 32768}  # tokens of a response
 CARDS = {"24 GB": 22, "80 GB": 79}    # GiB that are free before a run
 MODES = {"all weights": [], "ZeRO 2": ["update.zero_stage=2"],
-         "ZeRO 2, bf16 moments": ["update.zero_stage=2", "optimizer.moments=bfloat16"], "LoRA": ["model.lora.rank=32"]}
+         "ZeRO 2, bf16 moments": ["update.zero_stage=2", "optimizer.moments=bfloat16"], "LoRA": ["model.lora.rank=32"],
+         "LoRA, NF4 base": ["model.lora.rank=32", "model.lora.quantize_base=nf4"]}
 SLOTS = 16
 
 

@@ -179,7 +179,7 @@ TEST(GpuConfigs, FitTheGpusThatTheyAreFor) {
       "one-node", 8, 8, [](const std::string&) { return 79; }, 8);
   expect_fit(
       "one-card", 1, 1, [](const std::string& name) { return name.ends_with("80gb") ? 79 : 22; },
-      4);
+      5);
   expect_fit(
       "paper", 8, 8, [](const std::string&) { return 79; }, 27);
 }
