@@ -84,6 +84,7 @@ void check_prompt_order(const DataOptions& data) {
 
 /// Throws Error if settings do not go with an adapter.
 void check_lora(const TrainConfig& config) {
+  check_zero_stage(config.trainer, trains_adapter(config.model.lora));
   if (!trains_adapter(config.model.lora)) return;
   lora_targets(config.model.lora.targets, "model.lora.targets");  // checks them
   if (config.weight_sync.weights == DType::kFloat32) return;

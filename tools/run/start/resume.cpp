@@ -30,7 +30,7 @@ const std::vector<std::string> kChangeNoResult = {
     "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
     "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes"};
 
-/// Returns these keys for a config. With update.zero_stage 2 a gradient is a sum over
+/// Returns these keys for a config. From update.zero_stage 2 on a gradient is a sum over
 /// micro-batches, so that their size changes a result.
 std::vector<std::string> change_no_result(const FieldList& config) {
   std::vector<std::string> keys = kChangeNoResult;
