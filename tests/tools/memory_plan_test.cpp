@@ -255,11 +255,14 @@ std::int64_t peak_of_updates(const ModelConfig& model, const LearnerSizes& sizes
     GuardedOperators operators(make_cpu_operators(1, {}, weights));
     const auto group = through_host_collective(learners, operators);
     const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
-    ShardedTrainer trainer({.max_micro_batch_tokens = sizes.micro_batch_tokens,
-                            .activation_mebibytes = sizes.activation_bytes >> 20,
-                            .gradient_shards = sizes.gradient_shards,
-                            .zero_stage = sizes.zero_stage},
-                           {.moments = sizes.moments}, Weights(model, operators, held), *group);
+    ShardedTrainer trainer(
+        {.max_micro_batch_tokens = sizes.micro_batch_tokens,
+         .activation_mebibytes = sizes.activation_bytes >> 20,
+         .gradient_shards = sizes.gradient_shards,
+         .zero_stage = sizes.zero_stage},
+        {.moments = sizes.moments,
+         .moments_on = sizes.moments_on_host ? MomentsOn::kHost : MomentsOn::kDevice},
+        Weights(model, operators, held), *group);
     for (int step = 1; step <= 2; ++step) {
       trainer.accumulate_gradient(trainer.pack(sequences), [&](const MicroBatchWork& work) {
         const PackedBatch& packed = work.batch.packed;
@@ -291,16 +294,18 @@ TEST(MemoryPlan, UpdatesInEachZeroStageHoldThePlannedBytes) {
                                  {.zero_stage = 2, .moments = DType::kBFloat16, .learners = 1},
                                  {.zero_stage = 3, .learners = 1},
                                  {.zero_stage = 3, .learners = 2},
-                                 {.zero_stage = 3, .learners = 4}}) {
+                                 {.zero_stage = 3, .learners = 4},
+                                 {.zero_stage = 3, .moments_on_host = true, .learners = 4}}) {
     LearnerSizes all = sizes;
     all.micro_batch_tokens = 48;
     all.activation_bytes = std::int64_t{1} << 30;
     all.gradient_shards = 4;
-    planned.push_back(learner_memory(model, DType::kFloat32, all).bytes());
+    planned.push_back(learner_memory(model, DType::kFloat32, all).device_bytes());
     const auto held = static_cast<double>(peak_of_updates(model, all));
     EXPECT_NEAR(static_cast<double>(planned.back()) / held, 1, 0.02)
         << "stage " << all.zero_stage << ", " << all.learners << " learners, "
-        << dtype_bytes(all.moments) << " bytes for a moment, plan " << planned.back();
+        << dtype_bytes(all.moments) << " bytes on the " << (all.moments_on_host ? "host" : "device")
+        << " for a moment, plan " << planned.back();
   }
   EXPECT_LT(planned[2], planned[0]) << "stage 2 holds no whole gradients";
   EXPECT_LT(planned[3], planned[1]);

@@ -179,12 +179,19 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
       sizes.zero_stage == 1
           ? gradient_shard_sum_elements(flat, sizes.gradient_shards, sizes.learners, chunk)
           : gradient_rounds_elements(trained, sizes.learners);
+  const std::int64_t moments = longest_optimizer_shard(flat, sizes.learners);
   MemoryPlan plan;
   plan.parts = {
       {"weights", model.lora ? learner_adapter_weights(model, dtypes, sizes.frozen)
                              : learner_weights(model, dtypes, sizes.learners, sizes.zero_stage)},
       {"gradients", gradients * kFloat},
-      {"moments", 2 * longest_optimizer_shard(flat, sizes.learners) * dtype_bytes(sizes.moments)}};
+      {.what = "moments",
+       .bytes = 2 * moments * dtype_bytes(sizes.moments),
+       .on_host = sizes.moments_on_host}};
+  if (sizes.moments_on_host) {
+    plan.parts.push_back(
+        {"moments on the way", 2 * std::min(moments, kMovedMoments) * dtype_bytes(sizes.moments)});
+  }
   if (sizes.zero_stage > 1 && sizes.learners > 1 && sizes.sends_weights && !model.lora) {
     plan.parts.push_back({"weights for the actors", std::min(flat, kWeightPartElements) * kFloat});
   }

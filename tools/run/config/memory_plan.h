@@ -46,6 +46,7 @@ struct LearnerSizes {
   std::int64_t gradient_shards = 1;     // update.gradient_shards
   std::int64_t zero_stage = 1;          // update.zero_stage
   DType moments = DType::kFloat32;      // optimizer.moments
+  bool moments_on_host = false;         // optimizer.moments_on, of a learner on a GPU
   bool sends_weights = false;           // learner 0 sends the weights to actors
   DType frozen = DType::kFloat32;       // of an adapter's base, see fixed_dtype()
   int learners = 1;                     // they divide shards, master weights and moments

@@ -28,7 +28,8 @@ const std::vector<std::string> kChangeNoResult = {
     "checkpoint", "trajectories",
     // layout and memory
     "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
-    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes"};
+    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes",
+    "optimizer.moments_on"};
 
 /// Returns these keys for a config. From update.zero_stage 2 on a gradient is a sum over
 /// micro-batches, so that their size changes a result.
