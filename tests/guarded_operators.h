@@ -61,6 +61,7 @@ class GuardedOperators : public Operators {
   std::int64_t unreceived() const { return unreceived_; }
 
   DType activation_dtype() const override { return inner_->activation_dtype(); }
+  DType packed_dtype() const override { return inner_->packed_dtype(); }
   MemoryPlace place() const override { return {.device = 0}; }
   std::optional<std::int64_t> free_bytes() const override { return free_; }
   /// Sets the result of free_bytes(), which allocations do not change.

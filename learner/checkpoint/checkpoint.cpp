@@ -102,7 +102,7 @@ TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW
   check_weights(checkpoint, weights);
   const StoredMoments moments(checkpoint, weights.parameters());
   read_weights(checkpoint, weights);
-  moments.read(optimizer, weights.operators());
+  moments.read(optimizer);
   optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
   return state;
 }

@@ -31,8 +31,9 @@ class CheckpointSaver::Copy {
   CheckpointContents of(const CheckpointContents& live) {
     Operators& operators = live.weights.operators();
     operators.copy_to_host(live.weights.elements(weights_.shard()), floats(weights_.flat()));
-    operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
-    operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
+    Operators& moments = live.optimizer.moment_operators();
+    moments.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
+    moments.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
     optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
     extra_ = live.extra != nullptr ? live.extra->copy() : nullptr;
     return {weights_, optimizer_, live.state, live.start_model, extra_.get()};

@@ -60,7 +60,7 @@ void save_moments(const AdamW& optimizer, const Weights& weights, const fs::path
   for (const Tensor moment : moments_of(optimizer)) {
     pass_fault_point("checkpoint");
     for (const ParameterPiece& piece : pieces) {
-      read_blocks(weights.operators(), moment.elements_at(piece.at, piece.count),
+      read_blocks(optimizer.moment_operators(), moment.elements_at(piece.at, piece.count),
                   [&](std::span<const float> values) { writer.append(values); });
     }
   }
@@ -121,12 +121,12 @@ void StoredMoments::read_pieces(Operators& operators, const Pieces& pieces, std:
   }
 }
 
-void StoredMoments::read(const AdamW& optimizer, Operators& operators) const {
+void StoredMoments::read(const AdamW& optimizer) const {
   std::span<const Pieces> stored = pieces_;
   for (const Tensor moment : moments_of(optimizer)) {
     for (const ParameterPiece& piece : pieces_of(layout_, optimizer.shard())) {
       const auto number = static_cast<std::size_t>(piece.parameter - layout_.data());
-      read_pieces(operators, stored[number], piece.first,
+      read_pieces(optimizer.moment_operators(), stored[number], piece.first,
                   moment.elements_at(piece.at, piece.count));
     }
     stored = stored.subspan(layout_.size());

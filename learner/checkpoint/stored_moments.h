@@ -27,7 +27,8 @@ class StoredMoments {
   /// Throws Error unless the files named optimizer* hold the moments of exactly these parameters.
   StoredMoments(const std::filesystem::path& checkpoint, std::span<const Parameter> layout);
 
-  void read(const AdamW& optimizer, Operators& operators) const;
+  /// Sets the moments of the optimizer's shard.
+  void read(const AdamW& optimizer) const;
 
  private:
   /// A moment of one parameter: one tensor, or consecutive pieces.

@@ -13,9 +13,11 @@
 namespace lie {
 
 GradientRounds::GradientRounds(Operators& operators, Collective& learners,
-                               std::span<const Parameter> layout, std::int64_t max_shards)
+                               std::span<const Parameter> layout, std::int64_t max_shards,
+                               LayerShards* weights)
     : operators_(operators),
       learners_(learners),
+      weights_(weights),
       layers_(layout),
       slices_(layers_, learners.size()),
       elements_(flat_elements(layout)),
@@ -30,23 +32,14 @@ GradientRounds::GradientRounds(Operators& operators, Collective& learners,
 
 void GradientRounds::run(const PackedGradientShards& shards, const Work& work) {
   operators_.zero(sum_.view());
-  const auto learners = static_cast<std::int64_t>(learners_.size());
-  const std::int64_t rounds = std::ranges::max(shards.micro_batches);
-  for (std::int64_t round = 0; round < rounds; ++round) {
-    for (std::int64_t first = 0; first < shards.count; first += learners) {
-      contributes_.assign(static_cast<std::size_t>(learners), false);
-      for (std::int64_t j = 0; j < std::min(learners, shards.count - first); ++j) {
-        const std::int64_t of_shard = shards.micro_batches[static_cast<std::size_t>(first + j)];
-        contributes_[static_cast<std::size_t>(j)] = round < of_shard;
-      }
-      if (std::ranges::find(contributes_, true) == contributes_.end()) continue;
-      add_pass([&] {
-        if (!contributes_[static_cast<std::size_t>(learners_.rank())]) return;
-        const auto& own = shards.own[static_cast<std::size_t>(first / learners)];
-        work(own[static_cast<std::size_t>(round)], first + learners_.rank(), *this);
-      });
-    }
-  }
+  for_each_round_pass(shards, learners_.rank(), learners_.size(), [&](const RoundPass& pass) {
+    contributes_ = pass.contributes;
+    if (weights_ != nullptr) weights_->begin_pass(/*has_backward=*/true);
+    add_pass([&] {
+      if (pass.own != nullptr) work(*pass.own, pass.shard, *this);
+    });
+    if (weights_ != nullptr) weights_->end_pass();
+  });
 }
 
 /// Adds the gradients of one backward pass of each learner that has one. Layers that backward() has
@@ -76,6 +69,7 @@ const RoleTensors& GradientRounds::layer(std::int64_t layer) {
 
 void GradientRounds::done(std::int64_t layer) {
   if (layer != next_) fail("trainer: layer {} of a gradient follows layer {}", layer, next_ + 1);
+  if (weights_ != nullptr && layer != kNoLayer) weights_->reach(layer);
   for (const FlatRange range : layers_.of(layer)) {
     const std::int64_t longest = longest_optimizer_shard(range.count, learners_.size());
     for (std::int64_t first = 0; first < longest; first += longest_) start(range, first);

@@ -1,5 +1,5 @@
 // The sum of a mini-batch's gradient in rounds of micro-batches, layer by layer, so that no learner
-// holds a whole gradient (ZeRO stage 2, arXiv:1910.02054).
+// holds a whole gradient (ZeRO stages 2 and 3, arXiv:1910.02054).
 //
 // Round r consists of micro-batch r of every gradient shard that has one. Learner j of n computes
 // the shards j, j + n, j + 2 n, ... one after the other. As soon as a backward pass has the
@@ -22,6 +22,7 @@
 #include "learner/trainer/gradient_slices.h"
 #include "learner/trainer/layer_buffer.h"
 #include "learner/trainer/layer_ranges.h"
+#include "learner/trainer/layer_shards.h"
 #include "learner/trainer/packing.h"
 #include "model/layers/gradient_sink.h"
 #include "model/operators/operators.h"
@@ -30,10 +31,11 @@ namespace lie {
 
 class GradientRounds final : private GradientSink {
  public:
-  /// Allocates all memory in `operators`. Both references must outlive this object. Throws Error
-  /// if there are more learners than `max_shards`.
+  /// Allocates all memory in `operators`. Throws Error if there are more learners than
+  /// `max_shards`. In stage 3 the passes read `weights`; in stage 2 it is null. All of them must
+  /// outlive this object.
   GradientRounds(Operators& operators, Collective& learners, std::span<const Parameter> layout,
-                 std::int64_t max_shards);
+                 std::int64_t max_shards, LayerShards* weights = nullptr);
 
   using Work = std::function<void(const MicroBatch&, std::int64_t shard, GradientSink& gradient)>;
   /// Calls work() for each micro-batch of this learner, in the order of rounds, and sums the
@@ -73,6 +75,7 @@ class GradientRounds final : private GradientSink {
 
   Operators& operators_;
   Collective& learners_;
+  LayerShards* weights_;
   LayerRanges layers_;
   GradientSlices slices_;
   std::int64_t elements_;             // of the flat order

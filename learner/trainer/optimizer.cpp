@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "common/base/error.h"
 
@@ -60,6 +61,18 @@ constexpr const char* kMomentsHelp =
     "reproducible on any "
     "number of learners. Checkpoints store fp32 and are read in both types.";
 
+constexpr const char* kMomentsOnHelp =
+    "Memory of AdamW's moments. With host, a learner on a GPU keeps them in host memory, and each "
+    "update moves them through a small buffer of the GPU, which takes time and changes no result. "
+    "On CPUs it has no effect.";
+
+/// Returns operators for moments on the host, unless the device is the host.
+std::unique_ptr<Operators> moments_on_host(const OptimizerOptions& options,
+                                           const Operators& operators) {
+  if (options.moments_on == MomentsOn::kDevice || operators.place().is_host()) return nullptr;
+  return make_cpu_operators(1);
+}
+
 }  // namespace
 
 void describe(FieldList& fields, OptimizerOptions& options) {
@@ -78,6 +91,9 @@ void describe(FieldList& fields, OptimizerOptions& options) {
   fields.add("moments", options.moments,
              {{"float32", DType::kFloat32}, {"bfloat16", DType::kBFloat16}},
              {.help = kMomentsHelp});
+  fields.add("moments_on", options.moments_on,
+             {{"device", MomentsOn::kDevice}, {"host", MomentsOn::kHost}},
+             {.help = kMomentsOnHelp});
   fields.add(
       "max_grad_norm", options.max_grad_norm,
       {"Largest global norm of the gradient, which is scaled down to it. 0: no clipping.", "", 0});
@@ -117,11 +133,17 @@ AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
              std::span<const Parameter> layout, FlatRange shard)
     : options_(options),
       operators_(operators),
+      host_(moments_on_host(options, operators)),
       shard_(shard),
-      first_(operators.allocate(1, shard.count, options.moments)),
-      second_(operators.allocate(1, shard.count, options.moments)) {
-  operators.zero(first_.view());
-  operators.zero(second_.view());
+      first_(moment_operators().allocate(1, shard.count, options.moments)),
+      second_(moment_operators().allocate(1, shard.count, options.moments)) {
+  moment_operators().zero(first_.view());
+  moment_operators().zero(second_.view());
+  if (host_) {
+    const std::int64_t moved = std::min(kMovedMoments, shard.count);
+    moved_ = operators.allocate(2, moved, options.moments);
+    staged_.resize(static_cast<std::size_t>(moved));
+  }
   for (const ParameterPiece& piece : pieces_of(layout, shard)) {
     const bool decay = piece.parameter->decay;
     const bool continues = !ranges_.empty() && ranges_.back().decay == decay &&
@@ -162,9 +184,35 @@ void AdamW::apply(FlatRange part, Tensor gradient, Tensor weights) {
         adamw_step(options_, updates_, begun_.learning_rate, begun_.grad_norm, range.decay);
     how.update = updates_;
     how.element = shard_.first + begin;
+    const Tensor own_gradient = gradient.elements_at(begin - first, count);
+    const Tensor own_weights = weights.elements_at(begin - first, count);
+    if (host_) {
+      apply_moved(how, begin, own_gradient, own_weights);
+      continue;
+    }
+    operators_.adamw(how, {own_gradient, own_weights, first_moment().elements_at(begin, count),
+                           second_moment().elements_at(begin, count)});
+  }
+}
+
+/// Applies a step to the elements from `begin` of the shard on, whose moments are on the host.
+void AdamW::apply_moved(AdamWStep how, std::int64_t begin, Tensor gradient, Tensor weights) {
+  for (std::int64_t done = 0; done < weights.cols; done += kMovedMoments) {
+    const std::int64_t count = std::min(kMovedMoments, weights.cols - done);
+    const auto values = std::span(staged_).first(static_cast<std::size_t>(count));
+    const Tensor first = moved_.view().rows_at(0, 1).elements_at(0, count);
+    const Tensor second = moved_.view().rows_at(1, 1).elements_at(0, count);
+    for (const auto& [kept, moved] : {std::pair{&first_, first}, std::pair{&second_, second}}) {
+      host_->copy_to_host(kept->view().elements_at(begin + done, count), values);
+      operators_.copy_from_host(values, moved);
+    }
     operators_.adamw(
-        how, {gradient.elements_at(begin - first, count), weights.elements_at(begin - first, count),
-              first_moment().elements_at(begin, count), second_moment().elements_at(begin, count)});
+        how, {gradient.elements_at(done, count), weights.elements_at(done, count), first, second});
+    for (const auto& [kept, moved] : {std::pair{&first_, first}, std::pair{&second_, second}}) {
+      operators_.copy_to_host(moved, values);
+      host_->copy_from_host(values, kept->view().elements_at(begin + done, count));
+    }
+    how.element += count;
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace lie {
 
 enum class Schedule : std::uint8_t { kConstant, kLinear, kCosine };
+enum class MomentsOn : std::uint8_t { kDevice, kHost };
 
 /// Options of AdamW and its schedule; describe() documents each field, as --help prints it.
 struct OptimizerOptions {
@@ -29,6 +31,7 @@ struct OptimizerOptions {
   std::int64_t decay_until = 0;     // updates or steps; end of the decay
   double min_ratio = 0;             // final rate of the decay / learning_rate, 0 to 1
   DType moments = DType::kFloat32;  // or kBFloat16, rounded stochastically
+  MomentsOn moments_on = MomentsOn::kDevice;
 };
 void describe(FieldList& fields, OptimizerOptions& options);
 
@@ -46,9 +49,13 @@ struct UpdateOutcome {
   bool skipped = false;  // the norm was not finite: weights and moments are unchanged
 };
 
+/// Elements of each moment that are on the device at a time if moments are on the host.
+inline constexpr std::int64_t kMovedMoments = std::int64_t{1} << 22;
+
 /// AdamW for the full flat order of parameters, or one shard of it. Holds the update counters and
-/// the moments, fp32 or bf16, in the operators' memory. Padding elements, which belong to no
-/// parameter, are never changed.
+/// the moments, fp32 or bf16, in the operators' memory. With moments_on kHost the moments are in
+/// host memory, and an update moves them through a small buffer of the device, with the same bits.
+/// Padding elements, which belong to no parameter, are never changed.
 class AdamW {
  public:
   /// Sets all moments to 0. The operators must outlive this object.
@@ -78,8 +85,10 @@ class AdamW {
   std::int64_t skipped() const {
     return skipped_;
   }  // updates skipped because the norm was not finite
-  Tensor first_moment() const { return first_.view(); }  // [1, shard().count]
+  /// Return the moments [1, shard().count], in the memory of moment_operators().
+  Tensor first_moment() const { return first_.view(); }
   Tensor second_moment() const { return second_.view(); }
+  Operators& moment_operators() const { return host_ ? *host_ : operators_; }
   /// Sets the counters. Call it after reading the moments from a checkpoint.
   void restore_counts(std::int64_t updates, std::int64_t skipped);
 
@@ -89,11 +98,16 @@ class AdamW {
     std::int64_t first = 0, count = 0;
     bool decay = true;
   };
+  void apply_moved(AdamWStep how, std::int64_t begin, Tensor gradient, Tensor weights);
+
   OptimizerOptions options_;
   Operators& operators_;
+  std::unique_ptr<Operators> host_;  // for moments on the host of a device; otherwise null
   FlatRange shard_;
   std::vector<Range> ranges_;
   Buffer first_, second_;
+  Buffer moved_;               // [2, *] a part of both moments on the device
+  std::vector<float> staged_;  // the same part on the host
   UpdateOutcome begun_;
   std::int64_t updates_ = 0;
   std::int64_t skipped_ = 0;

@@ -108,4 +108,25 @@ PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequen
   return all;
 }
 
+void for_each_round_pass(const PackedGradientShards& shards, int learner, int learners,
+                         const std::function<void(const RoundPass&)>& on_pass) {
+  const std::int64_t rounds = std::ranges::max(shards.micro_batches);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (std::int64_t first = 0; first < shards.count; first += learners) {
+      RoundPass pass;
+      pass.shard = first + learner;
+      for (std::int64_t shard = first; shard < first + learners; ++shard) {
+        pass.contributes.push_back(shard < shards.count &&
+                                   round < shards.micro_batches[static_cast<std::size_t>(shard)]);
+      }
+      if (std::ranges::find(pass.contributes, true) == pass.contributes.end()) continue;
+      if (pass.contributes[static_cast<std::size_t>(learner)]) {
+        const auto& own = shards.own[static_cast<std::size_t>(first / learners)];
+        pass.own = &own[static_cast<std::size_t>(round)];
+      }
+      on_pass(pass);
+    }
+  }
+}
+
 }  // namespace lie

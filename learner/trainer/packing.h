@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -56,5 +57,18 @@ PackedGradientShards pack_gradient_shards(std::span<const SequenceTokens> sequen
                                           std::int64_t max_shards, std::int64_t max_tokens,
                                           int learner, int learners,
                                           ShardDealing dealing = ShardDealing::kRanges);
+
+/// A pass that learners compute at the same time: each at most one micro-batch.
+struct RoundPass {
+  std::vector<bool> contributes;    // by learner: whether it has a micro-batch
+  const MicroBatch* own = nullptr;  // this learner's; null if it has none
+  std::int64_t shard = 0;           // gradient shard of `own`
+};
+
+/// Calls on_pass() for the passes of `learner`, which are as many as those of each other learner.
+/// Round r consists of micro-batch r of each gradient shard that has one. The shards must have been
+/// dealt interleaved.
+void for_each_round_pass(const PackedGradientShards& shards, int learner, int learners,
+                         const std::function<void(const RoundPass&)>& on_pass);
 
 }  // namespace lie

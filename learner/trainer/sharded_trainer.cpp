@@ -31,11 +31,22 @@ std::optional<GradientShardSum> gradient_tree(const TrainerOptions& options, con
                                          options.gradient_shards, read_elements(weights.config()));
 }
 
+std::shared_ptr<LayerShards> layer_shards(const TrainerOptions& options, const Weights& weights,
+                                          Collective& learners) {
+  check_zero_stage(options, is_adapter(weights.parameters()));
+  if (options.zero_stage < 3 || learners.size() == 1) return nullptr;
+  return std::make_shared<LayerShards>(weights.config(), weights.operators(), learners);
+}
+
+Transformer policy_of(const Weights& weights, const std::shared_ptr<LayerShards>& shards) {
+  return shards ? Transformer(weights.config(), weights.operators(), shards) : Transformer(weights);
+}
+
 std::optional<GradientRounds> gradient_rounds(const TrainerOptions& options, const Weights& weights,
-                                              Collective& learners) {
+                                              Collective& learners, LayerShards* shards) {
   if (options.zero_stage == 1) return std::nullopt;
   return std::optional<GradientRounds>(std::in_place, weights.operators(), learners,
-                                       weights.parameters(), options.gradient_shards);
+                                       weights.parameters(), options.gradient_shards, shards);
 }
 
 }  // namespace
@@ -46,9 +57,10 @@ ShardedTrainer::ShardedTrainer(const TrainerOptions& options, const OptimizerOpt
       learners_(learners),
       weights_(std::move(weights)),
       optimizer_(optimizer, weights_, own_optimizer_shard(weights_, learners)),
-      policy_(weights_),
+      layer_shards_(layer_shards(options, weights_, learners)),
+      policy_(policy_of(weights_, layer_shards_)),
       tree_(gradient_tree(options, weights_, learners)),
-      rounds_(gradient_rounds(options, weights_, learners)),
+      rounds_(gradient_rounds(options, weights_, learners, layer_shards_.get())),
       workers_(tree_ ? tree_->workers() : std::vector{&weights_.operators()}),
       policies_(workers_, policy_, options.activation_mebibytes << 20) {
   check_options(optimizer);
@@ -80,10 +92,11 @@ void ShardedTrainer::for_each_micro_batch(const PackedGradientShards& shards, co
       run_micro_batches(shards, shard, work);
     });
   }
-  for (std::int64_t i = 0; i < std::ssize(shards.own); ++i) {
-    const std::int64_t shard = shards.own_shards[static_cast<std::size_t>(i)];
-    run_micro_batches(shards, {.shard = shard, .number = i}, work);
-  }
+  for_each_round_pass(shards, learners_.rank(), learners_.size(), [&](const RoundPass& pass) {
+    if (layer_shards_) layer_shards_->begin_pass(/*has_backward=*/false);
+    if (pass.own != nullptr) work({*pass.own, policies_.of(0), 0, pass.shard});
+    if (layer_shards_) layer_shards_->end_pass();
+  });
 }
 
 void ShardedTrainer::accumulate_gradient(const PackedGradientShards& shards, const Work& work) {
@@ -168,17 +181,14 @@ void ShardedTrainer::gather_by_layer(TrainerSeconds& seconds) {
     LayerBuffer& buffer = rounds_->buffer(layer);
     buffer.hold(layers, layer);
     gather_layer(learners_, weights_, layers, layer, buffer);
-    for (const FlatRange range : layers.of(layer)) {
-      if (gathered_.empty()) break;
-      weights_.operators().copy(buffer.at(range),
-                                gathered_.view().elements_at(range.first, range.count));
-    }
+    if (layer_shards_) layer_shards_->take(layer, buffer);
     return buffer.tensors();
   };
-  if (weights_.is_complete()) {  // the weights are too few for a part of each learner
+  if (layer_shards_ || weights_.is_complete()) {
     for (std::int64_t layer = 0; layer < layers.layers(); ++layer) load(layer);
     load(kNoLayer);
-    policy_.set_weights(weights_.flat());
+    // Weights that are too few for a part of each learner are complete on one.
+    if (!layer_shards_) policy_.set_weights(weights_.flat());
   } else {
     policy_.set_weights(load);
   }
@@ -186,16 +196,29 @@ void ShardedTrainer::gather_by_layer(TrainerSeconds& seconds) {
   seconds.optimizer += all.seconds() - gathering;
 }
 
-/// In stage 1 the weights come together in the memory of the gradient, unless this learner holds
-/// all of them.
+/// Returns memory of all weights, which gather_whole() writes: in stage 1 that of the gradient,
+/// unless this learner holds all weights.
 Tensor ShardedTrainer::gathered_weights() {
   if (weights_.is_complete()) return weights_.flat();
   if (tree_) return tree_->scratch();
+  const std::int64_t elements = flat_elements(weights_.parameters());  // of an adapter
   if (gathered_.empty()) {
-    gathered_ =
-        weights_.operators().allocate(1, flat_elements(weights_.parameters()), DType::kFloat32);
+    gathered_ = weights_.operators().allocate(1, elements, DType::kFloat32);
   }
   return gathered_.view();
+}
+
+Tensor ShardedTrainer::weights_at(FlatRange part, bool on_all_learners) {
+  if (!gathers_by_layer()) return gathered_weights().elements_at(part.first, part.count);
+  const bool receives = on_all_learners || learners_.rank() == 0;
+  if (receives && gathered_.view().elements() < part.count) {
+    gathered_ = Buffer();
+    gathered_ = weights_.operators().allocate(1, part.count, DType::kFloat32);
+  }
+  const Tensor to = receives ? gathered_.view().elements_at(0, part.count) : Tensor();
+  on_all_learners ? gather_part(learners_, weights_, part, to)
+                  : gather_part_on_learner_0(learners_, weights_, part, to);
+  return to;
 }
 
 }  // namespace lie

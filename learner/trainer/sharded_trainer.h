@@ -5,11 +5,13 @@
 // of weights, gradient and moments a learner holds, in which order micro-batches run, and when
 // parts travel between learners. Master weights, moments and the summed gradient are divided among
 // the learners (ZeRO stage 1, arXiv:1910.02054). In stage 2 no learner holds a whole gradient of
-// its micro-batches either (learner/trainer/gradient_rounds.h).
+// its micro-batches either (learner/trainer/gradient_rounds.h), and in stage 3 none holds all
+// weights that passes read (learner/trainer/layer_shards.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "common/comm/collective/collective.h"
 #include "learner/trainer/gradient_rounds.h"
 #include "learner/trainer/gradient_shard_sum.h"
+#include "learner/trainer/layer_shards.h"
 #include "learner/trainer/optimizer.h"
 #include "learner/trainer/packing.h"
 #include "learner/trainer/trainer_options.h"
@@ -64,10 +67,11 @@ class ShardedTrainer {
   using Work = std::function<void(const MicroBatchWork&)>;
   /// Calls work(), without a gradient, for each micro-batch of `shards`. Workers run at the same
   /// time; the micro-batches of a gradient shard run in order on one worker. Worker 0 runs on the
-  /// caller's thread. In stage 2 there is one worker. Throws what work() throws.
+  /// caller's thread. From stage 2 on there is one worker. work() calls policy.forward() once. In
+  /// stage 3 it is collective and blocks. Throws what work() throws.
   void for_each_micro_batch(const PackedGradientShards& shards, const Work& work);
   /// As for_each_micro_batch(), for a new mini-batch whose gradient work() adds up, by one backward
-  /// pass for each micro-batch. In stage 2 it is collective and blocks.
+  /// pass for each micro-batch. From stage 2 on it is collective and blocks.
   void accumulate_gradient(const PackedGradientShards& shards, const Work& work);
   /// Applies AdamW with the gradient of all learners, clipped by its norm, and gathers the new
   /// weights. `step` is the training step, from 1. Adds to `seconds`. Collective; blocks.
@@ -76,12 +80,11 @@ class ShardedTrainer {
   /// Gathers the weights of all learners into the policy. Call it after each change of weights()
   /// other than update(). Collective; blocks.
   void gather_weights();
-  /// Returns memory of all weights, [1, N] fp32, which each gather_weights() and update() writes.
-  /// Invalid from accumulate_gradient() to the end of the next update(). In stage 2, where learners
-  /// otherwise never hold all of them, the first call allocates it.
-  Tensor gathered_weights();
-  /// Returns whether weights are gathered layer by layer, so that gathered_weights() takes memory.
-  bool gathers_by_layer() const;
+  /// Returns the elements `part` of the flat order of all weights, [1, part.count] fp32, as they
+  /// are since the last gather_weights() or update(). They are valid until the next call of a
+  /// method. The result may be empty on other learners than 0, unless they are `on_all_learners`.
+  /// Collective; blocks.
+  Tensor weights_at(FlatRange part, bool on_all_learners = true);
   /// Declares that actors compute with the policy of this learner from now on. Each later gathering
   /// then also waits until all learners' devices hold the new weights.
   void share_with_actors() { is_shared_with_actors_ = true; }
@@ -101,6 +104,8 @@ class ShardedTrainer {
                          const Work& work);
   UpdateOutcome apply_tree(std::int64_t step, TrainerSeconds& seconds);
   UpdateOutcome apply_rounds(std::int64_t step, TrainerSeconds& seconds);
+  bool gathers_by_layer() const;
+  Tensor gathered_weights();
   void gather_weights(TrainerSeconds& seconds);
   void gather_whole(TrainerSeconds& seconds);
   void gather_by_layer(TrainerSeconds& seconds);
@@ -109,13 +114,14 @@ class ShardedTrainer {
   Collective& learners_;
   Weights weights_;
   AdamW optimizer_;
-  Transformer policy_;  // reads weights_, or what gather_weights() gave it
+  std::shared_ptr<LayerShards> layer_shards_;  // stage 3 with several learners; otherwise null
+  Transformer policy_;                         // reads weights_, or what gather_weights() gave it
   // The gradient, in the flat order and memory of the weights: one of these is set.
   std::optional<GradientShardSum> tree_;  // stage 1
-  std::optional<GradientRounds> rounds_;  // stage 2
+  std::optional<GradientRounds> rounds_;  // stages 2 and 3
   std::vector<Operators*> workers_;
   WorkerPolicies policies_;
-  Buffer gathered_;  // of gathered_weights() in stage 2
+  Buffer gathered_;  // of gathered_weights() or weights_at() from stage 2 on
   bool is_shared_with_actors_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "learner/trainer/trainer_options.h"
 
+#include "common/base/error.h"
+
 namespace lie {
 namespace {
 
@@ -13,8 +15,11 @@ constexpr const char* kZeroStageHelp =
     "What learners divide among each other (ZeRO). 1: master weights and moments; each learner "
     "holds whole gradients. 2: gradients, too; they are added layer by layer after each "
     "micro-batch, so "
-    "that update.max_micro_batch_tokens then changes rounding. A stage gives the same bits for any "
-    "number of learners; two stages differ in rounding. run.resume=changed accepts another stage.";
+    "that update.max_micro_batch_tokens then changes rounding. 3: the weights of all layers, too; "
+    "a "
+    "layer is gathered before each use, so that learners cannot also be actors, nor train an "
+    "adapter. A stage gives the same bits for any number of learners. 3 gives the bits of 2, and 1 "
+    "differs in rounding. run.resume=changed accepts another stage.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
@@ -28,14 +33,22 @@ void describe(FieldList& fields, TrainerOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass. It bounds memory and changes no result, except "
-       "rounding with zero_stage 2.",
+       "rounding with zero_stage 2 or 3.",
        "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("gradient_shards", options.gradient_shards,
              {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
-  fields.add("zero_stage", options.zero_stage, {kZeroStageHelp, "", 1, 2});
+  fields.add("zero_stage", options.zero_stage, {kZeroStageHelp, "", 1, 3});
   fields.rename("lanes", "gradient_shards");
+}
+
+void check_zero_stage(const TrainerOptions& options, bool trains_adapter) {
+  if (options.zero_stage < 3 || !trains_adapter) return;
+  fail(
+      "update.zero_stage is 3 and model.lora is set: an adapter's base is whole on each learner, "
+      "so "
+      "that stage 3 would divide nothing more; set update.zero_stage to 2");
 }
 
 }  // namespace lie

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -125,7 +126,9 @@ class ThroughHostCollective : public Collective {
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    const auto is_host = [&](const DeviceSpan& span) { return is_in_host_memory(span); };
+    const auto is_host = [&](const DeviceSpan& span) {
+      return is_in_host_memory(span, {DType::kFloat32, DType::kBFloat16});
+    };
     if (std::ranges::all_of(out, is_host) && std::ranges::all_of(in, is_host)) {
       return host_.exchange(out, in);
     }
@@ -140,12 +143,13 @@ class ThroughHostCollective : public Collective {
   }
 
  private:
-  bool is_in_host_memory(DeviceSpan values) const {
+  bool is_in_host_memory(DeviceSpan values,
+                         std::initializer_list<DType> types = {DType::kFloat32}) const {
     if (values.place.is_host()) return true;
-    if (values.place != operators_.place() || values.dtype != DType::kFloat32) {
+    if (values.place != operators_.place() || std::ranges::count(types, values.dtype) == 0) {
       fail(
-          "collective: values in device memory must be fp32 and in the memory of this member's own "
-          "operators");
+          "collective: values in device memory must be fp32, or bf16 in an exchange, and in the "
+          "memory of this member's own operators");
     }
     return false;
   }

@@ -16,13 +16,6 @@
 
 namespace lie {
 
-struct PackedSize {
-  std::int64_t elements = 0;
-  std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
-  std::int64_t nf4_elements = 0;   // elements of the matrices in NF4
-  std::int64_t bytes = 0;
-};
-
 /// Returns the fp32 weights of a layer, or of kNoLayer, in the operators' memory.
 using LoadLayer = std::function<const RoleTensors&(std::int64_t layer)>;
 
@@ -61,7 +54,7 @@ class ResidentWeights final : public WeightSource {
   /// flat order and begin with a complete row. Returns the number of elements before the first
   /// incomplete row. Only for received() weights.
   std::int64_t pack_from(std::int64_t first, Tensor values);
-  PackedSize packed_size() const;
+  PackedSize packed_size() const override;
 
  private:
   ResidentWeights(const ModelConfig& config, Operators& operators);

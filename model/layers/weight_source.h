@@ -24,6 +24,14 @@ struct OuterWeights {
   }
 };
 
+/// The size of packed matrices.
+struct PackedSize {
+  std::int64_t elements = 0;
+  std::int64_t fp32_elements = 0;  // elements of the matrices that are stored as fp32
+  std::int64_t nf4_elements = 0;   // elements of the matrices in NF4
+  std::int64_t bytes = 0;
+};
+
 /// A pass acquires each layer before it computes with it and releases it afterwards. Passes of
 /// several threads may hold the same layer.
 class WeightSource {
@@ -35,6 +43,8 @@ class WeightSource {
   virtual const OuterWeights& outer() const = 0;
   /// Returns whether the weights have gradients.
   virtual bool is_trained() const = 0;
+  /// Returns the size of the packed matrices that are in memory.
+  virtual PackedSize packed_size() const = 0;
 };
 
 }  // namespace lie

@@ -91,7 +91,7 @@ std::int64_t Transformer::set_weights_from(std::int64_t first, Tensor values) {
   return resident().pack_from(first, values);
 }
 
-PackedSize Transformer::packed_size() const { return resident().packed_size(); }
+PackedSize Transformer::packed_size() const { return state_->source->packed_size(); }
 
 void Transformer::use_cuda_graphs(bool on) { state_->graphs.is_enabled = on; }
 

@@ -34,11 +34,11 @@ void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type)
   group.broadcast(weights, kLearner0);
 }
 
-/// Calls on_part(first, count) for each part of an update, in the flat order.
+/// Calls on_part(range) for each part of an update, in the flat order.
 template <typename OnPart>
-void for_each_part(const WeightHeader& header, const OnPart& on_part) {
-  for (std::int64_t first = 0; first < header.elements; first += header.part) {
-    on_part(first, std::min(header.part, header.elements - first));
+void for_each_part(std::int64_t elements, std::int64_t part, const OnPart& on_part) {
+  for (std::int64_t first = 0; first < elements; first += part) {
+    on_part(FlatRange{first, std::min(part, elements - first)});
   }
 }
 
@@ -52,15 +52,15 @@ void describe(FieldList& fields, WeightSyncOptions& options) {
                       "from the learner's: first_minibatch_ratio_max_deviation shows how much."});
 }
 
-void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
+void publish_weights(Collective& group, std::int64_t policy_version, const SentWeights& weights,
                      const WeightSyncOptions& options, std::int64_t part) {
   WeightHeader header{.policy_version = policy_version,
-                      .elements = weights.count,
+                      .elements = weights.elements,
                       .type = number(options.weights),
                       .part = part};
   broadcast_value(group, header);
-  for_each_part(header, [&](std::int64_t first, std::int64_t count) {
-    broadcast_weights(group, weights.part(first, count), header.type);
+  for_each_part(header.elements, header.part, [&](FlatRange range) {
+    broadcast_weights(group, weights.part(range), header.type);
   });
 }
 
@@ -74,15 +74,17 @@ std::optional<std::int64_t> receive_weights(Collective& group, const WeightParts
   broadcast_value(group, header);
   if (header.elements == WeightHeader::kFinish) return std::nullopt;
   check_header(header, parts.elements);
-  for_each_part(header, [&](std::int64_t, std::int64_t count) {
-    broadcast_weights(group, parts.next(count), header.type);
+  for_each_part(header.elements, header.part, [&](FlatRange range) {
+    broadcast_weights(group, parts.next(range.count), header.type);
     parts.arrived();
   });
   return header.policy_version;
 }
 
 void WeightSender::publish(std::int64_t policy_version) {
-  if (actors_) publish_weights(*actors_, policy_version, weights_, options_);
+  if (actors_) return publish_weights(*actors_, policy_version, weights_, options_);
+  for_each_part(weights_.elements, kWeightPartElements,
+                [&](FlatRange range) { weights_.part(range); });
 }
 
 void WeightSender::finish() {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "common/base/clock.h"
 #include "common/comm/collective/collective.h"
@@ -45,9 +46,23 @@ struct WeightHeader {
 
 // ---- Both ends of the broadcast. Learner 0 is member 0 of the group.
 
-/// Learner 0: sends fp32 weights to all actors. An empty span sends the header only. Blocks until
-/// the actors have received them. Tests vary `part`.
-void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
+/// The weights that a learner sends, fp32, in the flat order.
+struct SentWeights {
+  SentWeights() = default;
+  SentWeights(std::int64_t count, std::function<DeviceSpan(FlatRange part)> get)
+      : elements(count), part(std::move(get)) {}
+  /// Sends weights in one place.
+  SentWeights(DeviceSpan all)  // NOLINT(google-explicit-constructor)
+      : SentWeights(all.count, [all](FlatRange of) { return all.part(of.first, of.count); }) {}
+
+  std::int64_t elements = 0;
+  /// Returns a part, which is valid until the next call.
+  std::function<DeviceSpan(FlatRange part)> part = {};
+};
+
+/// Learner 0: sends weights to all actors. No elements send the header only. Blocks until the
+/// actors have received them. Tests vary `part`.
+void publish_weights(Collective& group, std::int64_t policy_version, const SentWeights& weights,
                      const WeightSyncOptions& options = {},
                      std::int64_t part = kWeightPartElements);
 /// Learner 0: notifies all actors that no more weights follow.
@@ -70,9 +85,9 @@ std::optional<std::int64_t> receive_weights(Collective& group, const WeightParts
 struct LearnerWeights {
   std::shared_ptr<Transformer> policy;  // with all that it computes with
   Operators& operators;
-  /// Returns all weights [1, N], fp32, as they are after each update. Called only if they are sent,
-  /// since a learner may otherwise not hold all of them.
-  std::function<DeviceSpan()> weights;
+  /// The weights as they are after each update. If they are sent, all learners ask for each part,
+  /// since they may hold it together.
+  SentWeights weights;
   Collective& learners;  // for the operators' memory
 };
 
@@ -81,8 +96,10 @@ class WeightSender {
  public:
   WeightSender() = default;
   /// Learner 0: sends `weights` to the other members of `actors`. Keeps a reference to the group.
-  WeightSender(Collective& actors, DeviceSpan weights, const WeightSyncOptions& options)
-      : actors_(&actors), weights_(weights), options_(options) {}
+  WeightSender(Collective& actors, SentWeights weights, const WeightSyncOptions& options)
+      : actors_(&actors), weights_(std::move(weights)), options_(options) {}
+  /// Makes the end of a learner that sends to no actor, but helps to gather what learner 0 sends.
+  explicit WeightSender(SentWeights weights) : weights_(std::move(weights)) {}
   /// Makes the end of a learner whose weights actors compute with. `actors` is null except on
   /// learner 0, which sends headers only. Keeps references to both groups.
   WeightSender(Collective* actors, Collective& learners) : actors_(actors), learners_(&learners) {}
@@ -92,7 +109,7 @@ class WeightSender {
   bool shares_memory() const { return learners_ != nullptr; }
 
   /// Gives all actors the current weights, as those of `policy_version`. Blocks until the actors
-  /// have received them.
+  /// of this learner have received them. Collective over the learners unless they share memory.
   void publish(std::int64_t policy_version);
   /// Notifies the actors that the run is over, and returns when they have received this. If
   /// actors compute with the learners' weights, it is collective over the learners: no learner's
@@ -102,7 +119,7 @@ class WeightSender {
  private:
   Collective* actors_ = nullptr;    // null: this learner sends to no actor
   Collective* learners_ = nullptr;  // null: actors hold weights of their own
-  DeviceSpan weights_;              // empty if actors compute with the learners' weights
+  SentWeights weights_;             // none if actors compute with the learners' weights
   WeightSyncOptions options_;
 };
 

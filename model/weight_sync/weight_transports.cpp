@@ -11,7 +11,7 @@ namespace lie {
 
 std::unique_ptr<WeightSender> LocalWeightSync::sender(const LearnerWeights& learner) {
   Collective& group = group_of(learner_, threads_.member(0, poll_progress_), learner.operators);
-  if (!shared_policy_) return std::make_unique<WeightSender>(group, learner.weights(), options_);
+  if (!shared_policy_) return std::make_unique<WeightSender>(group, learner.weights, options_);
   policy_ = learner.policy;
   policies_.send(policy_->for_generation(*operators_.receive().value()));
   return std::make_unique<WeightSender>(&group, learner.learners);
@@ -69,8 +69,8 @@ SharedFloats MpiWeightSync::memory() const {
 }
 
 std::unique_ptr<WeightSender> MpiWeightSync::sender(const LearnerWeights& learner) {
-  if (!host_group_) return std::make_unique<WeightSender>();
-  return std::make_unique<WeightSender>(group_for(learner.operators), learner.weights(), options_);
+  if (!host_group_) return std::make_unique<WeightSender>(learner.weights);
+  return std::make_unique<WeightSender>(group_for(learner.operators), learner.weights, options_);
 }
 
 std::unique_ptr<WeightReceiver> MpiWeightSync::receiver(const ModelConfig& config,

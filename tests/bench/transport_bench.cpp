@@ -121,7 +121,7 @@ double weight_sync_seconds(Job& job, std::size_t elements, int times, DType type
   const double begin = now_seconds();
   for (int i = 0; i < times; ++i) {
     if (job.rank() == 0) {
-      publish_weights(*world, i, std::span(weights), {type});
+      publish_weights(*world, i, DeviceSpan(std::span(weights)), {type});
     } else {
       test::receive_all(*world, std::span(weights));
     }

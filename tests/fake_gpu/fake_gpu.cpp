@@ -254,6 +254,11 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const auto code = cuda(__func__)) return code;
+  advance_all();
+  return *event->happened ? cudaSuccess : world().last_error = cudaErrorNotReady;
+}
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (const auto code = cuda(__func__)) return code;
   event->happened = std::make_shared<bool>(false);

@@ -114,6 +114,31 @@ TEST_P(NcclOrder, AStartedExchangeOverlapsLaterWorkOfTheComputeStream) {
   }
 }
 
+TEST_P(NcclOrder, AnExchangeIsCompleteWhileALaterOneIsInProgress) {
+  const auto group = nccl_group();
+  const auto size = static_cast<std::size_t>(group->size());
+  std::vector<Values> sent, first, second;
+  std::vector<DeviceSpan> out, in_first, in_second;
+  for (std::size_t member = 0; member < size; ++member) {
+    out.push_back(sent.emplace_back(10, group->rank() + 1).span());
+    in_first.push_back(first.emplace_back(10).span());
+    in_second.push_back(second.emplace_back(10).span());
+  }
+  const auto started_first = group->start_exchange(out, in_first);
+  auto ran = std::make_shared<bool>(false);
+  fake_gpu::enqueue(kGpu.device, 2000, [ran] { *ran = true; });
+  const auto started_second = group->start_exchange(out, in_second);
+  started_first->wait();
+  EXPECT_FALSE(*ran) << "the first exchange waited for the work that only the second one follows";
+  started_second->wait();
+  EXPECT_TRUE(*ran);
+  for (std::size_t member = 0; member < size; ++member) {
+    const std::vector<double> expected(10, static_cast<double>(member + 1));
+    EXPECT_EQ(first[member].get(), expected);
+    EXPECT_EQ(second[member].get(), expected);
+  }
+}
+
 TEST_P(NcclOrder, AGroupThatEndsIsFinalizedAndThenDestroyed) {
   nccl_group()->broadcast(Values(100).span(), 0);
   EXPECT_EQ(fake_gpu::usage().destroyed, before_.destroyed + 1);
@@ -165,6 +190,7 @@ TEST(NcclErrors, EveryFailedCallIsReportedAndTheGroupAborted) {
            {"ncclCommGetAsyncError", 2, "NCCL, broadcast"},
            {"asynchronous", 6, "NCCL, broadcast"},
            {"cudaStreamQuery", 700, "CUDA, broadcast"},
+           {"cudaEventQuery", 700, "CUDA, exchange"},
            {"ncclAllReduce", 2, "NCCL, all-reduce"},
            {"cudaMemcpyAsync", 1, "CUDA, copying a member's own part"},
            {"ncclGroupStart", 2, "NCCL, exchange"},

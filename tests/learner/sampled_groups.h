@@ -43,13 +43,14 @@ struct LearnerTrainer {
                 initial_weights(tiny_config(shape), 11, *operators,
                                 held_range(parameter_layout(tiny_config(shape)), learners.rank(),
                                            learners.size())),
-                learners) {
-    trainer.gathered_weights();  // from here on it holds all weights, in every stage
-    if (trainer.gathers_by_layer()) trainer.gather_weights();
-  }
+                learners) {}
 
-  /// Returns all weights.
-  std::vector<float> weights() { return to_host(*operators, trainer.gathered_weights()); }
+  /// Returns all weights. Collective.
+  std::vector<float> weights() {
+    return to_host(
+        *operators,
+        trainer.weights_at({0, flat_elements(parameter_layout(trainer.weights().config()))}));
+  }
 };
 
 inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t stream) {

@@ -32,7 +32,7 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Holds the weights of one layer at a time, as weights that are gathered by layer will. The matrix
+/// Holds the weights of one layer at a time, as weights that are gathered by layer do. The matrix
 /// memory is fixed, so a pass that computes with a released layer reads another layer's values.
 class OneLayer final : public WeightSource {
  public:
@@ -70,6 +70,7 @@ class OneLayer final : public WeightSource {
   }
   const OuterWeights& outer() const override { return resident_.outer(); }
   bool is_trained() const override { return true; }
+  PackedSize packed_size() const override { return resident_.packed_size(); }
 
   std::vector<std::int64_t> acquired;
 

@@ -199,6 +199,30 @@ TEST_F(GpuPlan, NoTwoRolesShareAGpuOnSeveralHosts) {
   EXPECT_THAT(error_, HasSubstr("34 ranks with learners or actors have 32 GPUs to themselves"));
 }
 
+TEST_F(GpuPlan, SuggestsWeightsInSlicesWhereGradientsInSlicesAreNotEnough) {
+  use("qwen3-8b-base-gspo-lie",
+      R"("hidden_size": 5120, "num_hidden_layers": 64, "num_attention_heads": 64, )"
+      R"("intermediate_size": 25600, "tie_word_embeddings": false)");  // 32B
+  arguments_.gpus_per_host = 8;
+  arguments_.gpu_gib = 79;
+  arguments_.ranks = {36};
+  arguments_.ranks_per_host = 9;
+  set("roles.placement=separate");
+  set("roles.learners=16");
+  set("update.gradient_shards=16");
+  set("update.zero_stage=2");
+  set("rollout.cache_mebibytes=16000");
+  text();
+  EXPECT_THAT(error_, HasSubstr("a GPU with 1 learner needs"));
+  EXPECT_THAT(error_, HasSubstr("it fits with update.zero_stage=3"));
+  set("update.zero_stage=3");
+  text();
+  EXPECT_EQ(error_, "");
+  set("roles.placement=colocated");
+  text();
+  EXPECT_THAT(error_, HasSubstr("set update.zero_stage to 2, or roles.placement to separate"));
+}
+
 TEST_F(GpuPlan, SaysWhereNoSettingIsKnownToFit) {
   use_4b();
   arguments_.ranks = {1};

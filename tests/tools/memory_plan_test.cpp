@@ -257,22 +257,26 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsAShardAndOneGradient) {
 
 /// The most bytes that one of `sizes.learners` learners holds in two updates, each of which has one
 /// micro-batch of 48 tokens for each gradient shard.
-std::int64_t peak_of_updates(const ModelConfig& model, const LearnerSizes& sizes) {
+std::int64_t peak_of_updates(const ModelConfig& model, const LearnerSizes& sizes,
+                             DType weights = DType::kFloat32) {
   const std::vector<std::int32_t> ids(49, 7);
   const SequenceTokens sequence = {std::span(ids).first(1), std::span(ids).subspan(1)};
   const std::vector<SequenceTokens> sequences(static_cast<std::size_t>(sizes.gradient_shards),
                                               sequence);
   std::vector<std::int64_t> bytes(static_cast<std::size_t>(sizes.learners));
   test::on_learners(sizes.learners, [&](Collective& learners) {
-    GuardedOperators operators;
+    GuardedOperators operators(make_cpu_operators(1, {}, weights));
     const auto group = through_host_collective(learners, operators);
     const FlatRange range = held_range(parameter_layout(model), learners.rank(), learners.size());
     const auto held = model.lora ? std::nullopt : std::optional(range);
-    ShardedTrainer trainer({.max_micro_batch_tokens = sizes.micro_batch_tokens,
-                            .activation_mebibytes = sizes.activation_bytes >> 20,
-                            .gradient_shards = sizes.gradient_shards,
-                            .zero_stage = sizes.zero_stage},
-                           {.moments = sizes.moments}, Weights(model, operators, held), *group);
+    ShardedTrainer trainer(
+        {.max_micro_batch_tokens = sizes.micro_batch_tokens,
+         .activation_mebibytes = sizes.activation_bytes >> 20,
+         .gradient_shards = sizes.gradient_shards,
+         .zero_stage = sizes.zero_stage},
+        {.moments = sizes.moments,
+         .moments_on = sizes.moments_on_host ? MomentsOn::kHost : MomentsOn::kDevice},
+        Weights(model, operators, held), *group);
     for (int step = 1; step <= 2; ++step) {
       trainer.accumulate_gradient(trainer.pack(sequences), [&](const MicroBatchWork& work) {
         const PackedBatch& packed = work.batch.packed;
@@ -303,23 +307,56 @@ TEST(MemoryPlan, UpdatesInEachZeroStageHoldThePlannedBytes) {
                                  {.zero_stage = 2, .learners = 1},
                                  {.zero_stage = 2, .learners = 4},
                                  {.zero_stage = 2, .moments = DType::kBFloat16, .learners = 4},
-                                 {.zero_stage = 2, .moments = DType::kBFloat16, .learners = 1}}) {
+                                 {.zero_stage = 2, .moments = DType::kBFloat16, .learners = 1},
+                                 {.zero_stage = 3, .learners = 1},
+                                 {.zero_stage = 3, .learners = 2},
+                                 {.zero_stage = 3, .learners = 4},
+                                 {.zero_stage = 3, .moments_on_host = true, .learners = 4}}) {
     LearnerSizes all = sizes;
     all.micro_batch_tokens = 48;
     all.activation_bytes = std::int64_t{1} << 30;
     all.gradient_shards = 4;
-    planned.push_back(learner_memory(model, DType::kFloat32, all).bytes());
+    planned.push_back(learner_memory(model, DType::kFloat32, all).device_bytes());
     const auto held = static_cast<double>(peak_of_updates(model, all));
     EXPECT_NEAR(static_cast<double>(planned.back()) / held, 1, 0.02)
         << "stage " << all.zero_stage << ", " << all.learners << " learners, "
-        << dtype_bytes(all.moments) << " bytes for a moment, plan " << planned.back();
+        << dtype_bytes(all.moments) << " bytes on the " << (all.moments_on_host ? "host" : "device")
+        << " for a moment, plan " << planned.back();
   }
   EXPECT_LT(planned[2], planned[0]) << "stage 2 holds no whole gradients";
   EXPECT_LT(planned[3], planned[1]);
   EXPECT_LT(planned[4], planned[3]);
-  const MemoryPlan sender = learner_memory(model, DType::kFloat32,
-                                           {.zero_stage = 2, .sends_weights = true, .learners = 4});
-  EXPECT_EQ(part(sender, "weights for the actors"), 4 * flat_elements(parameter_layout(model)));
+  LearnerSizes narrow{.zero_stage = 3, .learners = 4};
+  narrow.micro_batch_tokens = 48;
+  narrow.activation_bytes = std::int64_t{1} << 30;
+  narrow.gradient_shards = 4;
+  const ComputeDTypes dtypes{DType::kFloat32, DType::kBFloat16};
+  const auto of_narrow = static_cast<double>(learner_memory(model, dtypes, narrow).bytes());
+  const auto held = static_cast<double>(peak_of_updates(model, narrow, DType::kBFloat16));
+  EXPECT_NEAR(of_narrow / held, 1, 0.02) << "weights are packed to bf16";
+  EXPECT_EQ(planned[6], planned[2]) << "a single learner holds all weights in each stage";
+  EXPECT_LT(planned[8], planned[3]) << "stage 3 holds weights in slices";
+}
+
+TEST(MemoryPlan, WeightsForTheActorsTakeThePlannedBytesOnLearner0) {
+  const ModelConfig model = test::tiny_config(kPassShape);
+  const std::int64_t all = flat_elements(parameter_layout(model));
+  for (const std::int64_t stage : {2, 3}) {
+    const LearnerSizes sizes{.zero_stage = stage, .sends_weights = true, .learners = 2};
+    const std::int64_t planned =
+        part(learner_memory(model, DType::kFloat32, sizes), "weights for the actors");
+    test::on_learners(2, [&](Collective& learners) {
+      GuardedOperators operators;
+      const auto group = through_host_collective(learners, operators);
+      const FlatRange held = held_range(parameter_layout(model), learners.rank(), 2);
+      ShardedTrainer trainer({.zero_stage = stage}, {}, Weights(model, operators, held), *group);
+      const std::int64_t before = operators.traffic().allocated_bytes;
+      for (int version = 1; version <= 2; ++version) {
+        trainer.weights_at({0, all}, /*on_all_learners=*/false);
+      }
+      EXPECT_EQ(operators.traffic().allocated_bytes - before, learners.rank() == 0 ? planned : 0);
+    });
+  }
 }
 
 TEST_P(AdapterPlan, UpdatesHoldThePlannedBytes) {

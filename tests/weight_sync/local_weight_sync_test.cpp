@@ -26,7 +26,7 @@ std::vector<float> publish(LocalWeightSync& sync) {
   const auto learners = solo_collective();
   const auto sender = sync.sender({.policy = {tiny, &tiny->transformer},
                                    .operators = *tiny->operators,
-                                   .weights = [&] { return tiny->weights.span(); },
+                                   .weights = tiny->weights.span(),
                                    .learners = *learners});
   std::vector<float> computed = logits(tiny->transformer, *tiny->operators);
   sender->publish(7);

@@ -36,7 +36,7 @@ void play(Collective& group) {
     std::vector<float> weights = weights_of(version);
     const std::vector<float> sent = rounds ? rounded(weights) : weights;
     if (group.rank() == 0) {
-      publish_weights(group, version, std::span(weights),
+      publish_weights(group, version, DeviceSpan(std::span(weights)),
                       {rounds ? DType::kBFloat16 : DType::kFloat32});
       EXPECT_EQ(weights, weights_of(version)) << "the learner's weights are unchanged";
     } else {
@@ -66,7 +66,7 @@ TEST(WeightSync, AnotherModelIsRejected) {
   ThreadGroup group(2);
   std::jthread learner([&] {
     std::vector<float> weights(10);
-    EXPECT_THROW(publish_weights(*group.member(0), 1, std::span(weights)), Error);
+    EXPECT_THROW(publish_weights(*group.member(0), 1, DeviceSpan(std::span(weights))), Error);
   });
   std::vector<float> smaller(9);
   EXPECT_THROW(test::receive_all(*group.member(1), std::span(smaller)), Error);

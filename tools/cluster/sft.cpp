@@ -87,6 +87,7 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
         "learned something; remove one of them",
         path.string());
   }
+  check_zero_stage(config.sft.trainer, trains_adapter(config.model.lora));
   return config;
 }
 
@@ -339,6 +340,8 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs, DType pa
           .gradient_shards = config.sft.trainer.gradient_shards,
           .zero_stage = config.sft.trainer.zero_stage,
           .moments = config.sft.optimizer.moments,
+          .moments_on_host =
+              is_on_gpu(config.model) && config.sft.optimizer.moments_on == MomentsOn::kHost,
           .frozen = frozen,
           .learners = inputs.learners};
 }

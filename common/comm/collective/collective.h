@@ -16,7 +16,7 @@ namespace lie {
 class StartedExchange {
  public:
   virtual ~StartedExchange() = default;
-  /// Returns when this member has received everything. Collective; blocks. Call it once.
+  /// Returns when this member has received everything. Blocks. Call it once.
   virtual void wait() = 0;
 };
 
@@ -48,8 +48,9 @@ class Collective {
   virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
   /// Starts exchange() with the values that all work of the device so far produces, so that later
   /// work of the device overlaps it. Until wait() of the result returns, that work must neither
-  /// write to `out` nor use `in`, and no other method of this group may be called. Only NCCL
-  /// overlaps; by default the exchange is complete when this function returns.
+  /// write to `out` nor use `in`. More exchanges may be started meanwhile, which take place one
+  /// after the other, but no other method of this group may be called. Only NCCL overlaps; by
+  /// default the exchange is complete when this function returns.
   virtual std::unique_ptr<StartedExchange> start_exchange(std::span<const DeviceSpan> out,
                                                           std::span<const DeviceSpan> in);
 };

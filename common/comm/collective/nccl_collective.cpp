@@ -50,30 +50,39 @@ class OperationLimit {
   Stopwatch watch_;
 };
 
+/// An event of the current device.
+class Event {
+ public:
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 /// A stream of the current device that can wait for the work of another stream.
 class Stream {
  public:
   Stream() {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
   }
-  ~Stream() {
-    cudaEventDestroy(event_);
-    cudaStreamDestroy(stream_);
-  }
+  ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
   /// Makes work enqueued here from now on wait for all work enqueued on `other` so far.
   void follow(cudaStream_t other) {
-    check(cudaEventRecord(event_, other), "recording an event in the compute stream");
-    check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
+    check(cudaEventRecord(event_.get(), other), "recording an event in the compute stream");
+    check(cudaStreamWaitEvent(stream_, event_.get(), 0), "waiting for the compute stream");
   }
 
  private:
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t event_ = nullptr;
+  Event event_;
 };
 
 /// A non-blocking communicator, which a member can leave when another rank has failed. Call
@@ -200,10 +209,16 @@ class NcclCollective : public Collective {
   }
 
  private:
+  /// Waits for the work of this group that was enqueued before it.
   struct Exchange : StartedExchange {
-    explicit Exchange(NcclCollective& all) : group(all) {}
-    void wait() override { group.finish("exchange"); }
+    explicit Exchange(NcclCollective& all) : group(all) {
+      check(cudaEventRecord(done.get(), group.stream_.get()), "recording the end of an exchange");
+    }
+    void wait() override {
+      group.finish("exchange", [&] { return cudaEventQuery(done.get()); });
+    }
     NcclCollective& group;
+    Event done;
   };
 
   void check_place(DeviceSpan values) const {
@@ -258,15 +273,16 @@ class NcclCollective : public Collective {
     check_place(values);
     follow_compute();
     check(start(static_cast<std::size_t>(values.count), nccl_type(values.dtype)), what);
-    finish(what);
+    finish(what, [&] { return cudaStreamQuery(stream_.get()); });
   }
 
-  /// Waits until the device has finished, and polls the job's progress meanwhile.
-  void finish(std::string_view what) {
+  /// Waits until `query` says that the device has finished, and polls the job's progress meanwhile.
+  template <typename Query>
+  void finish(std::string_view what, const Query& query) {
     const OperationLimit limit(job_, what);
     communicator_.settle(what, &limit);
     for (Backoff backoff;; backoff.pause()) {
-      const cudaError_t state = cudaStreamQuery(stream_.get());
+      const cudaError_t state = query();
       if (state == cudaSuccess) return;
       if (state != cudaErrorNotReady) check(state, what);
       cudaGetLastError();  // clears "not ready", which the next kernel launch would report

@@ -8,6 +8,7 @@
 #include "common/io/file.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "tests/directories.h"
+#include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 
@@ -75,6 +76,21 @@ class Checkpoint : public ::testing::Test {
   Weights weights_;
   AdamW optimizer_;
 };
+
+TEST_F(Checkpoint, OfMomentsOnTheHostOfADeviceIsTheSameFiles) {
+  const fs::path saved = save(50);
+  test::GuardedOperators device;
+  Weights weights(weights_.config(), device);
+  AdamW optimizer({.moments_on = MomentsOn::kHost}, weights);
+  const TrainerState state = load_checkpoint(saved, weights, optimizer);
+  EXPECT_TRUE(
+      std::ranges::equal(host(optimizer.second_moment()), host(optimizer_.second_moment())));
+  const fs::path again =
+      save_checkpoint(root_ / "again", {weights, optimizer, state, root_ / "start"});
+  for (const char* file : {"optimizer.safetensors", "model.safetensors"}) {
+    EXPECT_EQ(read_file(again / file), read_file(saved / file)) << file;
+  }
+}
 
 TEST_F(Checkpoint, IsBitIdenticalWhenLoaded) {
   const fs::path saved = save(50);

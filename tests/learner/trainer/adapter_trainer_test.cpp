@@ -99,7 +99,10 @@ struct AdapterTrainer {
     TrainerSeconds unused;
     trainer.update(1, unused);
   }
-  std::vector<float> weights() { return test::to_host(*operators, trainer.gathered_weights()); }
+  std::vector<float> weights() {
+    const std::int64_t all = flat_elements(trainer.weights().parameters());
+    return test::to_host(*operators, trainer.weights_at({0, all}));
+  }
   std::vector<float> log_probs(const SequenceTokens& sequence) {
     const std::vector<SequenceTokens> one = {sequence};
     const auto packed = pack(one, std::vector<std::size_t>{0}, 1).front().packed;
@@ -215,7 +218,7 @@ TEST(AdapterTrainer, GradientsAndMomentsAreThoseOfTheAdapter) {
   const auto alone = solo_collective();
   AdapterTrainer trainer(base, *alone);
   const std::int64_t adapter = flat_elements(adapter_layout(base.config));
-  EXPECT_EQ(trainer.trainer.gathered_weights().elements(), adapter);
+  EXPECT_EQ(trainer.trainer.weights().flat().elements(), adapter);
   EXPECT_EQ(trainer.trainer.optimizer().first_moment().elements(), adapter);
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/random.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
+#include "tests/learner/late_group.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
 
@@ -165,33 +166,9 @@ TEST(GradientRounds, ANewMiniBatchStartsFromZeroAndPassesMayAddNothing) {
   });
 }
 
-/// One learner, whose exchanges are in progress until they are waited for.
-class LateGroup : public Collective {
- public:
-  explicit LateGroup(std::vector<std::string>& events) : events_(events) {}
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  void broadcast_bytes(std::span<std::byte>, int) override {}
-  void all_reduce_sum(DeviceSpan) override {}
-  void exchange(std::span<const DeviceSpan>, std::span<const DeviceSpan>) override {}
-  std::unique_ptr<StartedExchange> start_exchange(std::span<const DeviceSpan>,
-                                                  std::span<const DeviceSpan>) override {
-    events_.emplace_back("start");
-    return std::make_unique<Late>(events_);
-  }
-
- private:
-  struct Late : StartedExchange {
-    explicit Late(std::vector<std::string>& all) : events(all) {}
-    void wait() override { events.emplace_back("wait"); }
-    std::vector<std::string>& events;
-  };
-  std::vector<std::string>& events_;
-};
-
 TEST(GradientRounds, TheExchangeOfALayerOverlapsTheBackwardPassOfTheNext) {
   std::vector<std::string> events;
-  LateGroup late(events);
+  test::LateGroup late(events, "gradient");
   const auto operators = make_cpu_operators(1);
   GradientRounds rounds(*operators, late, layout_of(2), 1);
   rounds.run(packed({1}, late), [&](const MicroBatch&, std::int64_t, GradientSink& sink) {
@@ -202,8 +179,10 @@ TEST(GradientRounds, TheExchangeOfALayerOverlapsTheBackwardPassOfTheNext) {
     }
   });
   const std::vector<std::string> first(events.begin(), events.begin() + 5);
-  EXPECT_THAT(first, ElementsAre("layer 1", "start", "layer 0", "wait", "start"));
-  EXPECT_EQ(std::ranges::count(events, "start"), std::ranges::count(events, "wait"));
+  EXPECT_THAT(first, ElementsAre("layer 1", "gradient start", "layer 0", "gradient wait",
+                                 "gradient start"));
+  EXPECT_EQ(std::ranges::count(events, "gradient start"),
+            std::ranges::count(events, "gradient wait"));
 }
 
 TEST(GradientRounds, LayersMustEndInTheOrderOfABackwardPass) {

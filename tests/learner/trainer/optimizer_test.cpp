@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "learner/trainer/optimizer_shards.h"
+#include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/learner/trainer/moments_golden.h"
@@ -268,6 +269,46 @@ TEST(AdamW, Bf16MomentsDoNotDependOnShardsPartsOrThreads) {
     }
     EXPECT_TRUE(weights == expected) << shards;
   }
+}
+
+TEST(AdamW, MomentsOnTheHostGiveTheBitsOfMomentsOnTheDevice) {
+  constexpr std::int64_t kMany = kMovedMoments + 1000;  // two parts
+  const std::vector<Parameter> layout = {{"norm", 0, 1, 16, false},
+                                         {"matrix", 16, 1, kMany - 16, true}};
+  std::vector<float> gradient(kMany);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = std::sin(static_cast<float>(i));
+  }
+  for (const DType moments : {DType::kFloat32, DType::kBFloat16}) {
+    OptimizerOptions options = bf16_options();
+    options.moments = moments;
+    std::vector<float> weights(kMany, 1.0F);
+    AdamW here(options, cpu(), layout, {0, kMany});
+    options.moments_on = MomentsOn::kHost;
+    test::GuardedOperators device;
+    const Buffer there_weights = device.allocate(1, kMany, DType::kFloat32);
+    const Buffer there_gradient = device.allocate(1, kMany, DType::kFloat32);
+    device.copy_from_host(weights, there_weights.view());
+    device.copy_from_host(gradient, there_gradient.view());
+    const std::int64_t before = device.traffic().allocated_bytes;
+    AdamW there(options, device, layout, {0, kMany});
+    EXPECT_EQ(device.traffic().allocated_bytes - before, 2 * kMovedMoments * dtype_bytes(moments));
+    for (int u = 0; u < 2; ++u) {
+      here.update(1, 1.0, row_of(gradient), row_of(weights));
+      there.update(1, 1.0, there_gradient.view(), there_weights.view());
+    }
+    EXPECT_TRUE(test::to_host(device, there_weights.view()) == weights);
+    EXPECT_EQ(there.first_moment().dtype, moments);
+    for (const auto moment : {&AdamW::first_moment, &AdamW::second_moment}) {
+      EXPECT_TRUE(test::to_host(there.moment_operators(), (there.*moment)()) ==
+                  test::to_host(cpu(), (here.*moment)()));
+    }
+  }
+}
+
+TEST(AdamW, OperatorsOfTheHostHoldTheMomentsThemselves) {
+  AdamW adamw = adamw_of({.moments_on = MomentsOn::kHost});
+  EXPECT_EQ(&adamw.moment_operators(), &cpu());
 }
 
 // Rounding to nearest would keep the second moment where it is.

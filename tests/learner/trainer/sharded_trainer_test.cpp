@@ -36,11 +36,12 @@ const OptimizerOptions kFirstUpdateLearns = {.learning_rate = 1e-2, .warmup = 0}
 /// Three blocks of weights, so that two or three learners hold a part each.
 constexpr test::TinyShape kThreeBlocks{.vocabulary = 24, .layers = 6, .heads = 2, .kv_heads = 1};
 
-LearnerTrainer three_blocks(Collective& learners, std::int64_t zero_stage = 1) {
+LearnerTrainer three_blocks(Collective& learners, std::int64_t zero_stage = 1,
+                            DType matmul_dtype = DType::kFloat32) {
   return {{.zero_stage = zero_stage},
           kFirstUpdateLearns,
           learners,
-          make_cpu_operators(1),
+          make_cpu_operators(1, {}, matmul_dtype),
           kThreeBlocks};
 }
 
@@ -57,17 +58,22 @@ std::vector<double> accumulate(ShardedTrainer& trainer, std::span<const Sequence
   return sums;
 }
 
-/// The log-probs of one sequence under the trainer's policy.
+/// The log-probs of one sequence under the trainer's policy, which each learner computes for
+/// itself. Collective.
 std::vector<float> log_probs(ShardedTrainer& trainer, const SequenceTokens& sequence) {
-  const std::vector<SequenceTokens> one = {sequence};
-  const auto packed = pack(one, std::vector<std::size_t>{0}, 1).front().packed;
-  return trainer.policy().forward(packed, 1.0F, false).log_probs;
+  const std::vector<SequenceTokens> copies(static_cast<std::size_t>(trainer.learners().size()),
+                                           sequence);
+  std::vector<float> values;
+  trainer.for_each_micro_batch(trainer.pack(copies), [&](const MicroBatchWork& work) {
+    values = work.policy.forward(work.batch.packed, 1.0F, false).log_probs;
+  });
+  return values;
 }
 
 TEST(ShardedTrainer, ThePolicyHasTheWeightsOfAllLearnersFromTheStartAndAfterEachUpdate) {
   const SomeSequences sequences(9);
   const auto alone = solo_collective();
-  for (const std::int64_t stage : {1, 2}) {
+  for (const std::int64_t stage : {1, 2, 3}) {
     LearnerTrainer one = three_blocks(*alone, stage);
     const std::vector<float> start = log_probs(one.trainer, sequences.tokens[0]);
     accumulate(one.trainer, sequences.tokens);
@@ -89,6 +95,46 @@ TEST(ShardedTrainer, ThePolicyHasTheWeightsOfAllLearnersFromTheStartAndAfterEach
       });
     }
   }
+}
+
+TEST(ShardedTrainer, Stage3GivesTheBitsOfStage2AlsoIfWeightsArePackedToBFloat16) {
+  const SomeSequences sequences(9);
+  on_learners(3, [&](Collective& learners) {
+    for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+      LearnerTrainer gradients = three_blocks(learners, 2, dtype);
+      LearnerTrainer weights = three_blocks(learners, 3, dtype);
+      EXPECT_EQ(weights.operators->packed_dtype(), dtype);
+      for (int step = 1; step <= 3; ++step) {
+        EXPECT_EQ(accumulate(weights.trainer, sequences.tokens),
+                  accumulate(gradients.trainer, sequences.tokens));
+        TrainerSeconds unused;
+        EXPECT_EQ(weights.trainer.update(step, unused).grad_norm,
+                  gradients.trainer.update(step, unused).grad_norm);
+        EXPECT_EQ(weights.weights(), gradients.weights());
+      }
+      EXPECT_EQ(log_probs(weights.trainer, sequences.tokens[0]),
+                log_probs(gradients.trainer, sequences.tokens[0]));
+      EXPECT_LT(weights.trainer.policy().packed_size().bytes,
+                gradients.trainer.policy().packed_size().bytes / 2);
+    }
+  });
+}
+
+TEST(ShardedTrainer, APartOfTheWeightsReachesLearner0OrAllLearners) {
+  on_learners(3, [&](Collective& learners) {
+    for (const std::int64_t stage : {1, 2, 3}) {
+      LearnerTrainer learner = three_blocks(learners, stage);
+      const std::vector<float> all = learner.weights();
+      const FlatRange part{1000, 40'000};  // of several optimizer shards
+      const std::vector<float> expected(all.begin() + part.first,
+                                        all.begin() + part.first + part.count);
+      const Tensor everywhere = learner.trainer.weights_at(part);
+      EXPECT_EQ(test::to_host(*learner.operators, everywhere), expected);
+      const Tensor here = learner.trainer.weights_at(part, /*on_all_learners=*/false);
+      if (learners.rank() > 0) continue;
+      EXPECT_EQ(test::to_host(*learner.operators, here), expected);
+    }
+  });
 }
 
 void expect_each_micro_batch_once(std::int64_t zero_stage) {
@@ -134,6 +180,7 @@ void expect_each_micro_batch_once(std::int64_t zero_stage) {
 TEST(ShardedTrainer, EachMicroBatchRunsOnceAndThoseOfAShardInOrder) {
   expect_each_micro_batch_once(1);
   expect_each_micro_batch_once(2);
+  expect_each_micro_batch_once(3);
 }
 
 TEST(ShardedTrainer, WeightsThatWereChangedReachThePolicyWhenTheyAreGathered) {

@@ -226,7 +226,7 @@ TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
   }
 }
 
-TEST(Update, InStage2IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
+TEST(Update, InStages2And3IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
   const auto groups = test::sampled_groups(6, 4);
   const auto solo = solo_collective();
   for (Options options : {gspo(4), all_terms(4), all_rules(4)}) {
@@ -236,10 +236,13 @@ TEST(Update, InStage2IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
     options.trainer.zero_stage = 2;
     const UpdateResult alone = train(options, groups);
     EXPECT_LE(relative_difference(alone.gradient, tree.gradient), 1e-5) << "only rounding differs";
-    for (const int count : {2, 3, 4, 8}) {
-      on_learners(count, [&](Collective& learners) {
-        expect_bit_identical(train(options, groups, learners), alone);
-      });
+    for (const std::int64_t stage : {2, 3}) {
+      options.trainer.zero_stage = stage;
+      for (const int count : {2, 3, 4, 8}) {
+        on_learners(count, [&](Collective& learners) {
+          expect_bit_identical(train(options, groups, learners), alone);
+        });
+      }
     }
     for (const int threads : {2, 5}) {
       expect_bit_identical(train(options, groups, *solo, {}, threads), alone);

@@ -81,6 +81,20 @@ std::optional<std::string> sharded_gradients(const Setting&, Candidate& candidat
   return "update.zero_stage=2";
 }
 
+/// Needs several learners, which are not actors.
+std::optional<std::string> sharded_weights(const Setting&, Candidate& candidate) {
+  auto& [config, layout] = candidate;
+  if (config.trainer.zero_stage == 3 || trains_adapter(config.model.lora)) return {};
+  config.trainer.zero_stage = 3;
+  try {
+    layout = layout_of(config, layout.places);
+  } catch (const Error&) {  // roles.placement is colocated
+    return {};
+  }
+  if (layout.learners.size() < 2) return {};
+  return "update.zero_stage=3";
+}
+
 /// As many learners as there are GPUs, if as many ranks remain for actors.
 std::optional<std::string> more_learners(const Setting& setting, Candidate& candidate) {
   auto& [config, layout] = candidate;
@@ -113,10 +127,11 @@ std::optional<std::string> fitting_cache(const Setting&, Candidate& candidate) {
   return "rollout.cache_mebibytes=0";
 }
 
-/// In the order in which they are applied: learners before the shards that they divide.
+/// In the order in which they are applied: learners before the shards that they divide. ZeRO stage
+/// 2 is preferred to stage 3, which makes passes slower.
 const std::vector<Change>& changes() {
-  static const std::vector<Change> all = {more_learners, fewer_gradients, shorter_micro_batch,
-                                          sharded_gradients, fitting_cache};
+  static const std::vector<Change> all = {more_learners,     fewer_gradients, shorter_micro_batch,
+                                          sharded_gradients, sharded_weights, fitting_cache};
   return all;
 }
 
@@ -223,8 +238,8 @@ std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
   if (settings) return fmt::format("{}; it fits with {}", problem, fmt::join(*settings, " and "));
   return fmt::format(
       "{}, also with as many learners as GPUs or ranks allow, update.gradient_shards equal to "
-      "them, update.zero_stage=2, a micro-batch of one response and the smallest cache; use more "
-      "GPUs and ranks, a smaller model, or shorter responses",
+      "them, update.zero_stage=2 or 3, a micro-batch of one response and the smallest cache; use "
+      "more GPUs and ranks, a smaller model, or shorter responses",
       problem);
 }
 

@@ -10,6 +10,7 @@
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/trainer/gradient_rounds.h"
 #include "learner/trainer/gradient_shard_sum.h"
+#include "learner/trainer/layer_shards.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
 #include "model/operators/nf4.h"
@@ -84,17 +85,29 @@ std::int64_t learner_adapter_weights(const ModelConfig& model, const ComputeDTyp
          (transposes ? transposed : dequantized_matrix(model, dtypes.activations));
 }
 
-/// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
-/// from the master weights. One of several learners holds only a range of the master weights, so
-/// it needs copies.
-std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
+/// Returns the bytes of the weights that a learner's passes read. A single learner reads
+/// embeddings, norms and biases from the master weights. One of several learners holds only a range
+/// of the master weights, so it needs copies.
+std::int64_t pass_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
   const Elements elements = elements_of(model);
   const std::int64_t copies = dtypes.activations == DType::kFloat32 ? 2 : 1;
-  const std::int64_t master = longest_held_range(parameter_layout(model), learners) * kFloat;
   const std::int64_t packed = copies * elements.packed * dtype_bytes(dtypes.packed);
-  if (learners == 1) return master + packed;
-  return master + packed + (elements.matrices - elements.packed) * dtype_bytes(dtypes.packed) +
+  if (learners == 1) return packed;
+  return packed + (elements.matrices - elements.packed) * dtype_bytes(dtypes.packed) +
          (elements.flat - elements.matrices) * kFloat;
+}
+
+/// Returns the bytes of a learner's master weights and of those that its passes read. In ZeRO stage
+/// 3 the latter are slices of all layers, and one layer.
+std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners,
+                             std::int64_t zero_stage) {
+  const std::vector<Parameter> layout = parameter_layout(model);
+  const std::int64_t master = longest_held_range(layout, learners) * kFloat;
+  if (zero_stage < 3 || learners == 1) return master + pass_weights(model, dtypes, learners);
+  ModelConfig window = model;
+  window.layers = 1;
+  return master + pass_weights(window, dtypes, learners) +
+         layer_shards_bytes(layout, learners, dtypes.packed);
 }
 
 /// Adds a micro-batch whose activations use the memory of the KV cache. Returns false, and does
@@ -179,14 +192,21 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
       sizes.zero_stage == 1
           ? gradient_shard_sum_elements(flat, sizes.gradient_shards, sizes.learners, chunk)
           : gradient_rounds_elements(trained, sizes.learners);
+  const std::int64_t moments = longest_optimizer_shard(flat, sizes.learners);
   MemoryPlan plan;
   plan.parts = {
       {"weights", model.lora ? learner_adapter_weights(model, dtypes, sizes.frozen)
-                             : learner_weights(model, dtypes, sizes.learners)},
+                             : learner_weights(model, dtypes, sizes.learners, sizes.zero_stage)},
       {"gradients", gradients * kFloat},
-      {"moments", 2 * longest_optimizer_shard(flat, sizes.learners) * dtype_bytes(sizes.moments)}};
+      {.what = "moments",
+       .bytes = 2 * moments * dtype_bytes(sizes.moments),
+       .on_host = sizes.moments_on_host}};
+  if (sizes.moments_on_host) {
+    plan.parts.push_back(
+        {"moments on the way", 2 * std::min(moments, kMovedMoments) * dtype_bytes(sizes.moments)});
+  }
   if (sizes.zero_stage > 1 && sizes.learners > 1 && sizes.sends_weights && !model.lora) {
-    plan.parts.push_back({"weights for the actors", flat * kFloat});
+    plan.parts.push_back({"weights for the actors", std::min(flat, kWeightPartElements) * kFloat});
   }
   if (sizes.has_reference && !model.lora) {
     plan.parts.push_back({"reference policy", packed_bytes(model, dtypes)});

@@ -46,6 +46,7 @@ struct LearnerSizes {
   std::int64_t gradient_shards = 1;     // update.gradient_shards
   std::int64_t zero_stage = 1;          // update.zero_stage
   DType moments = DType::kFloat32;      // optimizer.moments
+  bool moments_on_host = false;         // optimizer.moments_on, of a learner on a GPU
   bool sends_weights = false;           // learner 0 sends the weights to actors
   DType frozen = DType::kFloat32;       // of an adapter's base, see fixed_dtype()
   int learners = 1;                     // they divide shards, master weights and moments
@@ -54,8 +55,8 @@ struct LearnerSizes {
 /// Returns the memory of the learner that needs most. With fp32 activations (the CPU operators),
 /// each matrix is held again in panels, and a third time transposed for backward(). With an adapter
 /// (model.lora), the base is held in panels alone, and only the adapter has gradients and moments.
-/// The gradients include the buffers of their exchange. In ZeRO stage 2 one of several learners
-/// gathers all weights only if it sends them.
+/// The gradients include the buffers of their exchange. From ZeRO stage 2 on, learner 0 gathers the
+/// weights that it sends part by part.
 MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes);
 

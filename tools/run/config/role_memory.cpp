@@ -59,6 +59,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .gradient_shards = config.trainer.gradient_shards,
       .zero_stage = config.trainer.zero_stage,
       .moments = config.optimizer.moments,
+      .moments_on_host = is_on_gpu(config.model) && config.optimizer.moments_on == MomentsOn::kHost,
       .sends_weights = !layout.actors.empty() && !actors_share_policy(config, layout),
       .frozen = frozen_dtype(config, model, dtypes.packed),
       .learners = static_cast<int>(layout.learners.size())};

@@ -6,6 +6,7 @@
 #include "common/text/counted.h"
 #include "learner/record/metric_condition.h"
 #include "model/config/lora.h"
+#include "tools/run/config/devices.h"
 
 namespace lie {
 namespace {
@@ -85,6 +86,7 @@ void check_prompt_order(const DataOptions& data) {
 /// Throws Error if settings do not go with an adapter.
 void check_lora(const TrainConfig& config) {
   check_options(config.model.lora);
+  check_zero_stage(config.trainer, trains_adapter(config.model.lora));
   if (!trains_adapter(config.model.lora)) return;
   if (config.weight_sync.weights == DType::kFloat32) return;
   fail(
@@ -166,6 +168,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   config.data.keep_rows = config.data.gold_optional =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   apply_preset(config.reward);
+  set_zero_stage(config.trainer, is_on_gpu(config.model));
   check(config);
   set_reward_terms(config.advantage, reward_names(config.reward));
   config.policy_loss.aggregation = aggregation(config.policy_loss);

@@ -74,17 +74,15 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
 std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
                                                  const std::shared_ptr<LearnerState>& state) {
   ShardedTrainer& trainer = state->trainer;
-  const Operators& operators = *state->operators;
-  auto sender = transport.weight_sender(
-      {.policy = {state, &trainer.policy()},
-       .operators = *state->operators,
-       .weights = [&] { return operators.span(trainer.gathered_weights()); },
-       .learners = *state->learners});
-  if (sender->shares_memory()) {
-    trainer.share_with_actors();
-  } else if (trainer.gathers_by_layer()) {
-    trainer.gather_weights();  // into the memory that learner 0 sends from
-  }
+  const SentWeights weights(flat_elements(trainer.weights().parameters()),
+                            [own = state.get(), to_all = transport.has_own_actor](FlatRange part) {
+                              return own->operators->span(own->trainer.weights_at(part, to_all));
+                            });
+  auto sender = transport.weight_sender({.policy = {state, &trainer.policy()},
+                                         .operators = *state->operators,
+                                         .weights = weights,
+                                         .learners = *state->learners});
+  if (sender->shares_memory()) trainer.share_with_actors();
   return sender;
 }
 

@@ -28,9 +28,10 @@ const std::vector<std::string> kChangeNoResult = {
     "checkpoint", "trajectories",
     // layout and memory
     "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
-    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes"};
+    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes",
+    "optimizer.moments_on"};
 
-/// Returns these keys for a config. With update.zero_stage 2 a gradient is a sum over
+/// Returns these keys for a config. From update.zero_stage 2 on a gradient is a sum over
 /// micro-batches, so that their size changes a result.
 std::vector<std::string> change_no_result(const FieldList& config) {
   std::vector<std::string> keys = kChangeNoResult;
