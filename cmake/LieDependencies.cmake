@@ -28,4 +28,5 @@ include(LibTorch)                                     # model
 include(Arrow)                                        # common/dataset
 if(LIE_CUDA)
   include(Cuda)                                       # common/comm, model
+  include(Cudnn)                                      # model/cudnn
 endif()

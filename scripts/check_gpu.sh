@@ -3,14 +3,14 @@
 # a file of JSON lines and as a table row to stdout, so a killed check keeps its results so far. Without a GPU it runs small
 # shapes on an emulated device in host memory, and each line says so. This tests only the script.
 # usage: check_gpu.sh [--only SECTION[,SECTION...]] [--budget SECONDS] [--results FILE] [--model 1.7b|4b] [BIN_DIR]
-#   --only     some of load, tests, ceilings, decode, train, step, multi, sanitize, sizes, which run in this order [all]
+#   --only     some of load, tests, ceilings, decode, attention, train, step, multi, sanitize, sizes, which run in this order [all]
 #   --budget   a check starts only if the seconds that it is expected to take are left [540]
 #   --results  the JSON lines; the output of the programs goes to FILE.log [build/check_gpu.jsonl]
 #   --model    the shapes of Qwen3 that kernel_bench measures [1.7b]
 #   BIN_DIR    the folder of the programs [build/cuda/bin if nvidia-smi lists a GPU, else build/release/bin]
 # Exits with 1 if a check failed.
 set -uo pipefail
-all=load,tests,ceilings,decode,train,step,multi,sanitize,sizes
+all=load,tests,ceilings,decode,attention,train,step,multi,sanitize,sizes
 budget=540 only=$all results=build/check_gpu.jsonl model=1.7b bin=${LIE_BIN_DIR:-}
 
 usage() {
@@ -123,6 +123,30 @@ kernels() {  # seconds sections: measures them at the shapes of the model
 ceilings() { kernels 40 rows,matmul,head,optimizer; }
 
 decode() { kernels 60 decode-attention,prefill,decode; }
+
+# Whether the training attention of the bench took at most some microseconds. The results have them.
+at_most() {  # name us
+  local line us=-
+  [ $place = gpu ] || { skip "$1: at most $2 us" "needs a GPU" && return 0; }
+  line=$(grep -F ": $1\"" "$results" | tail -n 1)
+  [[ ! $line =~ \"us\":\ ([0-9.e+]+) ]] || us=${BASH_REMATCH[1]}
+  note "$1: at most $2 us" "$(awk -v us="$us" -v most="$2" 'BEGIN { print us != "-" && us + 0 <= most ? "PASS" : "FAIL" }')" "$us" us
+}
+
+# The attention of training: its bits repeat, its errors are those of rounding, it is as fast as calculated
+# (docs/benchmarks/gpu.md), and a step has the same digests twice.
+attention() {
+  ! has "attention of training" test_packed_attention || check "attention of training: defects, 100 repetitions" 60 "$bin/test_packed_attention"
+  kernels 60 training-attention
+  if [ "$model" = 1.7b ]; then
+    at_most "training attention, 1 x 16384 tokens" 1800
+    at_most "training attention backward, 1 x 16384 tokens" 6500
+  fi
+  has "a step twice" lie_cluster || return 0
+  train_demo "a step" attention-first "$trains_on" 1 && train_demo "the same step" attention-second "$trains_on" 1 &&
+    note_digests "a step, compared with itself" attention-first attention-second
+  [ $place = emulated ] || note "attention of training: the library" MEASURED - "$(sed -n 's/.*attention of training: //p' "$log" | tail -n 1)"
+}
 
 train() { kernels 30 training-attention,train,exact; }
 

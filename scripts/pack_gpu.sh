@@ -6,7 +6,7 @@
 # usage: pack_gpu.sh [DIRECTORY]; writes DIRECTORY/lie_gpu.tar.xz and DIRECTORY/manifest.txt [build/gpu_pack]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-programs=(lie_cluster lie_analyze test_aten device_bench kernel_bench random_model)
+programs=(lie_cluster lie_analyze test_aten test_packed_attention device_bench kernel_bench random_model)
 out=${1:-build/gpu_pack}
 pack=$out/lie_gpu
 torch=$(realpath "${LIE_DEPS_DIR:-.deps}")/libtorch

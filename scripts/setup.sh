@@ -2,8 +2,8 @@
 # Installs the build dependencies of LIE Cluster: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
 # Jinja engine (for chat templates) unless you provide your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
 # LIE_LIBTORCH=0 leaves out LibTorch, which only preset cuda and tests need. LIE_CUDA=1 also installs the NVIDIA libraries that
-# LibTorch's CUDA side loads. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh and test_network.sh. LIE_BROWSER=1
-# installs Chromium for a test of the HTML report, which is skipped without it.
+# LibTorch's CUDA side loads, and the headers of cuDNN's frontend. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh
+# and test_network.sh. LIE_BROWSER=1 installs Chromium for a test of the HTML report, which is skipped without it.
 # Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
 [ $# = 0 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -14,6 +14,7 @@ torch_version=2.11.0
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
 arrow_version=26.0.1
+cudnn_frontend_version=1.32.0
 jinja_version=0.3.36  # version of llama-cpp-python, which contains llama.cpp's sources
 jinja_sha256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 # The requirements of torch 2.11.0 on Linux, without Python and triton.
@@ -163,6 +164,27 @@ install_jinja() {
   mv "$partial" "$home"
 }
 
+# Installs the C++ headers of cuDNN's frontend from its wheel, by which training reaches cuDNN's attention.
+install_cudnn_frontend() {
+  local home="$deps/cudnn-frontend-$cudnn_frontend_version" wheel="$deps/cudnn-frontend.partial"
+  if [ -n "${LIE_CUDNN_FRONTEND_DIR:-}" ]; then say "cuDNN's frontend: your own, LIE_CUDNN_FRONTEND_DIR=$LIE_CUDNN_FRONTEND_DIR"; return; fi
+  if [ -e "$home/complete" ]; then say "cuDNN's frontend $cudnn_frontend_version: installed"; return; fi
+  say "cuDNN's frontend $cudnn_frontend_version: downloading about 12 MB into $home"
+  rm -rf "$home" "$home.partial" "$wheel"
+  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
+    --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" \
+    "nvidia-cudnn-frontend==$cudnn_frontend_version"; then
+    say "could not download cuDNN's frontend; continuing without it: training uses the attention of LibTorch"
+    rm -rf "$wheel"
+    return
+  fi
+  mkdir -p "$home.partial"
+  mv "$wheel/include" "$wheel"/nvidia_cudnn_frontend-*.dist-info "$home.partial/"
+  rm -rf "$wheel"
+  touch "$home.partial/complete"
+  mv "$home.partial" "$home"
+}
+
 install_cuda_libraries() {
   local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
   if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own libraries
@@ -184,5 +206,5 @@ install_packages
 install_libtorch
 install_arrow
 install_jinja
-if [ "${LIE_CUDA:-0}" = 1 ]; then install_cuda_libraries; fi
+if [ "${LIE_CUDA:-0}" = 1 ]; then install_cudnn_frontend; install_cuda_libraries; fi
 say "done"

@@ -6,18 +6,23 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <array>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/error.h"
-#include "model/aten/attention.h"
+#include "model/aten/cudnn_attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/matmul.h"
+#include "model/aten/packed_attention.h"
 #include "model/aten/tensor.h"
+#include "model/operators/chooses_attention.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {
@@ -30,7 +35,7 @@ class AtenWeight : public PackedWeight {
   at::Tensor matrix;  // [out, in]
 };
 
-class AtenOperators : public Operators {
+class AtenOperators : public Operators, public ChoosesAttention {
  public:
   AtenOperators(at::Device device, DType dtype)
       : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
@@ -147,30 +152,21 @@ class AtenOperators : public Operators {
   }
 
   // ---- Attention
+  std::string attention_in_use(const AttentionShape& shape) override {
+    return attention_for(shape).reason;
+  }
   void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
-    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
-    const AttentionOutput output =
-        flash_ && aten::flash_attention_supports(queries_keys, shape)
-            ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
-                                    sequences.longest)
-            : aten::attention(queries_keys, v, shape, sequences.starts);
-    tensor(y).copy_(output.y);
-    if (!log_sum.empty()) tensor(log_sum).copy_(output.log_sum);
+    const at::Tensor sums =
+        log_sum.empty() ? at::empty({y.rows, shape.heads}, options(at::kFloat)) : tensor(log_sum);
+    attention_for(shape).used->forward(inputs(rotated, qkv, shape, sequences), tensor(y), sums);
   }
   void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
                           const AttentionShape& shape, const PackedSequences& sequences,
                           Tensor d_rotated, Tensor d_qkv) override {
-    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
-    const AttentionGradient gradient =
-        flash_ && aten::flash_attention_supports(queries_keys, shape)
-            ? aten::flash_attention_backward(
-                  tensor(dy), queries_keys, v, tensor(y), tensor(log_sum), shape,
-                  tensor(sequences.device_starts), sequences.longest, multiprocessors())
-            : aten::attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
-                                       shape, sequences.starts);
-    tensor(d_rotated).copy_(gradient.d_rotated);
-    values(d_qkv, shape).copy_(gradient.d_values);
+    attention_for(shape).used->backward(inputs(rotated, qkv, shape, sequences), tensor(dy),
+                                        tensor(y), tensor(log_sum), tensor(d_rotated),
+                                        values(d_qkv, shape));
   }
 
   // ---- Optimizer
@@ -221,13 +217,39 @@ class AtenOperators : public Operators {
     return at::from_blob(const_cast<float*>(host.data()), {rows, cols},
                          at::TensorOptions().dtype(at::kFloat));
   }
+  AttentionInputs inputs(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                         const PackedSequences& sequences) const {
+    return {tensor(rotated),
+            values(qkv, shape),
+            shape,
+            sequences.starts,
+            tensor(sequences.device_starts),
+            sequences.longest};
+  }
+  /// Returns the attention for such heads, which is chosen at the first call for them.
+  const AttentionChoice& attention_for(const AttentionShape& shape) {
+    AttentionChoice& choice = attention_[{shape.heads, shape.kv_heads, shape.head_width}];
+    if (choice.used == nullptr) choice = choose(shape);
+    return choice;
+  }
+  AttentionChoice choose(const AttentionShape& shape) {
+    if (!flash_ || !flash_attention_supports(aten::scalar_type(dtype_), shape)) {
+      if (!plain_attention_) plain_attention_ = make_plain_attention();
+      return {plain_attention_.get(), {}};
+    }
+    if (!flash_attention_) flash_attention_ = make_flash_attention(multiprocessors());
+    if (!cudnn_attention_) cudnn_attention_ = make_cudnn_attention(device_, *flash_attention_);
+    return choose_attention(*cudnn_attention_, *flash_attention_, shape, device_);
+  }
   /// Converts to the weights' dtype, because gradients of logits are fp32.
   at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
 
   at::Device device_;
   DType dtype_;
-  bool flash_;                       // whether attention uses LibTorch's flash kernels
-  std::vector<at::Tensor> uploads_;  // alive until the next pass
+  bool flash_;  // whether attention uses tensor cores
+  std::unique_ptr<PackedAttention> plain_attention_, flash_attention_, cudnn_attention_;
+  std::map<std::array<std::int64_t, 3>, AttentionChoice> attention_;  // by heads
+  std::vector<at::Tensor> uploads_;                                   // alive until the next pass
 };
 
 }  // namespace lie::aten

@@ -83,9 +83,8 @@ void require_flash_attention(at::Device device) {
       device.str(), reason);
 }
 
-bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape) {
-  return rotated.scalar_type() == at::kBFloat16 && shape.head_width % 8 == 0 &&
-         shape.head_width <= 256;
+bool flash_attention_supports(at::ScalarType type, const AttentionShape& shape) {
+  return type == at::kBFloat16 && shape.head_width % 8 == 0 && shape.head_width <= 256;
 }
 
 AttentionOutput flash_attention(const at::Tensor& rotated, const at::Tensor& values,

@@ -10,7 +10,7 @@ namespace lie::aten {
 /// sequences take hours without an explanation.
 void require_flash_attention(at::Device device);
 
-bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape);
+bool flash_attention_supports(at::ScalarType type, const AttentionShape& shape);
 
 /// Computes attention() with y in bf16. `starts` [S + 1] is int32 on the device. No sequence is
 /// longer than `longest`.
