@@ -14,12 +14,11 @@ constexpr const char* kGradientShardsHelp =
 constexpr const char* kZeroStageHelp =
     "What learners divide among each other (ZeRO). 1: master weights and moments; each learner "
     "holds whole gradients. 2: gradients, too; they are added layer by layer after each "
-    "micro-batch, so "
-    "that update.max_micro_batch_tokens then changes rounding. 3: the weights of all layers, too; "
-    "a "
-    "layer is gathered before each use, so that learners cannot also be actors, nor train an "
-    "adapter. A stage gives the same bits for any number of learners. 3 gives the bits of 2, and 1 "
-    "differs in rounding. run.resume=changed accepts another stage.";
+    "micro-batch, so that update.max_micro_batch_tokens then changes rounding. 3: the weights of "
+    "all layers, too; a layer is gathered before each use, so that learners cannot also be actors, "
+    "nor train an adapter. 0: 2 on GPUs, 1 on the CPU. A stage gives the same bits for any number "
+    "of learners. 3 gives the bits of 2, and 1 differs in rounding. run.resume=changed accepts "
+    "another stage.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
@@ -39,16 +38,19 @@ void describe(FieldList& fields, TrainerOptions& options) {
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("gradient_shards", options.gradient_shards,
              {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
-  fields.add("zero_stage", options.zero_stage, {kZeroStageHelp, "", 1, 3});
+  fields.add("zero_stage", options.zero_stage, {kZeroStageHelp, "", 0, 3, "1"});
   fields.rename("lanes", "gradient_shards");
+}
+
+void set_zero_stage(TrainerOptions& options, bool is_on_gpu) {
+  if (options.zero_stage == kStageByDevice) options.zero_stage = is_on_gpu ? 2 : 1;
 }
 
 void check_zero_stage(const TrainerOptions& options, bool trains_adapter) {
   if (options.zero_stage < 3 || !trains_adapter) return;
   fail(
       "update.zero_stage is 3 and model.lora is set: an adapter's base is whole on each learner, "
-      "so "
-      "that stage 3 would divide nothing more; set update.zero_stage to 2");
+      "so that stage 3 would divide nothing more; set update.zero_stage to 2");
 }
 
 }  // namespace lie

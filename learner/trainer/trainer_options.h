@@ -8,6 +8,7 @@
 namespace lie {
 
 constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
+constexpr std::int64_t kStageByDevice = 0;  // in a config
 
 /// Options of a ShardedTrainer; describe() documents each field, as --help prints it. The number of
 /// gradient shards and the ZeRO stage change the rounding of a gradient, except that stage 3 gives
@@ -19,6 +20,9 @@ struct TrainerOptions {
   std::int64_t zero_stage = 1;                            // 1 to 3
 };
 void describe(FieldList& fields, TrainerOptions& options);
+
+/// Sets the stage where it is kStageByDevice.
+void set_zero_stage(TrainerOptions& options, bool is_on_gpu);
 
 /// Throws Error, which names the key and a remedy, if the stage does not go with what is trained.
 void check_zero_stage(const TrainerOptions& options, bool trains_adapter);

@@ -88,6 +88,7 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
         "learned something; remove one of them",
         path.string());
   }
+  set_zero_stage(config.sft.trainer, is_on_gpu(config.model));
   check_zero_stage(config.sft.trainer, trains_adapter(config.model.lora));
   return config;
 }

@@ -45,7 +45,7 @@ struct TrainConfig {
   AdvantageOptions advantage;
   PolicyLossOptions policy_loss;
   BatchOptions update;
-  TrainerOptions trainer;
+  TrainerOptions trainer{.zero_stage = kStageByDevice};
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
   BestCheckpointOptions best_checkpoint;
