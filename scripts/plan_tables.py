@@ -22,7 +22,7 @@ MODELS = ("0.6B", "1.7B", "4B", "8B", "14B", "32B")
 GPUS = (1, 2, 4, 8, 16, 32)
 LENGTHS = {"8k": 8192, "32k": 32768}  # tokens of a response
 CARDS = {"24 GB": 22, "80 GB": 79}    # GiB that are free before a run
-MODES = {"all weights": ["update.zero_stage=1"], "ZeRO 2": ["update.zero_stage=2"],
+MODES = {"ZeRO 1": ["update.zero_stage=1"], "ZeRO 2": ["update.zero_stage=2"],
          "ZeRO 2, bf16 moments": ["update.zero_stage=2", "optimizer.moments=bfloat16"], "LoRA": ["model.lora.rank=32"],
          "LoRA, NF4 base": ["model.lora.rank=32", "model.lora.quantize_base=nf4"]}
 APART = "ZeRO 3"
