@@ -30,7 +30,7 @@ struct SftOptions : SftRowOptions {
   std::int64_t epochs = 1;                   // at least 1; with steps 0
   std::int64_t batch_sequences = 32;         // rows per update, at least 1
   std::int64_t max_batch_tokens = 65536;     // tokens per update, at least 1
-  TrainerOptions trainer{.zero_stage = kStageByDevice};
+  TrainerOptions trainer;
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, at least 1; with SftLoss::kConstant
   bool append_end_of_sequence = true;    // after responses, if the template has no end of turn

@@ -87,6 +87,7 @@ class GpuPlan : public testing::Test {
 
 TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
   use_4b();
+  set("update.zero_stage=1");
   set("roles.placement=separate");
   arguments_.ranks = {9};
   EXPECT_THAT(text(), HasSubstr("--gpus-per-host and --gpu-gib check"));
@@ -104,6 +105,7 @@ TEST_F(GpuPlan, RefusesWhatDoesNotFitAndNamesTheSmallestChangeThatDoes) {
 // The plan names several settings. With all of them the roles fit, and without any one they do not.
 TEST_F(GpuPlan, NamesNoSettingThatIsNotNeeded) {
   use_4b();
+  set("update.zero_stage=1");
   set("rollout.cache_mebibytes=40000");
   arguments_.ranks = {1};
   arguments_.gpus_per_host = 1;

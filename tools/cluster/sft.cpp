@@ -52,8 +52,10 @@ struct SftConfig {
   double collective_time_limit_minutes = 10;
   ModelOptions model;
   bool initialise = false;
-  SftOptions sft;
+  SftOptions sft;  // its stage is kStageByDevice before a config is loaded
   std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
+
+  SftConfig() { sft.trainer.zero_stage = kStageByDevice; }
 };
 
 void describe(FieldList& fields, SftConfig& config) {

@@ -34,7 +34,7 @@ struct FewRows {
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
     float* const sums = static_cast<float*>(block.memory);
-    each_warp([&](const auto& warp, int w) { sum_columns(warp, w, item * kOutputs, sums); });
+    each_warp(block, [&](const auto& warp, int w) { sum_columns(warp, w, item * kOutputs, sums); });
     block.sync();
     block.each(kOutputs * rows, [&](std::int64_t i) {
       const std::int64_t row = i / kOutputs, at = i % kOutputs, output = item * kOutputs + at;

@@ -72,8 +72,8 @@ struct DeviceWarp {
 };
 
 /// Calls f(warp, its number) for the warps of a block.
-template <typename F>
-__device__ __forceinline__ void each_warp(const F& f) {
+template <typename Block, typename F>
+__device__ __forceinline__ void each_warp(const Block& /*block*/, const F& f) {
   f(DeviceWarp(), static_cast<int>(threadIdx.x / kWarpThreads));
 }
 
@@ -118,9 +118,9 @@ struct HostWarp {
 };
 
 /// Calls f(warp, its number) for the warps of a block.
-template <typename F>
-void each_warp(const F& f) {
-  for (int w = 0; w < kWarpsOfBlock; ++w) f(HostWarp(), w);
+template <typename Block, typename F>
+void each_warp(const Block& block, const F& f) {
+  block.each(kWarpsOfBlock, [&](std::int64_t w) { f(HostWarp(), static_cast<int>(w)); });
 }
 
 #endif

@@ -36,6 +36,8 @@ class Program {
       heads();
     } else if (header == "/decode_attention.h") {
       attention();
+    } else if (header == "/few_rows.h") {
+      few_rows();
     } else {
       head();
     }
@@ -118,6 +120,17 @@ class Program {
     keep("attended", y);
   }
 
+  /// Operators of the CPU have no such matmul, so that only its barrier is tested here.
+  static void few_rows() {
+    constexpr std::int64_t kRows = 9, kIn = 288, kOut = 32;
+    std::vector<std::uint16_t> x(kRows * kIn, 0x3f80), weight(kOut * kIn, 0x3f80);
+    std::vector<float> y(kRows * kOut);
+    cuda::matmul_few_rows({}, {x.data(), kRows, kIn, kIn, DType::kBFloat16},
+                          {weight.data(), kOut, kIn, kIn, DType::kBFloat16}, {},
+                          {y.data(), kRows, kOut, kOut, DType::kFloat32});
+    EXPECT_EQ(y, std::vector<float>(y.size(), kIn));
+  }
+
   /// 2100 tokens are two parts, and flat, so that top_p keeps more than one window of tokens.
   void head() {
     constexpr std::int64_t kVocabulary = 2100;
@@ -180,6 +193,7 @@ TEST(KernelThreads, AreBitIdenticalToTheCpuWithoutARace) {
   kernels.erase("attended");
   cpu.erase("attended");
   EXPECT_EQ(kernels, cpu);
+  Program(true).run("/few_rows.h");
 }
 
 TEST(KernelThreads, WithoutAnyOneBarrierThereIsARace) {
