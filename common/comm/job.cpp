@@ -6,6 +6,7 @@
 
 #include "common/comm/backoff.h"
 #include "common/comm/liveness/liveness.h"
+#include "common/comm/mailbox.h"
 #include "common/comm/tree.h"
 #include "common/process/stop_signals.h"
 
