@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "learner/trainer/gradient_slices.h"
 #include "learner/trainer/optimizer_shards.h"
 
 namespace lie {

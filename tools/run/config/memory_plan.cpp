@@ -11,6 +11,7 @@
 #include "learner/trainer/gradient_rounds.h"
 #include "learner/trainer/gradient_shard_sum.h"
 #include "learner/trainer/layer_shards.h"
+#include "learner/trainer/optimizer.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "model/config/parameter_layout.h"
 #include "model/operators/nf4.h"
