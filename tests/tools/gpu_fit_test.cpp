@@ -225,6 +225,19 @@ TEST_F(GpuPlan, SuggestsWeightsInSlicesWhereGradientsInSlicesAreNotEnough) {
   EXPECT_THAT(error_, HasSubstr("set update.zero_stage to 2, or roles.placement to separate"));
 }
 
+// 4B on one GPU of 60 GiB: moments of 30 GiB leave no room for the rest.
+TEST_F(GpuPlan, ProposesMomentsOnTheHostWhereNothingElseSuffices) {
+  use_4b();
+  arguments_.ranks = {1};
+  arguments_.gpus_per_host = 1;
+  arguments_.gpu_gib = 60;
+  text();
+  EXPECT_THAT(error_, HasSubstr("it fits with optimizer.moments_on=host"));
+  set("optimizer.moments_on=host");
+  text();
+  EXPECT_EQ(error_, "");
+}
+
 TEST_F(GpuPlan, SaysWhereNoSettingIsKnownToFit) {
   use_4b();
   arguments_.ranks = {1};

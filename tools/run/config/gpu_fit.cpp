@@ -95,6 +95,13 @@ std::optional<std::string> sharded_weights(const Setting&, Candidate& candidate)
   return "update.zero_stage=3";
 }
 
+std::optional<std::string> moments_on_host(const Setting&, Candidate& candidate) {
+  auto& place = candidate.config.optimizer.moments_on;
+  if (place == MomentsOn::kHost) return {};
+  place = MomentsOn::kHost;
+  return "optimizer.moments_on=host";
+}
+
 /// As many learners as there are GPUs, if as many ranks remain for actors.
 std::optional<std::string> more_learners(const Setting& setting, Candidate& candidate) {
   auto& [config, layout] = candidate;
@@ -127,11 +134,13 @@ std::optional<std::string> fitting_cache(const Setting&, Candidate& candidate) {
   return "rollout.cache_mebibytes=0";
 }
 
-/// In the order in which they are applied: learners before the shards that they divide. ZeRO stage
-/// 2 is preferred to stage 3, which makes passes slower.
+/// In the order in which they are applied: learners before the shards that they divide. Of two that
+/// suffice the first is proposed: ZeRO stage 2 before stage 3, which makes passes slower, and
+/// moments on the host last, since each update then moves them.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {more_learners,     fewer_gradients, shorter_micro_batch,
-                                          sharded_gradients, sharded_weights, fitting_cache};
+                                          sharded_gradients, sharded_weights, fitting_cache,
+                                          moments_on_host};
   return all;
 }
 
@@ -238,8 +247,9 @@ std::string gpu_misfit(const TrainConfig& config, const ModelConfig& model,
   if (settings) return fmt::format("{}; it fits with {}", problem, fmt::join(*settings, " and "));
   return fmt::format(
       "{}, also with as many learners as GPUs or ranks allow, update.gradient_shards equal to "
-      "them, update.zero_stage=2 or 3, a micro-batch of one response and the smallest cache; use "
-      "more GPUs and ranks, a smaller model, or shorter responses",
+      "them, update.zero_stage=2 or 3, a micro-batch of one response, the smallest cache and "
+      "moments "
+      "on the host; use more GPUs and ranks, a smaller model, or shorter responses",
       problem);
 }
 
