@@ -20,6 +20,14 @@ namespace lie {
 /// Returns a prompt's token ids, including its template.
 using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
+/// Returns the pages of the longest prompt and of one response to it at its longest, with the page
+/// that a fork begins with.
+std::int64_t pages_of_longest(const RolloutOptions& options);
+
+/// Returns the bytes that may be in use with a cache that is sized by a GPU. The rest, a sixteenth,
+/// is for fragments and libraries.
+std::int64_t cache_share(std::int64_t gpu_bytes);
+
 /// Returns the number of pages of the KV cache, whose elements are `dtype`: enough for all slots at
 /// their longest, or as many as the memory limit allows. Throws Error if the options do not fit the
 /// model, or if the cache cannot hold even one response. With cache_mebibytes 0, the limit is that

@@ -14,26 +14,22 @@ namespace {
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t kHostCacheMebibytes = 4096;  // of an actor on the CPU, unless set
 
-/// The longest prompt, and a response at its longest with the page that a fork begins with.
-struct LongestPages {
-  std::int64_t prompt, sample;
-};
-
-LongestPages longest_pages(const RolloutOptions& options) {
-  return {KvCache::pages_for(options.max_prompt_tokens),
-          KvCache::pages_for(options.longest_response()) + 1};
-}
-
 std::int64_t page_bytes(const ModelConfig& model, DType dtype) {
   return KvCache::page_elements(model) * dtype_bytes(dtype);
 }
 
 }  // namespace
 
+std::int64_t pages_of_longest(const RolloutOptions& options) {
+  return KvCache::pages_for(options.max_prompt_tokens) +
+         KvCache::pages_for(options.longest_response()) + 1;
+}
+
+std::int64_t cache_share(std::int64_t gpu_bytes) { return gpu_bytes - gpu_bytes / 16; }
+
 std::int64_t smallest_cache_mebibytes(const ModelConfig& model, const RolloutOptions& options,
                                       DType dtype) {
-  const auto [prompt, sample] = longest_pages(options);
-  return divided_up((prompt + sample) * page_bytes(model, dtype), kMebibyte);
+  return divided_up(pages_of_longest(options) * page_bytes(model, dtype), kMebibyte);
 }
 
 std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype) {
@@ -47,14 +43,14 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
         "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
         limit, options.longest_response(), options.max_prompt_tokens, smallest);
   }
-  const auto [prompt, sample] = longest_pages(options);
-  return std::min(limit * kMebibyte / page_bytes(model, dtype), options.slots * (prompt + sample));
+  return std::min(limit * kMebibyte / page_bytes(model, dtype),
+                  options.slots * pages_of_longest(options));
 }
 
 RolloutOptions with_own_gpu(RolloutOptions options, const Operators& operators) {
   const std::optional<std::int64_t> free = operators.free_bytes();
   if (options.cache_mebibytes == 0 && free) {
-    options.cache_mebibytes = std::max<std::int64_t>(1, (*free - *free / 16) / kMebibyte);
+    options.cache_mebibytes = std::max<std::int64_t>(1, cache_share(*free) / kMebibyte);
   }
   return options;
 }

@@ -14,22 +14,28 @@
 namespace lie::aten {
 namespace {
 
+void store(const AttentionOutput& output, const at::Tensor& y, const at::Tensor& log_sum) {
+  y.copy_(output.y);
+  log_sum.copy_(output.log_sum);
+}
+void store(const AttentionGradient& gradient, const at::Tensor& d_rotated,
+           const at::Tensor& d_values) {
+  d_rotated.copy_(gradient.d_rotated);
+  d_values.copy_(gradient.d_values);
+}
+
 class PlainAttention final : public PackedAttention {
  public:
   std::string name() const override { return "plain attention"; }
   std::string refusal(const AttentionShape&, at::ScalarType) override { return {}; }
   void forward(const AttentionInputs& in, const at::Tensor& y, const at::Tensor& log_sum) override {
-    const AttentionOutput output = attention(in.rotated, in.values, in.shape, in.starts);
-    y.copy_(output.y);
-    log_sum.copy_(output.log_sum);
+    store(attention(in.rotated, in.values, in.shape, in.starts), y, log_sum);
   }
   void backward(const AttentionInputs& in, const at::Tensor& dy, const at::Tensor& y,
                 const at::Tensor& log_sum, const at::Tensor& d_rotated,
                 const at::Tensor& d_values) override {
-    const AttentionGradient gradient =
-        attention_backward(dy, in.rotated, in.values, y, log_sum, in.shape, in.starts);
-    d_rotated.copy_(gradient.d_rotated);
-    d_values.copy_(gradient.d_values);
+    store(attention_backward(dy, in.rotated, in.values, y, log_sum, in.shape, in.starts), d_rotated,
+          d_values);
   }
 };
 
@@ -41,19 +47,15 @@ class FlashAttention final : public PackedAttention {
     return flash_attention_supports(type, shape) ? "" : "it takes bf16 and widths of 8 n up to 256";
   }
   void forward(const AttentionInputs& in, const at::Tensor& y, const at::Tensor& log_sum) override {
-    const AttentionOutput output =
-        flash_attention(in.rotated, in.values, in.shape, in.device_starts, in.longest);
-    y.copy_(output.y);
-    log_sum.copy_(output.log_sum);
+    store(flash_attention(in.rotated, in.values, in.shape, in.device_starts, in.longest), y,
+          log_sum);
   }
   void backward(const AttentionInputs& in, const at::Tensor& dy, const at::Tensor& y,
                 const at::Tensor& log_sum, const at::Tensor& d_rotated,
                 const at::Tensor& d_values) override {
-    const AttentionGradient gradient =
-        flash_attention_backward(dy, in.rotated, in.values, y, log_sum, in.shape, in.device_starts,
-                                 in.longest, multiprocessors_);
-    d_rotated.copy_(gradient.d_rotated);
-    d_values.copy_(gradient.d_values);
+    store(flash_attention_backward(dy, in.rotated, in.values, y, log_sum, in.shape,
+                                   in.device_starts, in.longest, multiprocessors_),
+          d_rotated, d_values);
   }
 
  private:

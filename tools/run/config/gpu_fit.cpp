@@ -20,8 +20,6 @@ namespace lie {
 namespace {
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-/// A cache sized by the GPU leaves this part of its memory free, for fragments and for libraries.
-constexpr std::int64_t kKeptFree = 16;
 
 std::string gibibytes(std::int64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
@@ -219,7 +217,7 @@ void set_cache(TrainConfig& config, const ModelConfig& model, const ComputeDType
     TrainConfig tried = config;
     tried.rollout.cache_mebibytes = mebibytes;
     const auto memory = memory_of_roles(tried, model, dtypes, layout);
-    return fullest_gpu(layout, memory, hosts).bytes <= hosts.bytes - hosts.bytes / kKeptFree;
+    return fullest_gpu(layout, memory, hosts).bytes <= cache_share(hosts.bytes);
   };
   std::int64_t largest = smallest;  // also where it does not fit: gpu_misfit() says so
   std::int64_t beyond = hosts.bytes / kMebibyte;

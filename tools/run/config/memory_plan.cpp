@@ -243,9 +243,7 @@ MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
 
 std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options) {
   const std::int64_t pages = kv_cache_pages(model, options, cached);
-  const std::int64_t pages_of_response = KvCache::pages_for(options.max_prompt_tokens) +
-                                         KvCache::pages_for(options.longest_response()) + 1;
-  const std::int64_t held = pages / pages_of_response;
+  const std::int64_t held = pages / pages_of_longest(options);
   if (held >= options.slots) return {};
   return fmt::format("\nits cache holds {} of {} responses at their longest", held, options.slots);
 }
