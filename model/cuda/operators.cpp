@@ -24,9 +24,12 @@ class CudaOperators : public aten::AtenOperators {
   /// Scratch memory of attention: 64 MiB.
   static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;
 
-  CudaOperators(at::Device device, DType dtype) : AtenOperators(device, dtype) {
-    if (dtype != DType::kBFloat16) return;
-    const std::string defect = cuda::few_rows_defect(device, queue());
+  using AtenOperators::AtenOperators;
+
+  /// Checks the own matmul of few rows, and uses it if it passes.
+  void choose_few_rows() {
+    if (activation_dtype() != DType::kBFloat16) return;
+    const std::string defect = cuda::few_rows_defect(device(), queue());
     uses_few_rows_ = defect.empty();
     matmul_in_use_ = uses_few_rows_ ? "the own kernel, whose check passed"
                                     : "cuBLAS, because the own kernel failed its check: " + defect;
@@ -231,8 +234,12 @@ std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dt
   }
   current_tracer = cuda::nvtx_tracer();
   if (threads > 0) at::set_num_threads(threads);
-  if (bits == CudaBits::kFast) return std::make_unique<CudaOperators>(usable, dtype);
-  return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);
+  if (bits == CudaBits::kExact) {  // its matmuls have many rows
+    return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);
+  }
+  auto operators = std::make_unique<CudaOperators>(usable, dtype);
+  operators->choose_few_rows();
+  return operators;
 }
 
 }  // namespace lie
