@@ -161,12 +161,16 @@ class Study(unittest.TestCase):
         for seed in (1, 2):
             self.add_run("plain", seed, 0.25 * seed, PLAIN)
             self.add_run("full", seed, 0.375 + 0.25 * seed, FULL + "\nmodel: {path: /somewhere/model}")
+        (WORK / "plain/seed-2/starts.jsonl").write_text(
+            '{"event":"start","time":1,"build_id":"0.1.0+abc"}\n{"event":"start","time":2,"build_id":"0.1.0+def"}\n'
+            '{"event":"end","time":90000,"status":0}\n')
         whole = load_study(WORK)
         file = WORK / "results.json"
         write_json(file, results_json(whole, ("eval_accuracy", "incorrect_beyond_correct_share"), lambda run: [run.accuracy(), 1]))
         self.assertNotIn("somewhere", file.read_text())
         self.assertEqual(study_json(load_study(file)), study_json(whole))
         self.assertEqual(list(final_shares(load_study(file).find("plain").runs[2])), [0.5, 1])
+        self.assertEqual(load_study(file).find("plain").runs[2].origin, {"program": "0.1.0+abc, 0.1.0+def", "date": "1970-01-02"})
 
         shutil.rmtree(WORK / "plain")
         shutil.rmtree(WORK / "full")

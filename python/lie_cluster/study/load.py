@@ -1,9 +1,11 @@
 """Loads studies: directories that scripts/study.sh filled, and results files. Runs that cannot be compared are refused."""
 import collections
+import datetime
 import math
 import re
 
 from ..error import Error
+from ..json_lines import read_json_lines
 from ..run import read_metrics
 from .results import KEYS_OF_A_RUN, RowResult, Study, StudyRun
 from .results_file import load_results
@@ -19,7 +21,16 @@ def _load_run(directory):
             # Step 0 only evaluates: its other values are not those of a training step.
             if math.isfinite(value) and (row["step"] > 0 or name.startswith("eval_")):
                 curves[name][row["step"]] = value
-    return StudyRun(directory, settings_of(directory / "config.yaml"), curves, max((row["step"] for row in rows), default=0))
+    return StudyRun(directory, settings_of(directory / "config.yaml"), curves, max((row["step"] for row in rows), default=0),
+                    origin=_origin(directory / "starts.jsonl"))
+
+
+def _origin(path):
+    """Returns what the record of a run's starts says of its programs and of the day of its end."""
+    events = read_json_lines(path, lambda event: (event["event"], event), "a start or an end of the run") if path.exists() else []
+    programs = dict.fromkeys(event["build_id"] for kind, event in events if kind == "start")
+    ends = [datetime.datetime.fromtimestamp(event["time"], datetime.timezone.utc) for kind, event in events if kind == "end"]
+    return {"program": ", ".join(programs), "date": f"{ends[-1]:%Y-%m-%d}"} if programs and ends else {}
 
 
 def _same_value(a, b):

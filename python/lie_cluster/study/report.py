@@ -8,7 +8,7 @@ _COLUMNS = {"eval_response_length_mean": "length", "eval_c_context_mean": "C_con
             "eval_truncation_rate": "truncated", "incorrect_beyond_correct_share": "incorrect and longest"}
 _FURTHER = ("step_seconds", "generate_seconds", "update_seconds", "idle_share_actor", "idle_share_learner", "staleness_mean",
             "mixed_version_share", "effective_sample_share")
-SAVED = (ACCURACY, *_COLUMNS, *_FURTHER, "entropy_mean")  # in a results file
+SAVED = (*_COLUMNS, *_FURTHER, "c_global_run", "entropy_mean")  # in a results file, beside the metrics of evaluations
 HEADS = ["row", "paper", "seeds", "accuracy", "least to most", "difference", "pairs above", "p (Holm)", *_COLUMNS.values()]
 
 

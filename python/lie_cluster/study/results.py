@@ -19,6 +19,7 @@ class StudyRun(NamedTuple):
     last_step: int
     # Shares of correct responses for each held-out prompt at the end. None: in the trajectories; empty: unknown.
     shares: Optional[list] = None
+    origin: dict = {}  # "program": the builds that computed it, "date": the day of its end (UTC); what is known of them
 
     def state(self):
         planned = self.settings.get("run.steps", "")

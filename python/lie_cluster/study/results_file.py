@@ -13,10 +13,10 @@ def _saved_settings(run):
 
 
 def results_json(study, metrics, shares_of):
-    """Returns the finished runs as load_study() reads them from a results file: the values of `metrics` at the end and
-    shares_of(run), each held-out prompt's share of correct responses."""
-    runs = [{"row": result.row.name, "seed": seed, "steps": run.last_step, "settings": _saved_settings(run),
-             "final": {metric: value for metric in metrics if (value := run.final(metric)) is not None},
+    """Returns the finished runs as load_study() reads them from a results file: the values of `metrics` and of all
+    evaluation metrics at the end, and shares_of(run), each held-out prompt's share of correct responses."""
+    runs = [{"row": result.row.name, "seed": seed, **run.origin, "steps": run.last_step, "settings": _saved_settings(run),
+             "final": {metric: run.final(metric) for metric in run.curves if metric in metrics or metric.startswith("eval_")},
              "shares": " ".join(f"{share:.6g}" for share in shares_of(run))}
             for result in study.with_runs() for seed, run in result.runs.items()]
     shared = dict(set.intersection(*(set(run["settings"].items()) for run in runs))) if runs else {}
@@ -35,7 +35,8 @@ def load_results(path):
             results[run["row"]].runs[run["seed"]] = StudyRun(
                 path / run["row"] / f"seed-{run['seed']}", {**found["settings"], **run["settings"]},
                 {present_metric_name(metric): {run["steps"]: value} for metric, value in run["final"].items()}, run["steps"],
-                [float(share) for share in run["shares"].split()])
+                [float(share) for share in run["shares"].split()],
+                {name: run[name] for name in ("program", "date") if name in run})
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Error(f"{path} is no results file (python -m lie_cluster.study --results writes one): {error!r}") from error
     return Study(list(results.values()), [])

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Draws the tables of docs/studies from docs/studies/results:
+
+    study_tables.py            writes the tables into the pages
+    study_tables.py --check    exit status 1 if a page has others (a test)
+
+A page marks the place of a table by two comments, and TABLES says what the table holds. Needs NumPy.
+"""
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+STUDIES = ROOT / "docs" / "studies"
+sys.path.insert(0, str(ROOT / "python"))
+from lie_cluster.estimates import holm, mean, mean_interval, paired_p, two_way_bootstrap  # noqa: E402
+from lie_cluster.study.load import load_study  # noqa: E402
+
+RESAMPLES = 10000
+TOKENS, CUT = "eval_response_length_mean", "eval_truncation_rate"
+
+
+def signed_interval(estimate):
+    return f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
+
+
+def final_mean(result, metric, number):
+    """Returns the mean over the runs that have the metric; empty if none has."""
+    values = [value for run in result.runs.values() if (value := run.final(metric)) is not None]
+    return number.format(mean(values)) if values else ""
+
+
+def least_to_most(result, metric):
+    values = [f"{value:.0f}" for run in result.runs.values() if (value := run.final(metric)) is not None]
+    return f"{min(values, key=int)} to {max(values, key=int)}" if values else ""
+
+
+def interval(result):
+    _, low, high = mean_interval(list(result.accuracies().values()))
+    return f"[{low:.3f}, {high:.3f}]" if len(result.runs) > 1 else ""
+
+
+# Heads of columns that describe one row, and their cells.
+OF_A_ROW = {
+    "accuracy": lambda result: " ".join(f"{accuracy:.3f}" for accuracy in result.accuracies().values()),
+    "mean": lambda result: f"{mean(list(result.accuracies().values())):.3f}",
+    "Student of the mean": interval,
+    "tokens": lambda result: final_mean(result, TOKENS, "{:.0f}"),
+    "least and most tokens": lambda result: least_to_most(result, TOKENS),
+    "cut at the limit": lambda result: final_mean(result, CUT, "{:.0%}").replace("%", " %"),
+    "cut at 130": lambda result: final_mean(result, "eval_correct_at_130_mean", "{:.3f}"),
+    "pass@4": lambda result: final_mean(result, "eval_pass_at_4", "{:.3f}"),
+    "C_context": lambda result: final_mean(result, "eval_c_context_mean", "{:.0f}"),
+    "C_global": lambda result: final_mean(result, "c_global_run", "{:,.0f}"),
+    "entropy": lambda result: final_mean(result, "entropy_mean", "{:.2f}"),
+}
+OF_A_COMPARISON = ("difference", "Student", "bootstrap", "p", "above in")
+
+
+class Comparison(NamedTuple):
+    """The differences of final held-out accuracy of two rows, seed by seed."""
+
+    differences: list
+    shares: list  # the differences of each prompt's share of correct responses, by seed
+    p: float = 1.0  # adjusted for all comparisons of the table
+
+    def cells(self):
+        if not self.differences:
+            return dict.fromkeys(OF_A_COMPARISON, "")
+        student, above = mean_interval(self.differences), sum(value > 0 for value in self.differences)
+        cells = {"difference": f"{student.value:+.3f}", "above in": f"{above} of {len(self.differences)}"}
+        if len(self.differences) > 1:
+            cells |= {"Student": signed_interval(student), "bootstrap": signed_interval(two_way_bootstrap(self.shares, RESAMPLES)),
+                      "p": "<0.001" if self.p < 0.001 else f"{self.p:.2g}"}
+        return dict.fromkeys(OF_A_COMPARISON, "") | cells
+
+
+def compare(study, pairs):
+    """Returns the comparison of each pair of rows (row, against)."""
+    found = {}
+    for row, against in pairs:
+        both = [(study.find(row).runs[seed], run) for seed, run in study.find(against).runs.items()
+                if seed in study.find(row).runs] if study.find(row) and study.find(against) else []
+        found[row, against] = Comparison([mine.accuracy() - other.accuracy() for mine, other in both],
+                                         [[a - b for a, b in zip(mine.shares, other.shares)] for mine, other in both])
+    tested = [pair for pair, comparison in found.items() if len(comparison.differences) > 1]
+    adjusted = dict(zip(tested, holm([paired_p(found[pair].differences) for pair in tested])))
+    return {pair: comparison._replace(p=adjusted.get(pair, 1.0)) for pair, comparison in found.items()}
+
+
+class Rows(NamedTuple):
+    """A table with a line for each row of a study."""
+
+    files: tuple  # of docs/studies/results, joined
+    columns: dict  # head in the page: key of OF_A_ROW or OF_A_COMPARISON, or {row: text}
+    against: str = ""  # the row that all others are compared with
+    rows: tuple = ()  # all, if empty
+    before: tuple = ()  # lines that come from elsewhere
+    after: tuple = ()
+
+    def lines(self, study):
+        rows = self.rows or tuple(result.row.name for result in study.with_runs())
+        comparisons = compare(study, [(row, self.against) for row in rows if row != self.against]) if self.against else {}
+        lines = [row_of(("row", *self.columns)), "|---" * (1 + len(self.columns)) + "|", *self.before]
+        for row in rows:
+            comparison = comparisons.get((row, self.against), Comparison([], [])).cells()
+            cells = [column.get(row, "") if isinstance(column, dict) else
+                     comparison[column] if column in comparison else OF_A_ROW[column](study.find(row))
+                     for column in self.columns.values()]
+            lines.append(row_of((f"`{row}`", *cells)))
+        return lines + list(self.after)
+
+
+class Comparisons(NamedTuple):
+    """A table with a line for each comparison of two rows."""
+
+    files: tuple
+    pairs: tuple  # (row, against)
+
+    def lines(self, study):
+        lines = [row_of(("comparison", "pairs", *OF_A_COMPARISON)), "|---" * (2 + len(OF_A_COMPARISON)) + "|"]
+        for (row, against), comparison in compare(study, self.pairs).items():
+            lines.append(row_of((f"`{row}` to `{against}`", str(len(comparison.differences)), *comparison.cells().values())))
+        return lines
+
+
+def row_of(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def same(*heads):
+    return {head: head for head in heads}
+
+
+BASELINE = {"kl-lr2": "0.01, 2e-4, –", "kl-lr4": "0.01, 4e-4, –", "kl-lr8": "0.01, 8e-4, –", "lr2": "0, 2e-4, –", "lr4": "0, 4e-4, –",
+            "lr8": "0, 8e-4, –", "kl-lr4-entropy": "0.01, 4e-4, 0.01", "lr4-entropy": "0, 4e-4, 0.01"}
+# The tables by page and by the name in the page's comment.
+TABLES = {
+    ("controls.md", "controls"): Rows(
+        ("controls",), {"accuracy, seeds 601 to 608": "accuracy", **same("mean", *OF_A_COMPARISON, "tokens")}, against="gspo-lie"),
+    ("tuned-baseline.md", "baseline"): Rows(
+        ("tuned-baseline-first", "tuned-baseline"),
+        {"KL, learning rate, entropy": BASELINE, "accuracy, seeds 401 to 408": "accuracy", "mean": "mean", "Student": "Student of the mean",
+         "tokens": "least and most tokens"}, rows=tuple(BASELINE),
+        after=("| `gspo-lie` | 0.01, 4e-4, – | of [seeds 201 to 208](length-incentives.md#results) | 0.861 | ±0.012 | 92 |",)),
+    ("word-problems.md", "word problems"): Rows(
+        ("word-problems",),
+        {"accuracy, seeds 1 to 3": "accuracy", **same("mean", "difference", "Student", "bootstrap", "p", "tokens", "cut at the limit")},
+        against="gspo", rows=("gspo", "gspo-lie", "gated-lie"),
+        before=("| start | 0.271 0.268 0.288 | 0.276 | | | | | 29 | 0 % |",)),
+    ("injection.md", "with"): Rows(
+        ("injection-with",), {"accuracy, seeds 901 to 903": "accuracy", **same("mean", "difference", "Student", "above in", "tokens")},
+        against="gspo"),
+    ("injection.md", "without"): Rows(
+        ("injection-without",), {"accuracy, seeds 901 to 903": "accuracy", **same("mean", "difference", "Student", "above in", "tokens")},
+        against="gspo"),
+}
+
+
+def drawn(page, text):
+    """Returns the text of a page with its tables drawn."""
+    for (of, name), table in TABLES.items():
+        if of != page:
+            continue
+        study = load_study(*(STUDIES / "results" / f"{file}.json" for file in table.files))
+        lines = "\n".join(re.sub(" +", " ", line) for line in table.lines(study))
+        text, count = re.subn(rf"(<!-- table \"{name}\" of scripts/study_tables.py -->\n).*?(\n<!-- end of table -->)",
+                              lambda match, lines=lines: match[1] + lines + match[2], text, flags=re.S)
+        if count != 1:
+            raise SystemExit(f"docs/studies/{page} has {count} places for the table \"{name}\"")
+    return text
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    status = 0
+    for page in sorted({page for page, _ in TABLES}):
+        file = STUDIES / page
+        text = file.read_text(encoding="utf-8")
+        after = drawn(page, text)
+        if "--check" not in sys.argv:
+            file.write_text(after, encoding="utf-8")
+        elif after != text:
+            print(f"docs/studies/{page} has other tables than docs/studies/results: python3 scripts/study_tables.py draws them")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
