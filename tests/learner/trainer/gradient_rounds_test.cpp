@@ -10,6 +10,7 @@
 #include "common/base/random.h"
 #include "learner/trainer/optimizer_shards.h"
 #include "tests/host_memory.h"
+#include "tests/learner/counting_group.h"
 #include "tests/learner/late_group.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
@@ -183,6 +184,23 @@ TEST(GradientRounds, TheExchangeOfALayerOverlapsTheBackwardPassOfTheNext) {
                                  "gradient start"));
   EXPECT_EQ(std::ranges::count(events, "gradient start"),
             std::ranges::count(events, "gradient wait"));
+}
+
+TEST(GradientRounds, ARoundExchangesEachRangeOnceAndAnUpdateEachPartOnce) {
+  on_learners(2, [](Collective& learners) {
+    const auto operators = make_cpu_operators(1);
+    test::CountingGroup counting(learners);
+    GradientRounds rounds(*operators, counting, layout_of(kLayers), 2);
+    rounds.run(packed({2, 1}, counting), [](const MicroBatch&, std::int64_t, GradientSink& sink) {
+      sink.layer(kLayers - 1);
+    });
+    constexpr int kRounds = 2, kRangesOfNoLayer = 2;
+    EXPECT_EQ(counting.exchanges(), kRounds * (kLayers + kRangesOfNoLayer));
+    int parts = 0;
+    rounds.for_each_part([&](FlatRange, Tensor) { ++parts; });
+    EXPECT_EQ(counting.exchanges(), kRounds * (kLayers + kRangesOfNoLayer) + parts);
+    EXPECT_EQ(parts, 2) << "half of the elements, in parts of a layer";
+  });
 }
 
 TEST(GradientRounds, LayersMustEndInTheOrderOfABackwardPass) {

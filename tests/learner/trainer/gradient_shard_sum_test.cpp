@@ -13,6 +13,7 @@
 #include "model/collective/device_collective.h"
 #include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
+#include "tests/learner/counting_group.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {
@@ -99,33 +100,12 @@ TEST(GradientShardSum, SumsThatNeedSeveralChunksAreComplete) {
   });
 }
 
-/// Counts the exchanges of a group.
-class CountingGroup : public Collective {
- public:
-  explicit CountingGroup(Collective& group) : group_(group) {}
-  int exchanges() const { return exchanges_; }
-  int rank() const override { return group_.rank(); }
-  int size() const override { return group_.size(); }
-  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
-    group_.broadcast_bytes(bytes, root);
-  }
-  void all_reduce_sum(DeviceSpan values) override { group_.all_reduce_sum(values); }
-  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
-    ++exchanges_;
-    group_.exchange(out, in);
-  }
-
- private:
-  Collective& group_;
-  int exchanges_ = 0;
-};
-
 TEST(GradientShardSum, ExchangesOnDevicesAreSixteenTimesAsLong) {
   constexpr std::int64_t kMany = 2 * 3 * kHostChunk;
   const std::vector<float> expected = tree_sum(0, 2, kMany);
   on_learners(2, [&](Collective& group) {
     for (const bool on_device : {false, true}) {
-      CountingGroup counting(group);
+      test::CountingGroup counting(group);
       const auto operators =
           on_device ? std::unique_ptr<Operators>(std::make_unique<test::GuardedOperators>())
                     : make_cpu_operators(1);
