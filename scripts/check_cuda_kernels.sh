@@ -36,7 +36,7 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   }
   function report(problem) { problems[++bad] = name " on " $1 ": " problem }
   function end_of_kernel() {
-    if (entry && name ~ /^PagedSplits<.*, 8>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
+    if (entry && name ~ /^PagedSplits<.*, 8, [0-9]>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
     if (entry && name ~ /^OverPacks/ && !(wide["global"] && wide["store"])) report("moves no 16 bytes at once")
     if (looped > 0) report(looped " divisions of 64 bits in loops")
     entry = divisions = looped = 0; delete wide; delete label; delete division

@@ -3,9 +3,13 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "model/aten/agreement.h"
 #include "model/aten/aten_operators.h"
 #include "model/aten/device.h"
 #include "model/cuda/cuda_graphs.h"
@@ -14,7 +18,10 @@
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/nf4_weight.h"
 #include "model/cuda/nvtx.h"
+#include "model/cuda/prefill_attention.h"
+#include "model/cuda/prefill_check.h"
 #include "model/cuda/queue.h"
+#include "model/operators/prefill.h"
 
 namespace lie {
 namespace {
@@ -35,7 +42,18 @@ class CudaOperators : public aten::AtenOperators {
                                     : "cuBLAS, because the own kernel failed its check: " + defect;
   }
 
-  std::string few_rows_in_use() const override { return matmul_in_use_; }
+  std::vector<std::string> choices(PassKind kind, const AttentionShape& heads) override {
+    if (kind == PassKind::kTraining) return AtenOperators::choices(kind, heads);
+    std::vector<std::string> texts;
+    if (!matmul_in_use_.empty()) texts.push_back("matmuls of few rows: " + matmul_in_use_);
+    const std::string& prefill = prefill_choice(heads).text;
+    if (!prefill.empty()) texts.push_back("attention of prefill: " + prefill);
+    return texts;
+  }
+  void begin_pass() override {
+    AtenOperators::begin_pass();
+    if (prefill_attention_) prefill_attention_->begin_pass();
+  }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     if (!multiply_few_rows(x, w, {}, y)) AtenOperators::linear(x, w, y);
   }
@@ -107,16 +125,19 @@ class CudaOperators : public aten::AtenOperators {
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     cuda::require_attention_decode(shape, pages);
-    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const std::int64_t at_once =
-        std::clamp<std::int64_t>(kScratchFloats / floats_per_row, 1, rotated.rows);
-    for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
-      const std::int64_t count = std::min(at_once, rotated.rows - first);
-      DecodeBatch part = batch;
-      part.positions = batch.positions.from(first, count);
-      part.sequences = batch.sequences.from(first, count);
-      attend_rows(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
+    std::vector<Prefill> prefills = prefills_of(batch);
+    if (!attend_prefills(rotated, shape, batch, pages, prefills, y)) prefills.clear();
+    std::int64_t done = 0;
+    const auto attend_to = [&](std::int64_t end) {
+      const std::int64_t first = done, count = end - done;
+      attend_rows(rotated.rows_at(first, count), shape, batch.rows_at(first, count), pages,
+                  y.rows_at(first, count), {});
+    };
+    for (const Prefill& prefill : prefills) {
+      attend_to(prefill.first);
+      done = prefill.end();
     }
+    attend_to(rotated.rows);
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
@@ -162,14 +183,19 @@ class CudaOperators : public aten::AtenOperators {
                          {scratch.data_ptr(), weight.out(), weight.in(), weight.in(), dtype});
     return scratch.narrow(0, 0, weight.out() * weight.in()).view({weight.out(), weight.in()});
   }
-  /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
-  /// written unless empty.
+  /// Computes attention_decode() by the own kernel, in parts whose scratch memory is limited.
+  /// log_sum [T, H] is written unless empty.
   void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                    KvPages pages, Tensor y, Tensor log_sum) {
-    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const at::Tensor scratch = at::empty({rotated.rows * floats_per_row}, options(at::kFloat));
-    cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
-                           log_sum);
+    for (std::int64_t first = 0, count = 0; first < rotated.rows; first += count) {
+      const DecodeBatch part = first_rows(batch.rows_at(first, rotated.rows - first), shape);
+      count = part.positions.count;
+      const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
+      const at::Tensor scratch =
+          floats(count * cuda::attention_decode_scratch(shape, part.longest));
+      cuda::attention_decode(queue(), rows(rotated), shape, part, pages, scratch.data_ptr<float>(),
+                             rows(y), rows(log_sum));
+    }
   }
 
  private:
@@ -186,6 +212,66 @@ class CudaOperators : public aten::AtenOperators {
     cuda::matmul_few_rows(queue(), x, weight, residual, y);
     return true;
   }
+  /// The attention of prefill for some heads: null is the own kernel. The text names it and the
+  /// reason, or is empty if there is no choice.
+  struct PrefillChoice {
+    cuda::PrefillAttention* used = nullptr;
+    std::string text;
+  };
+  /// Returns the choice, which is made at the first call for such heads.
+  const PrefillChoice& prefill_choice(const AttentionShape& heads) {
+    const auto [found, is_new] =
+        prefill_choices_.try_emplace({heads.heads, heads.kv_heads, heads.head_width});
+    PrefillChoice& choice = found->second;
+    if (!is_new || activation_dtype() != DType::kBFloat16) return choice;
+    if (!prefill_attention_) {
+      prefill_attention_ = device().is_cuda() ? cuda::make_cudnn_prefill_attention(device())
+                                              : cuda::make_plain_prefill_attention();
+    }
+    const std::string defect = cuda::prefill_defect(*prefill_attention_, heads, device(), queue());
+    prefill_attention_->begin_pass();  // the check's inputs are gone
+    if (defect.empty()) choice.used = prefill_attention_.get();
+    choice.text = aten::choice_text(prefill_attention_->name(), "the own kernel", defect);
+    return choice;
+  }
+  /// Computes the prefills by the library. Returns false if it does not compute them.
+  bool attend_prefills(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                       KvPages pages, const std::vector<Prefill>& prefills, Tensor y) {
+    if (prefills.empty()) return false;
+    cuda::PrefillAttention* const library = prefill_choice(shape).used;
+    if (library == nullptr) return false;
+    const std::int64_t part = 2 * kPageTokens * shape.kv_cols();  // of a page, for one layer
+    const at::Tensor layer = tensor(pages.pool).narrow(1, pages.layer * part, part);
+    return library->forward(
+        {.queries = tensor(rotated).narrow(1, 0, shape.q_cols()),
+         .pages = layer.unflatten(1, {2, shape.kv_heads, kPageTokens, shape.head_width}),
+         .table = tensor(batch.table).view({-1, batch.table_width}),
+         .shape = shape,
+         .prefills = prefills},
+        tensor(y));
+  }
+  /// Returns the first rows of a batch whose scratch memory fits, but at least one. They are few if
+  /// one of them is long, so the longest is found anew where the host knows the positions.
+  static DecodeBatch first_rows(const DecodeBatch& batch, const AttentionShape& shape) {
+    const auto floats = [&](std::int64_t longest) {
+      return cuda::attention_decode_scratch(shape, longest);
+    };
+    std::int64_t count =
+        std::clamp<std::int64_t>(kScratchFloats / floats(batch.longest), 1, batch.positions.count);
+    std::int64_t longest = batch.longest;
+    if (!batch.host_positions.empty()) {
+      count = longest = 0;
+      for (const std::int32_t position : batch.host_positions) {
+        const std::int64_t with = std::max(longest, position + std::int64_t{1});
+        if (count > 0 && (count + 1) * floats(with) > kScratchFloats) break;
+        longest = with;
+        ++count;
+      }
+    }
+    DecodeBatch part = batch.rows_at(0, count);
+    part.longest = longest;
+    return part;
+  }
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
   /// Returns scratch memory for kernels. The caller may release it right after the launch, because
@@ -200,6 +286,8 @@ class CudaOperators : public aten::AtenOperators {
 
   bool uses_few_rows_ = false;
   std::string matmul_in_use_;
+  std::unique_ptr<cuda::PrefillAttention> prefill_attention_;
+  std::map<std::array<std::int64_t, 3>, PrefillChoice> prefill_choices_;  // by heads
   at::Tensor nf4_values_;         // nf4::kValues on the device
   std::int64_t largest_nf4_ = 0;  // elements of the largest NF4 weight
   // The last one is in use. CUDA graphs contain the addresses of earlier ones.
