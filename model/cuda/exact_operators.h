@@ -2,16 +2,14 @@
 // composition of the batch, so that sampler and learner are one policy (invariant E5). Two things
 // would make them differ: training uses another attention kernel, and cuBLAS chooses the order of
 // sums by the number of rows. Here training computes attention with decoding's kernel over pages,
-// in which few rows share what is read of keys. Prefill takes the same kernel. Every matmul has
-// kRows rows, padded if there are fewer. Backward passes are unchanged.
+// in which few rows share what is read of keys. No library computes prefill. Every matmul has kRows
+// rows, padded if there are fewer. Backward passes are unchanged.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/packed_pages.h"
@@ -53,15 +51,6 @@ class ExactOperators final : public Cuda {
     require_attention_decode(shape, pages);
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
     Cuda::attend_rows(rotated, shape, packed_->second, pages, y, log_sum);
-  }
-  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
-                        KvPages pages, Tensor y) override {
-    require_attention_decode(shape, pages);
-    Cuda::attend_rows(rotated, shape, batch, pages, y, {});
-  }
-  std::vector<std::string> choices(PassKind kind, const AttentionShape& heads) override {
-    if (kind == PassKind::kGeneration) return {};
-    return Cuda::choices(kind, heads);
   }
 
  private:

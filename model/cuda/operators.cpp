@@ -3,13 +3,11 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "model/aten/agreement.h"
 #include "model/aten/aten_operators.h"
 #include "model/aten/device.h"
 #include "model/cuda/cuda_graphs.h"
@@ -18,8 +16,7 @@
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/nf4_weight.h"
 #include "model/cuda/nvtx.h"
-#include "model/cuda/prefill_attention.h"
-#include "model/cuda/prefill_check.h"
+#include "model/cuda/prefill_choice.h"
 #include "model/cuda/queue.h"
 #include "model/operators/prefill.h"
 
@@ -33,9 +30,11 @@ class CudaOperators : public aten::AtenOperators {
 
   using AtenOperators::AtenOperators;
 
-  /// Checks the own matmul of few rows, and uses it if it passes.
-  void choose_few_rows() {
+  /// Chooses between own kernels and libraries by checks: now for matmuls of few rows, at its first
+  /// call for attention of prefill.
+  void choose_kernels() {
     if (activation_dtype() != DType::kBFloat16) return;
+    prefill_.emplace(device());
     const std::string defect = cuda::few_rows_defect(device(), queue());
     uses_few_rows_ = defect.empty();
     matmul_in_use_ = uses_few_rows_ ? "the own kernel, whose check passed"
@@ -46,13 +45,12 @@ class CudaOperators : public aten::AtenOperators {
     if (kind == PassKind::kTraining) return AtenOperators::choices(kind, heads);
     std::vector<std::string> texts;
     if (!matmul_in_use_.empty()) texts.push_back("matmuls of few rows: " + matmul_in_use_);
-    const std::string& prefill = prefill_choice(heads).text;
-    if (!prefill.empty()) texts.push_back("attention of prefill: " + prefill);
+    if (prefill_) texts.push_back("attention of prefill: " + prefill_->text(queue(), heads));
     return texts;
   }
   void begin_pass() override {
     AtenOperators::begin_pass();
-    if (prefill_attention_) prefill_attention_->begin_pass();
+    if (prefill_) prefill_->begin_pass();
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     if (!multiply_few_rows(x, w, {}, y)) AtenOperators::linear(x, w, y);
@@ -125,15 +123,17 @@ class CudaOperators : public aten::AtenOperators {
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     cuda::require_attention_decode(shape, pages);
-    std::vector<Prefill> prefills = prefills_of(batch);
-    if (!attend_prefills(rotated, shape, batch, pages, prefills, y)) prefills.clear();
+    std::vector<Prefill> by_library = prefills_of(batch);
+    if (!prefill_ || !prefill_->attend(queue(), rotated, shape, batch, pages, by_library, y)) {
+      by_library.clear();
+    }
     std::int64_t done = 0;
     const auto attend_to = [&](std::int64_t end) {
       const std::int64_t first = done, count = end - done;
       attend_rows(rotated.rows_at(first, count), shape, batch.rows_at(first, count), pages,
                   y.rows_at(first, count), {});
     };
-    for (const Prefill& prefill : prefills) {
+    for (const Prefill& prefill : by_library) {
       attend_to(prefill.first);
       done = prefill.end();
     }
@@ -212,44 +212,6 @@ class CudaOperators : public aten::AtenOperators {
     cuda::matmul_few_rows(queue(), x, weight, residual, y);
     return true;
   }
-  /// The attention of prefill for some heads: null is the own kernel. The text names it and the
-  /// reason, or is empty if there is no choice.
-  struct PrefillChoice {
-    cuda::PrefillAttention* used = nullptr;
-    std::string text;
-  };
-  /// Returns the choice, which is made at the first call for such heads.
-  const PrefillChoice& prefill_choice(const AttentionShape& heads) {
-    const auto [found, is_new] =
-        prefill_choices_.try_emplace({heads.heads, heads.kv_heads, heads.head_width});
-    PrefillChoice& choice = found->second;
-    if (!is_new || activation_dtype() != DType::kBFloat16) return choice;
-    if (!prefill_attention_) {
-      prefill_attention_ = device().is_cuda() ? cuda::make_cudnn_prefill_attention(device())
-                                              : cuda::make_plain_prefill_attention();
-    }
-    const std::string defect = cuda::prefill_defect(*prefill_attention_, heads, device(), queue());
-    prefill_attention_->begin_pass();  // the check's inputs are gone
-    if (defect.empty()) choice.used = prefill_attention_.get();
-    choice.text = aten::choice_text(prefill_attention_->name(), "the own kernel", defect);
-    return choice;
-  }
-  /// Computes the prefills by the library. Returns false if it does not compute them.
-  bool attend_prefills(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
-                       KvPages pages, const std::vector<Prefill>& prefills, Tensor y) {
-    if (prefills.empty()) return false;
-    cuda::PrefillAttention* const library = prefill_choice(shape).used;
-    if (library == nullptr) return false;
-    const std::int64_t part = 2 * kPageTokens * shape.kv_cols();  // of a page, for one layer
-    const at::Tensor layer = tensor(pages.pool).narrow(1, pages.layer * part, part);
-    return library->forward(
-        {.queries = tensor(rotated).narrow(1, 0, shape.q_cols()),
-         .pages = layer.unflatten(1, {2, shape.kv_heads, kPageTokens, shape.head_width}),
-         .table = tensor(batch.table).view({-1, batch.table_width}),
-         .shape = shape,
-         .prefills = prefills},
-        tensor(y));
-  }
   /// Returns the first rows of a batch whose scratch memory fits, but at least one. They are few if
   /// one of them is long, so the longest is found anew where the host knows the positions.
   static DecodeBatch first_rows(const DecodeBatch& batch, const AttentionShape& shape) {
@@ -286,10 +248,9 @@ class CudaOperators : public aten::AtenOperators {
 
   bool uses_few_rows_ = false;
   std::string matmul_in_use_;
-  std::unique_ptr<cuda::PrefillAttention> prefill_attention_;
-  std::map<std::array<std::int64_t, 3>, PrefillChoice> prefill_choices_;  // by heads
-  at::Tensor nf4_values_;         // nf4::kValues on the device
-  std::int64_t largest_nf4_ = 0;  // elements of the largest NF4 weight
+  std::optional<cuda::PrefillChoice> prefill_;  // none: always the own kernel
+  at::Tensor nf4_values_;                       // nf4::kValues on the device
+  std::int64_t largest_nf4_ = 0;                // elements of the largest NF4 weight
   // The last one is in use. CUDA graphs contain the addresses of earlier ones.
   std::vector<at::Tensor> dequantized_;
 };
@@ -322,11 +283,11 @@ std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dt
   }
   current_tracer = cuda::nvtx_tracer();
   if (threads > 0) at::set_num_threads(threads);
-  if (bits == CudaBits::kExact) {  // its matmuls have many rows
+  if (bits == CudaBits::kExact) {  // chooses nothing: own attention, and matmuls of many rows
     return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);
   }
   auto operators = std::make_unique<CudaOperators>(usable, dtype);
-  operators->choose_few_rows();
+  operators->choose_kernels();
   return operators;
 }
 

@@ -233,16 +233,22 @@ struct Compiled {
   AttentionPlan plan;
 };
 
+/// The plans of a pass by shape, and the kernels that serve all shapes with the same heads.
+template <typename Sizes>
+struct PlansByShape {
+  std::map<Sizes, Compiled> plans;
+  std::map<std::array<std::int64_t, 3>, std::shared_ptr<fe::KernelCache>> kernels;
+};
+
 }  // namespace
 
 struct AttentionPlans::State {
   cudnnHandle_t handle = nullptr;                // null where plans cannot run
   std::shared_ptr<fe::DeviceProperties> device;  // likewise the other way round
   std::int32_t sm = 0;                           // ten times the compute capability, of `device`
-  // Kernels that serve all shapes with these heads, of passes with these names.
-  std::map<std::array<std::int64_t, 4>, std::shared_ptr<fe::KernelCache>> kernels;
-  std::map<AttentionSizes, Compiled> forward, backward;
-  std::map<PagedSizes, Compiled> paged;
+  PlansByShape<AttentionSizes> forward;
+  PlansByShape<PagedSizes> paged;
+  std::map<AttentionSizes, Compiled> backward;
 
   ~State() {
     if (handle != nullptr) cudnnDestroy(handle);
@@ -275,25 +281,23 @@ struct AttentionPlans::State {
     if (error.is_bad()) made.plan.refusal = text(error);
     return made;
   }
-  /// Returns the plan for a shape in `known`, which it compiles the first time: for all shapes with
-  /// these heads at once, where cuDNN can.
+  /// Returns the plan for a shape, which it compiles the first time: for all shapes with these
+  /// heads at once, where cuDNN can.
   template <typename Sizes>
-  Compiled& for_any_shape(std::map<Sizes, Compiled>& known, void (*declare)(Graph&, const Sizes&),
-                          const Sizes& sizes, std::int64_t pass) {
-    const auto found = known.find(sizes);
-    if (found != known.end()) return found->second;
-    auto& of_heads = kernels[{pass, sizes.heads, sizes.kv_heads, sizes.head_width}];
-    if (!of_heads) of_heads = std::make_shared<fe::KernelCache>();
-    Compiled made = compile(declare, sizes, of_heads);
+  Compiled& plan_for(PlansByShape<Sizes>& known, void (*declare)(Graph&, const Sizes&),
+                     const Sizes& sizes) {
+    const auto found = known.plans.find(sizes);
+    if (found != known.plans.end()) return found->second;
+    auto& kernels = known.kernels[{sizes.heads, sizes.kv_heads, sizes.head_width}];
+    if (!kernels) kernels = std::make_shared<fe::KernelCache>();
+    Compiled made = compile(declare, sizes, kernels);
     if (!made.plan.refusal.empty()) made = compile(declare, sizes, nullptr);
-    return known.emplace(sizes, std::move(made)).first->second;
+    return known.plans.emplace(sizes, std::move(made)).first->second;
   }
   Compiled& forward_for(const AttentionSizes& sizes) {
-    return for_any_shape(forward, declare_forward, sizes, 0);
+    return plan_for(forward, declare_forward, sizes);
   }
-  Compiled& paged_for(const PagedSizes& sizes) {
-    return for_any_shape(paged, declare_paged, sizes, 1);
-  }
+  Compiled& paged_for(const PagedSizes& sizes) { return plan_for(paged, declare_paged, sizes); }
   Compiled& backward_for(const AttentionSizes& sizes) {
     const auto found = backward.find(sizes);
     if (found != backward.end()) return found->second;

@@ -13,7 +13,12 @@
 
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/operators.h"
+#include "model/transformer/kv_cache.h"
+#include "model/transformer/transformer.h"
+#include "model/weights/weights.h"
+#include "tests/guarded_operators.h"
 #include "tests/model/operator_side.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
@@ -184,6 +189,40 @@ TEST_P(EmulatedPrefill, ExactOperatorsComputeAllRowsByTheOwnKernel) {
   own.resize(static_cast<std::size_t>(call.rows() * 4 * 64));
   EXPECT_EQ(call.attend(true), own);
   EXPECT_TRUE(s->choices(PassKind::kGeneration, {4, 2, 64}).empty());
+}
+
+/// A device that captures steps, and notes how many prefills each call of its attention has.
+class WatchedDevice : public test::GuardedOperators {
+ public:
+  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                        KvPages pages, Tensor y) override {
+    if (pages.layer == 0) prefills.push_back(prefills_of(batch));
+    GuardedOperators::attention_decode(rotated, shape, batch, pages, y);
+  }
+  std::vector<std::vector<Prefill>> prefills;
+};
+
+TEST(Prefills, AreInCallsOfPromptsButNotInStepsThatMayBeCaptured) {
+  WatchedDevice device;
+  const ModelConfig config = test::tiny_config();
+  const Weights weights = test::tiny_weights(config, device);
+  Transformer transformer(weights);
+  KvCache cache(config, device, 40);
+  const std::int32_t prompt = cache.open(), other = cache.open();
+  const auto decode = [&](std::int64_t count, bool wants_logits) {
+    std::vector<DecodeRow> rows(static_cast<std::size_t>(count), {1, prompt, wants_logits});
+    rows.insert(rows.begin(), {1, other, wants_logits});
+    transformer.decode(rows, cache);
+    return device.prefills.back();
+  };
+  EXPECT_TRUE(decode(63, false).empty());
+  const std::vector<Prefill> found = decode(80, false);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, 1);
+  EXPECT_EQ(found[0].rows, 80);
+  EXPECT_EQ(found[0].position, 63);
+  EXPECT_EQ(found[0].sequence, 1);
+  EXPECT_TRUE(decode(80, true).empty());
 }
 
 double relative_error(const std::vector<float>& got, const std::vector<float>& expected) {
