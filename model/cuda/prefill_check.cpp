@@ -88,27 +88,27 @@ class PagedExample {
   at::Tensor sevens() const {
     return at::full({std::ssize(positions_), heads_.q_cols()}, 7.0f, bf16_);
   }
-  /// Gives each sequence pages in descending order, with NaN in slots and pages that hold nothing.
+  /// Gives each sequence pages in descending order, with NaN in slots that hold nothing. The rest
+  /// of its row of the table is page 0, which holds only NaN.
   void place_pages() {
-    const std::int64_t all = std::ssize(kSequences) * width_ + 1;
-    std::vector<std::int32_t> table;
-    for (std::int64_t page = all - 1; page > 0; --page) {
-      table.push_back(static_cast<std::int32_t>(page));
-    }
-    table_ = at::tensor(table, at::kInt).to(bf16_.device());
+    std::int64_t all = 1;
+    for (const OfSequence& of : kSequences) all += divided_up(of.before + of.rows, kPage);
     pool_ = at::full({all, kLayers * 2 * kPage * heads_.kv_cols()},
                      std::numeric_limits<float>::quiet_NaN(), bf16_);
     layer_ =
         pool_.view({all, kLayers, 2, heads_.kv_heads, kPage, heads_.head_width}).select(1, kLayer);
-    const at::Tensor held = numbers(layer_.sizes(), 0.53);
-    for (std::int64_t s = 0; s < std::ssize(kSequences); ++s) {
-      const std::int64_t length = kSequences[s].before + kSequences[s].rows;
-      for (std::int64_t p = 0; p < divided_up(length, kPage); ++p) {
-        const std::int64_t page = table[static_cast<std::size_t>(s * width_ + p)],
-                           count = std::min(kPage, length - p * kPage);
-        layer_[page].narrow(2, 0, count).copy_(held[page].narrow(2, 0, count));
+    std::vector<std::int32_t> table;
+    for (const OfSequence& of : kSequences) {
+      for (std::int64_t p = 0; p < width_; ++p) {
+        const std::int64_t left = of.before + of.rows - p * kPage, count = std::min(kPage, left);
+        table.push_back(left > 0 ? static_cast<std::int32_t>(--all) : 0);
+        if (left <= 0) continue;
+        const at::Tensor held =
+            numbers(layer_[all].sizes(), 0.53 + 0.01 * static_cast<double>(all));
+        layer_[all].narrow(2, 0, count).copy_(held.narrow(2, 0, count));
       }
     }
+    table_ = at::tensor(table, at::kInt).to(bf16_.device());
   }
   DecodeBatch batch() const {
     const auto list = [](const at::Tensor& x) {

@@ -169,9 +169,10 @@ void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uin
                   Operators& operators, WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(model);
   const ModelConfig config = load_model_config(model);
+  // Before the generator, whose cache may take all memory that is left.
+  log_choices(Log("actor", transport.rank), operators, PassKind::kGeneration, config);
   Generator generator(weights.policy(), operators, config, rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  log_choices(Log("actor", transport.rank), operators, PassKind::kGeneration, config);
   run_actor(weights, generator, transport);
 }
 
