@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Prints the registers of every kernel by architecture, and fails if its machine code breaks a rule: no spill and no stack
-# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. A call of a function that the device lacks
-# is an error too. Compiles only model/cuda/kernels/kernels.cu, in a minute and without a GPU.
+# frame, no 64-bit division in a loop, and the loads of 16 bytes named below. From sm_90 on, where a kernel may start before
+# the one before it has ended, each waits for that before it touches memory. A call of a function that the device lacks is an
+# error too. Compiles only model/cuda/kernels/kernels.cu, in a minute and without a GPU.
 # usage: check_cuda_kernels.sh [ARCHITECTURE...]   default: sm_80 sm_90 sm_100 sm_120
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,8 +37,10 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   }
   function report(problem) { problems[++bad] = name " on " $1 ": " problem }
   function end_of_kernel() {
-    if (entry && name ~ /^PagedSplits<.*, 8>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
+    if (entry && name ~ /^PagedSplits<.*, 8, [0-9]>$/ && !(wide["copy"] && wide["shared"])) report("reads no 16 bytes at once")
     if (entry && name ~ /^OverPacks/ && !(wide["global"] && wide["store"])) report("moves no 16 bytes at once")
+    if (entry && may_start_early && !waits) report("does not wait for the kernel before it")
+    if (entry && may_start_early && touches) report("touches memory before it waits")
     if (looped > 0) report(looped " divisions of 64 bits in loops")
     entry = divisions = looped = 0; delete wide; delete label; delete division
   }
@@ -45,7 +48,12 @@ done | awk -v architectures="$*" -v seconds="$(($(date +%s) - start))" '
   /Function properties for/ { sub(/Function properties for/, "void"); name = kernel($0) }
   /bytes stack frame/ && $2 + $6 + $10 > 0 { report("stack of " $2 " bytes, spills of " $6 + $10) }
   /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); registers[name, $1] = substr($0, RSTART + 5, RLENGTH - 5); names[name] }
-  /\.entry/ { end_of_kernel(); name = kernel($0); entry = 1 }
+  /\.entry/ {
+    end_of_kernel(); name = kernel($0); entry = 1
+    may_start_early = substr($1, 4) + 0 >= 90; waits = touches = 0
+  }
+  /griddepcontrol\.wait/ { waits = 1 }
+  /(ld|st|atom|red)\.(volatile\.)?(global|[usbf](8|16|32|64)|v[24])|cp\.async/ { if (!waits) touches = 1 }
   /(div|rem)\.[su]64/ { division[++divisions] = NR }
   /ld\.(global|shared)(\.nc)?\.v(4\.[a-z]32|2\.[a-z]64)/ { wide[/ld\.global/ ? "global" : "shared"] = 1 }
   /cp\.async\.c[ag]\.shared\.global.*, 16[,;]/ { wide["copy"] = 1 }

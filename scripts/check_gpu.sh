@@ -133,19 +133,27 @@ at_most() {  # name us
   note "$1: at most $2 us" "$(awk -v us="$us" -v most="$2" 'BEGIN { print us != "-" && us + 0 <= most ? "PASS" : "FAIL" }')" "$us" us
 }
 
-# The attention of training: its bits repeat, its errors are those of rounding, it is as fast as calculated
-# (docs/benchmarks/gpu.md), and a step has the same digests twice.
+# The attention of training and of prefill: their bits repeat, their errors are those of rounding, they are as fast as
+# calculated (docs/benchmarks/gpu.md), and a step has the same digests twice.
 attention() {
-  ! has "attention of training" test_packed_attention || check "attention of training: defects, 100 repetitions" 60 "$bin/test_packed_attention"
-  kernels 60 training-attention
+  ! has "attention of training" test_packed_attention || check "attention of training and prefill: defects, 100 repetitions" 60 "$bin/test_packed_attention"
+  kernels 60 training-attention,prefill
   if [ "$model" = 1.7b ]; then
     at_most "training attention, 1 x 16384 tokens" 1800
     at_most "training attention backward, 1 x 16384 tokens" 6500
+    at_most "re-reading a response, 8192 tokens" 60000
   fi
   has "a step twice" lie_cluster || return 0
   train_demo "a step" attention-first "$trains_on" 1 && train_demo "the same step" attention-second "$trains_on" 1 &&
     note_digests "a step, compared with itself" attention-first attention-second
-  [ $place = emulated ] || note "attention of training: the library" MEASURED - "$(sed -n 's/.*attention of training: //p' "$log" | tail -n 1)"
+  [ $place = gpu ] || return 0
+  note_choice "attention of training"
+  note_choice "attention of prefill"
+  note_choice "matmuls of few rows"
+}
+
+note_choice() {  # what: notes which kernel the last run used for it, and why
+  note "$1: the kernel" MEASURED - "$(sed -n "s/.*$1: //p" "$log" | tail -n 1)"
 }
 
 train() { kernels 30 training-attention,train,exact; }

@@ -22,7 +22,6 @@
 #include "model/aten/matmul.h"
 #include "model/aten/packed_attention.h"
 #include "model/aten/tensor.h"
-#include "model/operators/chooses_attention.h"
 #include "model/operators/operators.h"
 
 namespace lie::aten {
@@ -35,7 +34,7 @@ class AtenWeight : public PackedWeight {
   at::Tensor matrix;  // [out, in]
 };
 
-class AtenOperators : public Operators, public ChoosesAttention {
+class AtenOperators : public Operators {
  public:
   AtenOperators(at::Device device, DType dtype)
       : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
@@ -152,8 +151,9 @@ class AtenOperators : public Operators, public ChoosesAttention {
   }
 
   // ---- Attention
-  std::string attention_in_use(const AttentionShape& shape) override {
-    return attention_for(shape).reason;
+  std::vector<std::string> choices(PassKind kind, const AttentionShape& heads) override {
+    if (kind != PassKind::kTraining || attention_for(heads).reason.empty()) return {};
+    return {"attention of training: " + attention_for(heads).reason};
   }
   void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {

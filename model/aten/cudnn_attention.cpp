@@ -1,18 +1,15 @@
 #include "model/aten/cudnn_attention.h"
 
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "model/aten/cudnn_calls.h"
 #include "model/aten/sequence_classes.h"
-#include "model/cudnn/attention_plans.h"
 
 namespace lie::aten {
 namespace {
@@ -45,17 +42,14 @@ class PlacedClass {
 };
 
 /// Uploads the lists of all classes at once.
-std::vector<PlacedClass> place(std::span<const std::int32_t> starts, at::Device device) {
+std::vector<PlacedClass> place(std::span<const std::int32_t> starts, const CudnnCalls& calls) {
   const std::vector<SequenceClass> classes = sequence_classes(starts);
   std::vector<std::int64_t> lists;
   for (const SequenceClass& c : classes) {
     lists.insert(lists.end(), c.firsts.begin(), c.firsts.end());
     lists.insert(lists.end(), c.lengths.begin(), c.lengths.end());
   }
-  const auto options = at::TensorOptions().dtype(at::kLong);
-  const at::Tensor staged = at::empty({std::ssize(lists)}, options.pinned_memory(device.is_cuda()));
-  std::memcpy(staged.mutable_data_ptr(), lists.data(), lists.size() * sizeof(std::int64_t));
-  const at::Tensor there = staged.to(device, /*non_blocking=*/true);
+  const at::Tensor there = calls.upload(lists);
   std::vector<PlacedClass> placed;
   std::int64_t at = 0;
   for (const SequenceClass& c : classes) {
@@ -67,30 +61,23 @@ std::vector<PlacedClass> place(std::span<const std::int32_t> starts, at::Device 
   return placed;
 }
 
-/// Returns the address of a column of the first row.
-void* column(const at::Tensor& x, std::int64_t first) {
-  return static_cast<char*>(x.data_ptr()) + first * static_cast<std::int64_t>(x.element_size());
-}
-
 class CudnnAttention final : public PackedAttention {
  public:
-  CudnnAttention(at::Device device, PackedAttention& other) : device_(device), other_(other) {}
+  CudnnAttention(at::Device device, PackedAttention& other) : calls_(device), other_(other) {}
 
   std::string name() const override {
     return fmt::format("cuDNN's attention ({})", AttentionPlans::version());
   }
   std::string refusal(const AttentionShape& shape, at::ScalarType type) override {
-    if (type != at::kBFloat16 || shape.head_width % 16 != 0 || shape.head_width > 128) {
-      return "it takes bf16 and widths of 16 n up to 128";
-    }
-    const c10::DeviceGuard guard(device_);
+    if (std::string none = cudnn_refusal(shape.head_width, type); !none.empty()) return none;
+    const c10::DeviceGuard guard(calls_.device());
     if (!plans().refusal().empty()) return plans().refusal();
     const AttentionSizes sizes = checked_sizes(shape);
     const std::string& refusal = plans().forward_plan(sizes).refusal;
     return refusal.empty() ? plans().backward_plan(sizes).refusal : refusal;
   }
   void forward(const AttentionInputs& in, const at::Tensor& y, const at::Tensor& log_sum) override {
-    const c10::DeviceGuard guard(device_);
+    const c10::DeviceGuard guard(calls_.device());
     std::vector<AttentionSizes> sizes;
     for (const PlacedClass& c : placed(in)) {
       sizes.push_back(forward_sizes(in, c, y, log_sum));
@@ -99,8 +86,8 @@ class CudnnAttention final : public PackedAttention {
       }
     }
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const at::Tensor workspace = space(plans().forward_plan(sizes[i]));
-      plans().forward(stream(), sizes[i],
+      const at::Tensor workspace = calls_.workspace(plans().forward_plan(sizes[i]));
+      plans().forward(calls_.stream(), sizes[i],
                       memory_of(in, placed_[i], Slice{0, 0, in.shape}, y, log_sum),
                       workspace.mutable_data_ptr());
     }
@@ -108,7 +95,7 @@ class CudnnAttention final : public PackedAttention {
   void backward(const AttentionInputs& in, const at::Tensor& dy, const at::Tensor& y,
                 const at::Tensor& log_sum, const at::Tensor& d_rotated,
                 const at::Tensor& d_values) override {
-    const c10::DeviceGuard guard(device_);
+    const c10::DeviceGuard guard(calls_.device());
     std::vector<AttentionSizes> sizes;
     for (const PlacedClass& c : placed(in)) {
       AttentionSizes of = forward_sizes(in, c, y, log_sum);
@@ -125,18 +112,18 @@ class CudnnAttention final : public PackedAttention {
     const at::Tensor d_kv =
         at::empty({2, d_values.size(0), in.shape.kv_cols()}, d_values.options());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const at::Tensor workspace = space(plans().backward_plan(sizes[i]));
+      const at::Tensor workspace = calls_.workspace(plans().backward_plan(sizes[i]));
       for (std::int64_t kv_head = 0; kv_head < in.shape.kv_heads; kv_head += sizes[i].kv_heads) {
         const Slice heads{kv_head * in.shape.heads / in.shape.kv_heads, kv_head, in.shape};
         AttentionMemory memory = memory_of(in, placed_[i], heads, y, log_sum);
-        memory.dy = column(dy, heads.query_column());
-        memory.d_queries = column(d_rotated, heads.query_column());
-        memory.d_keys = column(d_kv[0], heads.kv_column());
-        memory.d_values = column(d_kv[1], heads.kv_column());
+        memory.dy = address(dy, heads.query_column());
+        memory.d_queries = address(d_rotated, heads.query_column());
+        memory.d_keys = address(d_kv[0], heads.kv_column());
+        memory.d_values = address(d_kv[1], heads.kv_column());
         memory.dy_offsets = placed_[i].offsets(dy.stride(0));
         memory.d_rotated_offsets = placed_[i].offsets(d_rotated.stride(0));
         memory.d_kv_offsets = placed_[i].offsets(in.shape.kv_cols());
-        plans().backward(stream(), sizes[i], memory, workspace.mutable_data_ptr());
+        plans().backward(calls_.stream(), sizes[i], memory, workspace.mutable_data_ptr());
       }
     }
     d_rotated.narrow(1, in.shape.q_cols(), in.shape.kv_cols()).copy_(d_kv[0]);
@@ -152,22 +139,11 @@ class CudnnAttention final : public PackedAttention {
     std::int64_t kv_column() const { return kv_head * shape.head_width; }
   };
 
-  AttentionPlans& plans() {
-    if (!plans_) plans_.emplace();
-    return *plans_;
-  }
-  void* stream() const {
-    return c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();
-  }
-  /// Returns the workspace of a plan. It may be released after the launch, as all memory of ATen.
-  at::Tensor space(const AttentionPlan& plan) const {
-    return at::empty({std::max<std::int64_t>(plan.workspace_bytes, 1)},
-                     at::TensorOptions().dtype(at::kByte).device(device_));
-  }
+  AttentionPlans& plans() { return calls_.plans(); }
   /// Returns the classes of the sequences. The layers of a pass have the same.
   std::vector<PlacedClass>& placed(const AttentionInputs& in) {
     if (!std::ranges::equal(placed_starts_, in.starts)) {
-      placed_ = place(in.starts, device_);
+      placed_ = place(in.starts, calls_);
       placed_starts_.assign(in.starts.begin(), in.starts.end());
     }
     return placed_;
@@ -224,11 +200,11 @@ class CudnnAttention final : public PackedAttention {
   static AttentionMemory memory_of(const AttentionInputs& in, PlacedClass& c, const Slice& heads,
                                    const at::Tensor& y, const at::Tensor& log_sum) {
     AttentionMemory memory;
-    memory.queries = column(in.rotated, heads.query_column());
-    memory.keys = column(in.rotated, in.shape.q_cols() + heads.kv_column());
-    memory.values = column(in.values, heads.kv_column());
-    memory.y = column(y, heads.query_column());
-    memory.log_sum = column(log_sum, heads.head);
+    memory.queries = address(in.rotated, heads.query_column());
+    memory.keys = address(in.rotated, in.shape.q_cols() + heads.kv_column());
+    memory.values = address(in.values, heads.kv_column());
+    memory.y = address(y, heads.query_column());
+    memory.log_sum = address(log_sum, heads.head);
     memory.lengths = c.lengths();
     memory.rotated_offsets = c.offsets(in.rotated.stride(0));
     memory.values_offsets = c.offsets(in.values.stride(0));
@@ -237,9 +213,8 @@ class CudnnAttention final : public PackedAttention {
     return memory;
   }
 
-  at::Device device_;
+  CudnnCalls calls_;
   PackedAttention& other_;
-  std::optional<AttentionPlans> plans_;  // made with the first use
   std::vector<PlacedClass> placed_;
   std::vector<std::int32_t> placed_starts_;  // of placed_
 };

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <cmath>
-#include <exception>
-#include <utility>
-#include <vector>
 
+#include "model/aten/agreement.h"
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 
@@ -139,11 +137,6 @@ double relative_error(const at::Tensor& got, const at::Tensor& expected) {
                    (expected * expected).sum().item<double>());
 }
 
-/// Bound of the relative error. Rounding to bf16 changes a number by up to 2^-9 of itself: the
-/// probabilities, their gradients, and the result.
-constexpr double kMostError = 0.02;
-constexpr int kRepetitions = 3;
-
 std::string defect_of(PackedAttention& candidate, const RaggedExample& example) {
   const Results first = example.compute(candidate);
   const Results plain = example.compute_plain(first);
@@ -177,23 +170,14 @@ std::string attention_defect(PackedAttention& candidate, const AttentionShape& h
                              at::Device device) {
   std::string refusal = candidate.refusal(heads, at::kBFloat16);
   if (!refusal.empty()) return refusal;
-  try {
-    return defect_of(candidate, RaggedExample(heads, device));
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception& error) {  // of this program and of cuDNN's frontend
-    return error.what();
-  }
+  return defect_or_exception([&] { return defect_of(candidate, RaggedExample(heads, device)); });
 }
 
 AttentionChoice choose_attention(PackedAttention& preferred, PackedAttention& other,
                                  const AttentionShape& heads, at::Device device) {
   const std::string defect = attention_defect(preferred, heads, device);
-  if (defect.empty()) {
-    return {&preferred, fmt::format("{}: its bits repeat and its errors are those of rounding",
-                                    preferred.name())};
-  }
-  return {&other, fmt::format("{}, not {}: {}", other.name(), preferred.name(), defect)};
+  return {defect.empty() ? &preferred : &other,
+          choice_text(preferred.name(), other.name(), defect)};
 }
 
 }  // namespace lie::aten

@@ -1,9 +1,9 @@
 // The exact mode. A row's forward pass is bit-identical in decoding and in training for every
 // composition of the batch, so that sampler and learner are one policy (invariant E5). Two things
 // would make them differ: training uses another attention kernel, and cuBLAS chooses the order of
-// sums by the number of rows. Here training computes attention with decoding's kernels over pages,
-// which read keys once per row instead of once per block of rows. Every matmul has kRows rows,
-// padded if there are fewer. Backward passes are unchanged.
+// sums by the number of rows. Here training computes attention with decoding's kernel over pages,
+// in which few rows share what is read of keys. No library computes prefill. Every matmul has kRows
+// rows, padded if there are fewer. Backward passes are unchanged.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <optional>
 #include <utility>
 
-#include "common/base/error.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/packed_pages.h"
 #include "model/operators/operators.h"
@@ -51,7 +50,7 @@ class ExactOperators final : public Cuda {
     const KvPages pages{pool.view(), 0};
     require_attention_decode(shape, pages);
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
-    attend_rows(rotated, shape, pages, y, log_sum);
+    Cuda::attend_rows(rotated, shape, packed_->second, pages, y, log_sum);
   }
 
  private:
@@ -59,19 +58,6 @@ class ExactOperators final : public Cuda {
     packed_.emplace(PackedPages(sequences.starts), DecodeBatch());
     packed_for_ = sequences.device_starts.data;
     packed_->second = packed_->first.batch(*this);
-  }
-  void attend_rows(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
-                   Tensor log_sum) {
-    const auto floats_per_row = [&](std::int64_t longest) {
-      return attention_decode_scratch(shape, longest);
-    };
-    const auto& [packed, all] = *packed_;
-    for (std::int64_t first = 0, count = 0; first < packed.rows(); first += count) {
-      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, floats_per_row);
-      count = part.positions.count;
-      const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
-      Cuda::attend_rows(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
-    }
   }
   /// Calls matmul(in, out, first, count) for the rows [first, first + count) of x and y, in memory
   /// of kRows rows. Every call has the same shapes, strides and alignment.

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,9 @@
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/nf4_weight.h"
 #include "model/cuda/nvtx.h"
+#include "model/cuda/prefill_choice.h"
 #include "model/cuda/queue.h"
+#include "model/operators/prefill.h"
 
 namespace lie {
 namespace {
@@ -26,16 +30,28 @@ class CudaOperators : public aten::AtenOperators {
 
   using AtenOperators::AtenOperators;
 
-  /// Checks the own matmul of few rows, and uses it if it passes.
-  void choose_few_rows() {
+  /// Chooses between own kernels and libraries by checks: now for matmuls of few rows, at its first
+  /// call for attention of prefill.
+  void choose_kernels() {
     if (activation_dtype() != DType::kBFloat16) return;
+    prefill_.emplace(device());
     const std::string defect = cuda::few_rows_defect(device(), queue());
     uses_few_rows_ = defect.empty();
     matmul_in_use_ = uses_few_rows_ ? "the own kernel, whose check passed"
                                     : "cuBLAS, because the own kernel failed its check: " + defect;
   }
 
-  std::string few_rows_in_use() const override { return matmul_in_use_; }
+  std::vector<std::string> choices(PassKind kind, const AttentionShape& heads) override {
+    if (kind == PassKind::kTraining) return AtenOperators::choices(kind, heads);
+    std::vector<std::string> texts;
+    if (!matmul_in_use_.empty()) texts.push_back("matmuls of few rows: " + matmul_in_use_);
+    if (prefill_) texts.push_back("attention of prefill: " + prefill_->text(queue(), heads));
+    return texts;
+  }
+  void begin_pass() override {
+    AtenOperators::begin_pass();
+    if (prefill_) prefill_->begin_pass();
+  }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     if (!multiply_few_rows(x, w, {}, y)) AtenOperators::linear(x, w, y);
   }
@@ -107,16 +123,21 @@ class CudaOperators : public aten::AtenOperators {
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     cuda::require_attention_decode(shape, pages);
-    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const std::int64_t at_once =
-        std::clamp<std::int64_t>(kScratchFloats / floats_per_row, 1, rotated.rows);
-    for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
-      const std::int64_t count = std::min(at_once, rotated.rows - first);
-      DecodeBatch part = batch;
-      part.positions = batch.positions.from(first, count);
-      part.sequences = batch.sequences.from(first, count);
-      attend_rows(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
+    std::vector<Prefill> by_library = prefills_of(batch);
+    if (!prefill_ || !prefill_->attend(queue(), rotated, shape, batch, pages, by_library, y)) {
+      by_library.clear();
     }
+    std::int64_t done = 0;
+    const auto attend_to = [&](std::int64_t end) {
+      const std::int64_t first = done, count = end - done;
+      attend_rows(rotated.rows_at(first, count), shape, batch.rows_at(first, count), pages,
+                  y.rows_at(first, count), {});
+    };
+    for (const Prefill& prefill : by_library) {
+      attend_to(prefill.first);
+      done = prefill.end();
+    }
+    attend_to(rotated.rows);
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
@@ -162,14 +183,19 @@ class CudaOperators : public aten::AtenOperators {
                          {scratch.data_ptr(), weight.out(), weight.in(), weight.in(), dtype});
     return scratch.narrow(0, 0, weight.out() * weight.in()).view({weight.out(), weight.in()});
   }
-  /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
-  /// written unless empty.
+  /// Computes attention_decode() by the own kernel, in parts whose scratch memory is limited.
+  /// log_sum [T, H] is written unless empty.
   void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                    KvPages pages, Tensor y, Tensor log_sum) {
-    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const at::Tensor scratch = at::empty({rotated.rows * floats_per_row}, options(at::kFloat));
-    cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
-                           log_sum);
+    for (std::int64_t first = 0, count = 0; first < rotated.rows; first += count) {
+      const DecodeBatch part = first_rows(batch.rows_at(first, rotated.rows - first), shape);
+      count = part.positions.count;
+      const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
+      const at::Tensor scratch =
+          floats(count * cuda::attention_decode_scratch(shape, part.longest));
+      cuda::attention_decode(queue(), rows(rotated), shape, part, pages, scratch.data_ptr<float>(),
+                             rows(y), rows(log_sum));
+    }
   }
 
  private:
@@ -186,6 +212,28 @@ class CudaOperators : public aten::AtenOperators {
     cuda::matmul_few_rows(queue(), x, weight, residual, y);
     return true;
   }
+  /// Returns the first rows of a batch whose scratch memory fits, but at least one. They are few if
+  /// one of them is long, so the longest is found anew where the host knows the positions.
+  static DecodeBatch first_rows(const DecodeBatch& batch, const AttentionShape& shape) {
+    const auto floats = [&](std::int64_t longest) {
+      return cuda::attention_decode_scratch(shape, longest);
+    };
+    std::int64_t count =
+        std::clamp<std::int64_t>(kScratchFloats / floats(batch.longest), 1, batch.positions.count);
+    std::int64_t longest = batch.longest;
+    if (!batch.host_positions.empty()) {
+      count = longest = 0;
+      for (const std::int32_t position : batch.host_positions) {
+        const std::int64_t with = std::max(longest, position + std::int64_t{1});
+        if (count > 0 && (count + 1) * floats(with) > kScratchFloats) break;
+        longest = with;
+        ++count;
+      }
+    }
+    DecodeBatch part = batch.rows_at(0, count);
+    part.longest = longest;
+    return part;
+  }
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
   /// Returns scratch memory for kernels. The caller may release it right after the launch, because
@@ -200,8 +248,9 @@ class CudaOperators : public aten::AtenOperators {
 
   bool uses_few_rows_ = false;
   std::string matmul_in_use_;
-  at::Tensor nf4_values_;         // nf4::kValues on the device
-  std::int64_t largest_nf4_ = 0;  // elements of the largest NF4 weight
+  std::optional<cuda::PrefillChoice> prefill_;  // none: always the own kernel
+  at::Tensor nf4_values_;                       // nf4::kValues on the device
+  std::int64_t largest_nf4_ = 0;                // elements of the largest NF4 weight
   // The last one is in use. CUDA graphs contain the addresses of earlier ones.
   std::vector<at::Tensor> dequantized_;
 };
@@ -234,11 +283,11 @@ std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dt
   }
   current_tracer = cuda::nvtx_tracer();
   if (threads > 0) at::set_num_threads(threads);
-  if (bits == CudaBits::kExact) {  // its matmuls have many rows
+  if (bits == CudaBits::kExact) {  // chooses nothing: own attention, and matmuls of many rows
     return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);
   }
   auto operators = std::make_unique<CudaOperators>(usable, dtype);
-  operators->choose_few_rows();
+  operators->choose_kernels();
   return operators;
 }
 

@@ -39,6 +39,8 @@ DecodeBatch PackedPages::batch(Operators& operators) {
   upload_together(operators, joined_, lists);
   batch.table_width = width_;
   batch.longest = longest_;
+  batch.host_positions = positions_;
+  batch.host_sequences = sequences_;
   return batch;
 }
 

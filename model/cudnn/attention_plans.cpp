@@ -40,6 +40,7 @@ enum Name : std::int64_t {
   kDyOffsets,
   kDRotatedOffsets,
   kDKvOffsets,
+  kTable,
 };
 
 /// Returns the message's first reason in one line. cuDNN lists the reasons of all engines.
@@ -50,11 +51,18 @@ std::string text(fe::error_t error) {
   return message.substr(first, message.find('\n', first) - first);
 }
 
-/// Declares the tensors of a graph for one shape. A tensor [sequences, heads, longest, columns]
-/// begins each sequence where its offsets say.
+/// Declares the tensors of a graph. A tensor [sequences, heads, longest, columns] begins each
+/// sequence where its offsets say.
 struct Declare {
   Graph& graph;
-  const AttentionSizes& sizes;
+  std::int64_t sequences, longest, head_width;
+
+  template <typename Sizes>
+  Declare(Graph& to, const Sizes& sizes)
+      : graph(to),
+        sequences(sizes.sequences),
+        longest(sizes.longest),
+        head_width(sizes.head_width) {}
 
   TensorOfGraph list(Name name, std::int64_t count, fe::DataType_t type) const {
     return graph.tensor(fe::graph::Tensor_attributes()
@@ -64,16 +72,14 @@ struct Declare {
                             .set_data_type(type));
   }
   TensorOfGraph offsets(Name name) const {
-    return list(name, sizes.sequences + 1, fe::DataType_t::INT64);
+    return list(name, sequences + 1, fe::DataType_t::INT64);
   }
-  TensorOfGraph lengths(Name name) const {
-    return list(name, sizes.sequences, fe::DataType_t::INT32);
-  }
+  TensorOfGraph lengths(Name name) const { return list(name, sequences, fe::DataType_t::INT32); }
   void shape(const TensorOfGraph& x, Name name, std::int64_t heads, std::int64_t stride,
              const TensorOfGraph& offsets) const {
     x->set_uid(name)
-        .set_dim({sizes.sequences, heads, sizes.longest, sizes.head_width})
-        .set_stride({sizes.longest * stride, sizes.head_width, stride, 1})
+        .set_dim({sequences, heads, longest, head_width})
+        .set_stride({longest * stride, head_width, stride, 1})
         .set_ragged_offset(offsets);
   }
   TensorOfGraph input(Name name, std::int64_t heads, std::int64_t stride,
@@ -88,35 +94,65 @@ struct Declare {
     x->set_output(true);
   }
   /// Statistics have one column, and the heads of a row side by side.
-  void statistics(const TensorOfGraph& x, const TensorOfGraph& offsets) const {
+  void statistics(const TensorOfGraph& x, std::int64_t heads, std::int64_t stride,
+                  const TensorOfGraph& offsets) const {
     x->set_uid(kLogSum)
-        .set_dim({sizes.sequences, sizes.heads, sizes.longest, 1})
-        .set_stride({sizes.longest * sizes.log_sum_stride, 1, sizes.log_sum_stride, 1})
+        .set_dim({sequences, heads, longest, 1})
+        .set_stride({longest * stride, 1, stride, 1})
         .set_ragged_offset(offsets)
         .set_data_type(fe::DataType_t::FLOAT);
   }
-  float scale() const { return 1 / std::sqrt(static_cast<float>(sizes.head_width)); }
+  float scale() const { return 1 / std::sqrt(static_cast<float>(head_width)); }
+  /// Sets what forward passes have in common.
+  fe::graph::SDPA_attributes causal(bool has_statistics, fe::DiagonalAlignment_t alignment) const {
+    return fe::graph::SDPA_attributes()
+        .set_generate_stats(has_statistics)
+        .set_attn_scale(scale())
+        .set_padding_mask(true)
+        .set_seq_len_q(lengths(kQueryLengths))
+        .set_seq_len_kv(lengths(kKeyLengths))
+        .set_diagonal_alignment(alignment)
+        .set_diagonal_band_right_bound(0);
+  }
 };
 
 void declare_forward(Graph& graph, const AttentionSizes& sizes) {
   const Declare declare{graph, sizes};
   const TensorOfGraph rotated = declare.offsets(kRotatedOffsets),
                       of_values = declare.offsets(kValuesOffsets);
-  const auto options = fe::graph::SDPA_attributes()
-                           .set_generate_stats(true)
-                           .set_attn_scale(declare.scale())
-                           .set_padding_mask(true)
-                           .set_seq_len_q(declare.lengths(kQueryLengths))
-                           .set_seq_len_kv(declare.lengths(kKeyLengths))
-                           .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
-                           .set_diagonal_band_right_bound(0);
+  const auto options = declare.causal(/*has_statistics=*/true, fe::DiagonalAlignment_t::TOP_LEFT);
   const auto [y, log_sum] =
       graph.sdpa(declare.input(kQueries, sizes.heads, sizes.rotated_stride, rotated),
                  declare.input(kKeys, sizes.kv_heads, sizes.rotated_stride, rotated),
                  declare.input(kValues, sizes.kv_heads, sizes.values_stride, of_values), options);
   declare.output(y, kY, sizes.heads, sizes.y_stride, declare.offsets(kYOffsets));
-  declare.statistics(log_sum, declare.offsets(kLogSumOffsets));
+  declare.statistics(log_sum, sizes.heads, sizes.log_sum_stride, declare.offsets(kLogSumOffsets));
   log_sum->set_output(true);
+}
+
+void declare_paged(Graph& graph, const PagedSizes& sizes) {
+  const Declare declare{graph, sizes};
+  const auto pages = [&](Name name) {
+    const std::int64_t head = sizes.page_tokens * sizes.head_width;
+    return graph.tensor(
+        fe::graph::Tensor_attributes()
+            .set_uid(name)
+            .set_dim({sizes.pages, sizes.kv_heads, sizes.page_tokens, sizes.head_width})
+            .set_stride({sizes.page_stride, head, sizes.head_width, 1}));
+  };
+  const TensorOfGraph table = graph.tensor(fe::graph::Tensor_attributes()
+                                               .set_uid(kTable)
+                                               .set_dim({sizes.sequences, 1, sizes.table_width, 1})
+                                               .set_stride({sizes.table_width, 1, 1, 1})
+                                               .set_data_type(fe::DataType_t::INT32));
+  auto options = declare.causal(/*has_statistics=*/false, fe::DiagonalAlignment_t::BOTTOM_RIGHT);
+  options.set_paged_attention_k_table(table)
+      .set_paged_attention_v_table(table)
+      .set_paged_attention_max_seq_len_kv(static_cast<int>(sizes.table_width * sizes.page_tokens));
+  const auto [y, log_sum] = graph.sdpa(
+      declare.input(kQueries, sizes.heads, sizes.queries_stride, declare.offsets(kRotatedOffsets)),
+      pages(kKeys), pages(kValues), options);
+  declare.output(y, kY, sizes.heads, sizes.y_stride, declare.offsets(kYOffsets));
 }
 
 void declare_backward(Graph& graph, const AttentionSizes& sizes) {
@@ -125,7 +161,7 @@ void declare_backward(Graph& graph, const AttentionSizes& sizes) {
                       of_values = declare.offsets(kValuesOffsets),
                       d_kv = declare.offsets(kDKvOffsets);
   const TensorOfGraph log_sum = graph.tensor(fe::graph::Tensor_attributes().set_uid(kLogSum));
-  declare.statistics(log_sum, declare.offsets(kLogSumOffsets));
+  declare.statistics(log_sum, sizes.heads, sizes.log_sum_stride, declare.offsets(kLogSumOffsets));
   const auto options = fe::graph::SDPA_backward_attributes()
                            .set_attn_scale(declare.scale())
                            .set_padding_mask(true)
@@ -151,8 +187,9 @@ void declare_backward(Graph& graph, const AttentionSizes& sizes) {
 
 using Pointers = std::unordered_map<std::int64_t, void*>;
 
+void* at(const void* data) { return const_cast<void*>(data); }
+
 Pointers forward_pointers(const AttentionMemory& m) {
-  const auto at = [](const void* data) { return const_cast<void*>(data); };
   return {{kQueries, at(m.queries)},
           {kKeys, at(m.keys)},
           {kValues, at(m.values)},
@@ -167,7 +204,6 @@ Pointers forward_pointers(const AttentionMemory& m) {
 }
 
 Pointers backward_pointers(const AttentionMemory& m) {
-  const auto at = [](const void* data) { return const_cast<void*>(data); };
   Pointers pointers = forward_pointers(m);
   pointers.insert({{kDy, at(m.dy)},
                    {kDQueries, m.d_queries},
@@ -179,12 +215,29 @@ Pointers backward_pointers(const AttentionMemory& m) {
   return pointers;
 }
 
-using DeclareGraph = void (*)(Graph&, const AttentionSizes&);
+Pointers paged_pointers(const PagedMemory& m) {
+  return {{kQueries, at(m.queries)},
+          {kKeys, at(m.keys)},
+          {kValues, at(m.values)},
+          {kY, m.y},
+          {kTable, at(m.table)},
+          {kQueryLengths, at(m.row_counts)},
+          {kKeyLengths, at(m.position_counts)},
+          {kRotatedOffsets, at(m.queries_offsets)},
+          {kYOffsets, at(m.y_offsets)}};
+}
 
 /// A graph and its plan.
 struct Compiled {
   std::unique_ptr<Graph> graph;
   AttentionPlan plan;
+};
+
+/// The plans of a pass by shape, and the kernels that serve all shapes with the same heads.
+template <typename Sizes>
+struct PlansByShape {
+  std::map<Sizes, Compiled> plans;
+  std::map<std::array<std::int64_t, 3>, std::shared_ptr<fe::KernelCache>> kernels;
 };
 
 }  // namespace
@@ -193,27 +246,24 @@ struct AttentionPlans::State {
   cudnnHandle_t handle = nullptr;                // null where plans cannot run
   std::shared_ptr<fe::DeviceProperties> device;  // likewise the other way round
   std::int32_t sm = 0;                           // ten times the compute capability, of `device`
-  std::map<std::array<std::int64_t, 3>, std::shared_ptr<fe::KernelCache>> kernels;  // by heads
-  std::map<AttentionSizes, Compiled> forward, backward;
+  PlansByShape<AttentionSizes> forward;
+  PlansByShape<PagedSizes> paged;
+  std::map<AttentionSizes, Compiled> backward;
 
   ~State() {
     if (handle != nullptr) cudnnDestroy(handle);
   }
 
-  /// Returns the kernels that serve all shapes with these heads.
-  const std::shared_ptr<fe::KernelCache>& kernels_for(const AttentionSizes& sizes) {
-    auto& found = kernels[{sizes.heads, sizes.kv_heads, sizes.head_width}];
-    if (!found) found = std::make_shared<fe::KernelCache>();
-    return found;
-  }
-  /// Compiles a graph. `any_shape` asks for a kernel for all shapes with these heads.
-  Compiled compile(DeclareGraph declare, const AttentionSizes& sizes, bool any_shape) {
+  /// Compiles a graph. With `kernels_of_all` it asks for a kernel for all shapes.
+  template <typename Sizes>
+  Compiled compile(void (*declare)(Graph&, const Sizes&), const Sizes& sizes,
+                   const std::shared_ptr<fe::KernelCache>& kernels_of_all) {
     Compiled made{std::make_unique<Graph>(), {}};
     Graph& graph = *made.graph;
     graph.set_io_data_type(fe::DataType_t::BFLOAT16)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
         .set_compute_data_type(fe::DataType_t::FLOAT);
-    if (any_shape) graph.set_dynamic_shape_enabled(true).set_kernel_cache(kernels_for(sizes));
+    if (kernels_of_all) graph.set_dynamic_shape_enabled(true).set_kernel_cache(kernels_of_all);
     if (device) {
       graph.set_device_properties(device);
       graph.set_sm_version(sm);
@@ -231,17 +281,27 @@ struct AttentionPlans::State {
     if (error.is_bad()) made.plan.refusal = text(error);
     return made;
   }
-  Compiled& forward_for(const AttentionSizes& sizes) {
-    const auto found = forward.find(sizes);
-    if (found != forward.end()) return found->second;
-    Compiled made = compile(declare_forward, sizes, /*any_shape=*/true);
-    if (!made.plan.refusal.empty()) made = compile(declare_forward, sizes, /*any_shape=*/false);
-    return forward.emplace(sizes, std::move(made)).first->second;
+  /// Returns the plan for a shape, which it compiles the first time: for all shapes with these
+  /// heads at once, where cuDNN can.
+  template <typename Sizes>
+  Compiled& plan_for(PlansByShape<Sizes>& known, void (*declare)(Graph&, const Sizes&),
+                     const Sizes& sizes) {
+    const auto found = known.plans.find(sizes);
+    if (found != known.plans.end()) return found->second;
+    auto& kernels = known.kernels[{sizes.heads, sizes.kv_heads, sizes.head_width}];
+    if (!kernels) kernels = std::make_shared<fe::KernelCache>();
+    Compiled made = compile(declare, sizes, kernels);
+    if (!made.plan.refusal.empty()) made = compile(declare, sizes, nullptr);
+    return known.plans.emplace(sizes, std::move(made)).first->second;
   }
+  Compiled& forward_for(const AttentionSizes& sizes) {
+    return plan_for(forward, declare_forward, sizes);
+  }
+  Compiled& paged_for(const PagedSizes& sizes) { return plan_for(paged, declare_paged, sizes); }
   Compiled& backward_for(const AttentionSizes& sizes) {
     const auto found = backward.find(sizes);
     if (found != backward.end()) return found->second;
-    return backward.emplace(sizes, compile(declare_backward, sizes, false)).first->second;
+    return backward.emplace(sizes, compile(declare_backward, sizes, nullptr)).first->second;
   }
   void run(void* stream, const Compiled& compiled, Pointers pointers, void* workspace) const {
     if (handle == nullptr || !compiled.plan.refusal.empty()) {
@@ -288,6 +348,10 @@ const AttentionPlan& AttentionPlans::backward_plan(const AttentionSizes& sizes) 
   return state_->backward_for(sizes).plan;
 }
 
+const AttentionPlan& AttentionPlans::paged_plan(const PagedSizes& sizes) {
+  return state_->paged_for(sizes).plan;
+}
+
 void AttentionPlans::forward(void* stream, const AttentionSizes& sizes,
                              const AttentionMemory& memory, void* workspace) {
   state_->run(stream, state_->forward_for(sizes), forward_pointers(memory), workspace);
@@ -296,6 +360,11 @@ void AttentionPlans::forward(void* stream, const AttentionSizes& sizes,
 void AttentionPlans::backward(void* stream, const AttentionSizes& sizes,
                               const AttentionMemory& memory, void* workspace) {
   state_->run(stream, state_->backward_for(sizes), backward_pointers(memory), workspace);
+}
+
+void AttentionPlans::paged(void* stream, const PagedSizes& sizes, const PagedMemory& memory,
+                           void* workspace) {
+  state_->run(stream, state_->paged_for(sizes), paged_pointers(memory), workspace);
 }
 
 }  // namespace lie::cudnn

@@ -1,7 +1,7 @@
-// Causal attention over packed sequences by cuDNN's graphs, which run on the tensor cores of sm_90
-// and sm_100. A plan is a graph that cuDNN has compiled for one shape; it takes any memory of that
-// shape. This header needs neither cuDNN nor CUDA. A build without them has a stub that supports
-// nothing.
+// Causal attention over packed sequences and over pages by cuDNN's graphs, which run on the tensor
+// cores of sm_90 and sm_100. A plan is a graph that cuDNN has compiled for one shape; it takes any
+// memory of that shape. This header needs neither cuDNN nor CUDA. A build without them has a stub
+// that supports nothing.
 #pragma once
 
 #include <compare>
@@ -35,6 +35,26 @@ struct AttentionMemory {
                      *d_rotated_offsets = nullptr, *d_kv_offsets = nullptr;
 };
 
+/// The shape of a call over pages, likewise: the last rows of some sequences, whose keys and values
+/// are in pages [page, 2, K, page tokens, E] of a pool.
+struct PagedSizes {
+  std::int64_t sequences = 0, longest = 0;  // longest: rows of a sequence in this call
+  std::int64_t heads = 0, kv_heads = 0, head_width = 0;
+  std::int64_t queries_stride = 0, y_stride = 0;
+  std::int64_t pages = 0, page_tokens = 0, page_stride = 0;  // of the pool
+  std::int64_t table_width = 0;                              // pages of a sequence, at most
+  auto operator<=>(const PagedSizes&) const = default;
+};
+
+/// The device memory of a call over pages. The last row of a sequence attends to all its positions.
+struct PagedMemory {
+  const void *queries = nullptr, *keys = nullptr, *values = nullptr;
+  void* y = nullptr;
+  const std::int32_t* table = nullptr;                                   // [sequences, table_width]
+  const std::int32_t *row_counts = nullptr, *position_counts = nullptr;  // [sequences]
+  const std::int64_t *queries_offsets = nullptr, *y_offsets = nullptr;   // [sequences + 1]
+};
+
 /// What cuDNN answered to a shape.
 struct AttentionPlan {
   std::string refusal;               // why cuDNN has no kernel for the shape; empty if it has one
@@ -62,12 +82,14 @@ class AttentionPlans {
   /// seconds. The backward pass is deterministic.
   const AttentionPlan& forward_plan(const AttentionSizes& sizes);
   const AttentionPlan& backward_plan(const AttentionSizes& sizes);
+  const AttentionPlan& paged_plan(const PagedSizes& sizes);
   /// Launch a plan without a refusal on `stream`, a cudaStream_t. `workspace` has its bytes.
   /// Throws Error if cuDNN fails.
   void forward(void* stream, const AttentionSizes& sizes, const AttentionMemory& memory,
                void* workspace);
   void backward(void* stream, const AttentionSizes& sizes, const AttentionMemory& memory,
                 void* workspace);
+  void paged(void* stream, const PagedSizes& sizes, const PagedMemory& memory, void* workspace);
 
  private:
   struct State;

@@ -20,10 +20,14 @@ AttentionPlans::~AttentionPlans() = default;
 std::string AttentionPlans::version() { return "none"; }
 const AttentionPlan& AttentionPlans::forward_plan(const AttentionSizes&) { return state_->none; }
 const AttentionPlan& AttentionPlans::backward_plan(const AttentionSizes&) { return state_->none; }
+const AttentionPlan& AttentionPlans::paged_plan(const PagedSizes&) { return state_->none; }
 void AttentionPlans::forward(void*, const AttentionSizes&, const AttentionMemory&, void*) {
   fail("attention by cuDNN: {}", kRefusal);
 }
 void AttentionPlans::backward(void*, const AttentionSizes&, const AttentionMemory&, void*) {
+  fail("attention by cuDNN: {}", kRefusal);
+}
+void AttentionPlans::paged(void*, const PagedSizes&, const PagedMemory&, void*) {
   fail("attention by cuDNN: {}", kRefusal);
 }
 

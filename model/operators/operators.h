@@ -88,6 +88,22 @@ struct DecodeBatch {
   Indices table;      // [sequences, table_width] page numbers
   std::int64_t table_width = 0;
   std::int64_t longest = 0;  // largest position + 1
+  // The same on the host. Empty in steps that are captured, whose kernels must not depend on them.
+  std::span<const std::int32_t> host_positions = {}, host_sequences = {};
+
+  /// Returns the rows [first, first + count). `longest` stays that of all.
+  DecodeBatch rows_at(std::int64_t first, std::int64_t count) const {
+    DecodeBatch part = *this;
+    for (Indices* list : {&part.positions, &part.slots, &part.sequences}) {
+      if (list->data != nullptr) *list = list->from(first, count);
+    }
+    for (std::span<const std::int32_t>* list : {&part.host_positions, &part.host_sequences}) {
+      if (!list->empty()) {
+        *list = list->subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      }
+    }
+    return part;
+  }
 };
 
 /// The scalars of one AdamW step (arXiv:1711.05101, algorithm 2), rounded to the elements' dtype:
@@ -107,6 +123,9 @@ struct AdamWStep {
 struct AdamWTensors {
   Tensor gradient, weights, first, second;
 };
+
+/// What operators compute: decode calls of an actor, or passes of a learner.
+enum class PassKind { kGeneration, kTraining };
 
 /// Waits for tokens that are being copied to the host, but for no later work of the device, and
 /// stores them. May be called once.
@@ -156,6 +175,13 @@ class Operators {
 
   /// Returns the CUDA graphs of one policy's decode steps, or null if replay gains nothing.
   virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
+  /// Returns a sentence for each computation for which these operators choose between kernels: what
+  /// is computed, by which kernel, and why. The first call checks the kernels for such heads, which
+  /// takes seconds. Empty if there is no choice.
+  virtual std::vector<std::string> choices(PassKind kind, const AttentionShape& heads) {
+    static_cast<void>(kind), static_cast<void>(heads);
+    return {};
+  }
 
   // ---- Matmuls. A row of y depends on the same row of x alone.
   /// Creates a weight [out, in]. A fixed or frozen weight may be stored with fewer bytes if that
@@ -168,9 +194,6 @@ class Operators {
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
   /// y = x W^T. y may be fp32 if x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
-  /// Returns a text that names what computes matmuls of few rows, and why. Empty if there is no
-  /// choice.
-  virtual std::string few_rows_in_use() const { return {}; }
   /// y = residual + x W^T. y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
   /// x[t] += bias [1, cols] in every row. x may be columns of a matmul's output.

@@ -133,7 +133,17 @@ DecodeBatch DecodePlacement::batch(std::int64_t group, std::int64_t first,
   batch.sequences = device_sequences_.from(first, count);
   batch.table = lists.device_table;
   batch.table_width = table_width_;
-  batch.longest = is_padded_ ? table_width_ * KvCache::kPageTokens : longest_;
+  if (is_padded_) {  // the step is captured, and replayed with other positions
+    batch.longest = table_width_ * KvCache::kPageTokens;
+    return batch;
+  }
+  batch.longest = longest_;
+  const auto rows_of = [&](const std::vector<std::int32_t>& list) {
+    return std::span(list).subspan(static_cast<std::size_t>(first),
+                                   static_cast<std::size_t>(count));
+  };
+  batch.host_positions = rows_of(positions_);
+  batch.host_sequences = rows_of(sequences_);
   return batch;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "common/base/dtype.h"
@@ -164,7 +165,15 @@ class Checks {
             Matrix(queries.rows, shape.heads)};
   }
 
+  /// Checks rows of all lengths alone, then prefill that continues the sequence.
   void decoding() {
+    decoding("attention over pages", {0, 15, 16, 255, 256, 511, 1000, 1119}, false);
+    std::vector<std::int32_t> positions(120);
+    std::iota(positions.begin(), positions.end(), 1000);
+    decoding("attention of prefill over pages", positions, true);
+  }
+  void decoding(const std::string& name, const std::vector<std::int32_t>& positions,
+                bool is_prefill) {
     const AttentionShape shape{8, 2, 128};
     const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols(), pages = 70;
     std::vector<std::int32_t> slots, table;
@@ -172,7 +181,6 @@ class Checks {
       table.push_back(static_cast<std::int32_t>(pages) - 1 - page);
       for (std::int32_t place = 0; place < 16; ++place) slots.push_back(16 * table.back() + place);
     }
-    const std::vector<std::int32_t> positions = {0, 15, 16, 255, 256, 511, 1000, 1119};
     const auto rows = std::ssize(positions);
     const Tensor keys = s_.put("keys", 16 * pages, rotated_cols, 2);
     const Tensor qkv = s_.put("qkv", 16 * pages, shape.qkv_cols(), 2);
@@ -182,20 +190,17 @@ class Checks {
     DecodeBatch filling;
     filling.slots = s_.indices(slots);
     s_->store_kv(keys, qkv, shape, filling, {pool, 0});
-    s_->attention_decode(queries, shape,
-                         {s_.indices(positions),
-                          {},
-                          s_.indices(std::vector<std::int32_t>(positions.size(), 0)),
-                          s_.indices(table),
-                          pages,
-                          1120},
-                         {pool, 0}, y);
+    const std::vector<std::int32_t> sequence(positions.size(), 0);
+    DecodeBatch reading{s_.indices(positions), {},    s_.indices(sequence),
+                        s_.indices(table),     pages, 1120};
+    if (is_prefill) reading.host_positions = positions, reading.host_sequences = sequence;
+    s_->attention_decode(queries, shape, reading, {pool, 0}, y);
     const Matrix q = held(queries), k = held(keys), v = held(qkv);
     Reference expected = reference(shape, q, k, v);
     for (std::int64_t r = 0; r < rows; ++r) {
       expected.attend(r, 0, positions[static_cast<std::size_t>(r)] + 1);
     }
-    compare("attention over pages", y, expected.y, kTwice);
+    compare(name, y, expected.y, kTwice);
   }
 
   void sequences() {

@@ -83,6 +83,45 @@ TEST_P(AttentionPlansForH200, ManyShortSequencesShareAPlan) {
   EXPECT_EQ(test::take_loaded_kernels().size(), 0u) << "compiled again after " << compiled;
 }
 
+/// Sequences of a decode call, whose rows continue up to 32,768 positions in pages of 16.
+PagedSizes paged_sizes(std::int64_t head_width, std::int64_t sequences, std::int64_t longest) {
+  const std::int64_t heads = 16, kv_heads = 8, layers = 28, page_tokens = 16;
+  PagedSizes sizes;
+  sizes.sequences = sequences;
+  sizes.longest = longest;
+  sizes.heads = heads;
+  sizes.kv_heads = kv_heads;
+  sizes.head_width = head_width;
+  sizes.queries_stride = (heads + kv_heads) * head_width;
+  sizes.y_stride = heads * head_width;
+  sizes.pages = 20'000;
+  sizes.page_tokens = page_tokens;
+  sizes.page_stride = layers * 2 * page_tokens * kv_heads * head_width;
+  sizes.table_width = 32'768 / page_tokens;
+  return sizes;
+}
+
+TEST_P(AttentionPlansForH200, PassesOverPagesRunOnTensorCoresWithoutAStack) {
+  const AttentionPlan& plan = plans_.paged_plan(paged_sizes(GetParam(), 2, 512));
+  ASSERT_EQ(plan.refusal, "");
+  EXPECT_LT(plan.workspace_bytes, 1 << 20);
+  const auto kernels = test::take_loaded_kernels();
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_NE(kernels[0].name.find("sm90_flash_fprop_wgmma"), std::string::npos) << kernels[0].name;
+  EXPECT_GE(kernels[0].tensor_core_instructions, GetParam() / 16);
+  EXPECT_LE(kernels[0].stack_bytes, 8);
+}
+
+TEST_P(AttentionPlansForH200, PassesOverPagesHaveAPlanForEveryNumberOfRows) {
+  for (const std::int64_t rows : {64, 512, 8192, 32768}) {
+    for (const std::int64_t sequences : {1, 8, 128}) {
+      const AttentionPlan& plan = plans_.paged_plan(paged_sizes(GetParam(), sequences, rows));
+      EXPECT_EQ(plan.refusal, "") << sequences << " x " << rows;
+      EXPECT_LT(plan.workspace_bytes, 1 << 20);
+    }
+  }
+}
+
 TEST(AttentionPlans, AWidthThatCudnnLacksIsRefusedWithAReasonOfOneLine) {
   AttentionPlans plans(test::kH200);
   const std::string& refusal = plans.backward_plan(sizes(1024, 260)).refusal;

@@ -170,8 +170,6 @@ TEST_P(ExactMode, LogProbsAreBitIdenticalInReplayedSteps) {
 /// shape, the strides and the alignment of each, because cuBLAS chooses the order of sums by them.
 class CountingOperators : public test::GuardedOperators {
  public:
-  static constexpr std::int64_t kScratchFloats = 1;
-
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     note(x, y);
     GuardedOperators::linear(x, w, y);

@@ -28,7 +28,6 @@
 #include "learner/sft/sft.h"
 #include "learner/trainer/sharded_trainer.h"
 #include "model/collective/device_collective.h"
-#include "model/operators/chooses_attention.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
@@ -472,9 +471,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
   if (is_first) {
     const std::int64_t steps_done = begin_run(job, config, record);
     Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
-    const std::string attention = attention_in_use(
-        *operators, {inputs.model.heads, inputs.model.kv_heads, inputs.model.head_width});
-    if (!attention.empty()) Log("sft", 0).info("attention: {}", attention);
+    log_choices(Log("sft", 0), *operators, PassKind::kTraining, inputs.model);
     recorder.emplace(config, steps_done);
   }
   job.set_activity("fine-tuning");

@@ -3,8 +3,8 @@
 // kv-head: groups of sixteen lanes take its pages in turn and keep the largest score so far, the
 // sum of exponentials and the weighted sum of values. The block then merges its groups, and
 // PagedJoin the splits, both in a fixed order. The order of every sum depends only on the row's
-// length, so a row has the same bits in every batch. StoreKv in rows.h defines the layout of a
-// page.
+// length, so a row has the same bits in every batch. Rows of one sequence can share a block, which
+// reads keys and values once for all of them. StoreKv in rows.h defines the layout of a page.
 #pragma once
 
 #include <bit>
@@ -76,25 +76,43 @@ struct PagedAttention {
   }
 };
 
-/// The work of a thread block: one split of up to kHeads query heads of one kv-head.
-template <int kHeads>
+/// The rows of a launch: any rows if a block has one, else adjacent positions of one sequence.
+struct PagedRows {
+  std::int64_t first, count;  // of the call
+  std::int64_t position = 0;  // of the first row, if a block has several
+
+  /// Returns the number of blocks of kRows rows whose first position is a multiple of kRows. So the
+  /// rows of a block have the same splits and pages.
+  template <int kRows>
+  LIE_ROW std::int64_t blocks() const {
+    return (count + position % kRows + kRows - 1) / kRows;
+  }
+};
+
+/// The work of a thread block: one split of up to kHeads query heads of one kv-head, for up to
+/// kRows rows.
+template <int kHeads, int kRows>
 struct PagedShare {
-  int row, kv_head, first_head, head_count, split;
+  int row, row_count, kv_head, first_head, head_count, split;
 
   /// Returns the number of groups of kHeads query heads per kv-head.
   LIE_ROW static std::int64_t chunks(std::int64_t heads, std::int64_t kv_heads) {
     return (heads / kv_heads + kHeads - 1) / kHeads;
   }
-  /// Decodes `item` of [T, K, chunks, splits].
+  /// Decodes `item` of [blocks of rows, K, chunks, splits].
   template <typename T>
-  LIE_ROW PagedShare(const PagedAttention<T>& attention, std::int64_t item)
+  LIE_ROW PagedShare(const PagedAttention<T>& attention, const PagedRows& rows, std::int64_t item)
       : split(static_cast<int>(item) % static_cast<int>(attention.splits)) {
     const auto kv_heads = static_cast<int>(attention.kv_heads),
                group = static_cast<int>(attention.heads) / kv_heads,
                count = (group + kHeads - 1) / kHeads,
                all = static_cast<int>(item) / static_cast<int>(attention.splits),
                chunk = all % count;
-    row = all / count / kv_heads;
+    const int begin = all / count / kv_heads * kRows - static_cast<int>(rows.position % kRows),
+              end = begin + kRows, of_launch = static_cast<int>(rows.count);
+    row = begin < 0 ? 0 : begin;
+    row_count = (end < of_launch ? end : of_launch) - row;
+    row += static_cast<int>(rows.first);
     kv_head = all / count % kv_heads;
     first_head = kv_head * group + chunk * kHeads;
     head_count = group - chunk * kHeads < kHeads ? group - chunk * kHeads : kHeads;
@@ -102,15 +120,19 @@ struct PagedShare {
 };
 
 /// Attends to the splits. A lane holds kColumns adjacent columns of keys, values and queries, of
-/// which the last lanes may have none.
-template <typename T, int kHeads, int kColumns>
+/// which the last lanes may have none. The rows of a block share what is read, and each adds in the
+/// order in which it would alone.
+template <typename T, int kHeads, int kColumns, int kRows = 1>
 struct PagedSplits {
   using Attention = PagedAttention<T>;
+  using Share = PagedShare<kHeads, kRows>;
   static constexpr int kTile = 8;                          // positions that are loaded at once
   static constexpr int kScores = kTile * kHeads / kLanes;  // per lane and tile
   static constexpr int kKeys = kTile / kScores;            // keys of a score per lane
-  static constexpr int kBlocksAtOnce = kHeads < 8 && sizeof(T) < 4 ? 2 : 1;
+  static constexpr int kBlocksAtOnce = kHeads * kRows < 8 && sizeof(T) < 4 ? 2 : 1;
+  static_assert(Attention::kPage % kRows == 0);
   Attention attention;
+  PagedRows rows;
 
   using Columns = Pack<T, kColumns>;
   struct OfHeads {
@@ -123,59 +145,62 @@ struct PagedSplits {
   struct Scores {
     float of[kScores];
   };
-  /// The state of a group so far. Lane l has the top and the total of head l % kHeads.
+  /// The state of a group and a row so far. Lane l has the top and the total of head l % kHeads.
   template <typename Lanes>
   struct Seen {
     typename Lanes::template PerLane<OfHeads> queries, sums;
     typename Lanes::template PerLane<float> top, total;
   };
-  /// The memory of a group: its tiles, then its sums, each in the words of the lane that has the
-  /// column, so that lanes need no barrier.
+  /// The memory of a group: its tiles, then its sums by row, each in the words of the lane that has
+  /// the column, so that lanes need no barrier.
   struct OfGroup {
-    static constexpr int kWords = sizeof(Columns) / 4;
+    static constexpr int kWords = sizeof(Columns) / 4, kOfRow = kHeads * kColumns / kWords;
+    static_assert(kRows * kOfRow <= 3 * kTile);
     Tile tiles[3];
 
     LIE_ROW Columns& columns(int i, int lane) { return tiles[i / kTile].of[i % kTile][lane]; }
-    LIE_ROW float sum(int head, int column) {
+    LIE_ROW float sum(int row, int head, int column) {
       const int word = head * kColumns + column % kColumns;
-      return std::bit_cast<float>(columns(word / kWords, column / kColumns).words[word % kWords]);
+      return std::bit_cast<float>(
+          columns(row * kOfRow + word / kWords, column / kColumns).words[word % kWords]);
     }
-    LIE_ROW void store_sums(int lane, const OfHeads& sums) {
+    LIE_ROW void store_sums(int row, int lane, const OfHeads& sums) {
       LIE_UNROLL
-      for (int i = 0; i < kHeads * kColumns / kWords; ++i) {
+      for (int i = 0; i < kOfRow; ++i) {
         Columns words;
         LIE_UNROLL
         for (int w = 0; w < kWords; ++w) {
           const int word = i * kWords + w;
           words.words[w] = std::bit_cast<std::uint32_t>(sums.of[word / kColumns][word % kColumns]);
         }
-        columns(i, lane) = words;
+        columns(row * kOfRow + i, lane) = words;
       }
     }
   };
-  /// The memory of a block: by group, and by group and head. The share is kept here to save
+  /// The memory of a block: by group, and by group, row and head. The share is kept here to save
   /// registers.
   struct Shared {
-    PagedShare<kHeads> share;
+    Share share;
     int count;  // groups that have a page
     OfGroup groups[Attention::kGroups];
-    float tops[Attention::kGroups][kHeads], totals[Attention::kGroups][kHeads],
-        weights[Attention::kGroups][kHeads];
+    float tops[Attention::kGroups][kRows * kHeads], totals[Attention::kGroups][kRows * kHeads],
+        weights[Attention::kGroups][kRows * kHeads];
   };
 
-  std::int64_t items(std::int64_t rows) const {
-    return rows * attention.kv_heads * attention.splits *
-           PagedShare<kHeads>::chunks(attention.heads, attention.kv_heads);
+  std::int64_t items() const {
+    return rows.blocks<kRows>() * attention.kv_heads * attention.splits *
+           Share::chunks(attention.heads, attention.kv_heads);
   }
   static std::int64_t shared_bytes() { return sizeof(Shared); }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t item) const {
     Shared& shared = *static_cast<Shared*>(block.memory);
-    if (!attend(block, PagedShare<kHeads>(attention, item), shared)) return;
+    if (!attend(block, Share(attention, rows, item), shared)) return;
     block.sync();
-    block.each(shared.count * kHeads, [&](std::int64_t i) {
-      const std::int64_t of = i / kHeads, head = i % kHeads;
+    block.each(shared.count * kRows * kHeads, [&](std::int64_t i) {
+      const std::int64_t of = i / (kRows * kHeads), head = i % (kRows * kHeads);
+      if (kRows > 1 && head >= shared.share.row_count * kHeads) return;
       float top = -kInfinity;
       for (int group = 0; group < shared.count; ++group) {
         top = larger(top, shared.tops[group][head]);
@@ -183,9 +208,10 @@ struct PagedSplits {
       shared.weights[of][head] = exp_of(shared.tops[of][head] - top);
     });
     block.sync();
-    block.each(shared.share.head_count * attention.width, [&](std::int64_t i) {
-      const int width = static_cast<int>(attention.width), element = static_cast<int>(i);
-      merge(shared, element / width, element % width);
+    const int of_row = shared.share.head_count * static_cast<int>(attention.width);
+    block.each(shared.share.row_count * of_row, [&](std::int64_t i) {
+      const int width = static_cast<int>(attention.width), element = static_cast<int>(i) % of_row;
+      merge(shared, static_cast<int>(i) / of_row, element / width, element % width);
     });
   }
 
@@ -200,8 +226,7 @@ struct PagedSplits {
     std::int32_t next_page;
     const T* keys;
 
-    LIE_ROW Tiles(const Attention& attention, const PagedShare<kHeads>& share, int group, int first,
-                  int count)
+    LIE_ROW Tiles(const Attention& attention, const Share& share, int group, int first, int count)
         : of(attention),
           in_pool(static_cast<int>((2 * of.layer * of.kv_heads + share.kv_head) * Attention::kPage *
                                    of.width)),
@@ -241,11 +266,11 @@ struct PagedSplits {
     });
     commit_copies();
   }
-  /// Returns whether the row has positions in this split.
+  /// Returns whether the rows have positions in this split.
   template <typename Block>
-  LIE_ROW bool attend(const Block& block, const PagedShare<kHeads>& share, Shared& shared) const {
-    const int length = attention.positions[share.row] + 1,
-              most = Attention::positions_of_split(length), left = length - share.split * most;
+  LIE_ROW bool attend(const Block& block, const Share& share, Shared& shared) const {
+    const int length = attention.positions[share.row] + share.row_count,  // of the last row
+        most = Attention::positions_of_split(length), left = length - share.split * most;
     if (left <= 0) return false;
     const int count = left < most ? left : most,  // positions
         pages = (count + Attention::kPage - 1) / Attention::kPage,
@@ -256,59 +281,82 @@ struct PagedSplits {
     });
     block.rows(Attention::kGroups, [&](const auto& lanes, std::int64_t group) {
       if (group >= groups) return;
-      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, shared);
+      attend_pages(lanes, share, static_cast<int>(group), share.split * most, count, left <= most,
+                   shared);
     });
     return true;
   }
   /// While a tile's scores are computed, its values and the next tile's keys are being loaded.
-  /// While its values are added, the next tile's keys and values are being loaded.
+  /// While its values are added, the next tile's keys and values are being loaded. `count` is that
+  /// of the last row. In the last split each row has one position less than the next row.
   template <typename Lanes>
-  LIE_ROW void attend_pages(const Lanes& lanes, const PagedShare<kHeads>& share, int group,
-                            int first, int count, Shared& shared) const {
-    Seen<Lanes> so_far;
+  LIE_ROW void attend_pages(const Lanes& lanes, const Share& share, int group, int first, int count,
+                            bool is_last, Shared& shared) const {
+    Seen<Lanes> so_far[kRows];
     Tiles next(attention, share, group, first, count);
     Tile *keys = shared.groups[group].tiles, *values = keys + 1, *free = keys + 2;
     fetch(lanes, next.keys, next.left, *keys);
     fetch(lanes, next.keys + attention.keys_to_values(), next.left, *values);
-    lanes.each([&](int lane) {
-      so_far.top[lane] = -kInfinity;
-      load_queries(share, lane, so_far.queries[lane]);
-    });
+    LIE_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      lanes.each([&](int lane) {
+        so_far[r].top[lane] = -kInfinity;
+        if (r < share.row_count) load_queries(share, r, lane, so_far[r].queries[lane]);
+      });
+    }
+    /// Returns how many positions row r has from a tile on, of which the last row has `left`.
+    const auto left_of = [&](int r, int left) {
+      if constexpr (kRows == 1) return left;
+      if (r >= share.row_count) return 0;
+      return is_last ? left - (share.row_count - 1 - r) : left;
+    };
     while (next.left > 0) {
       const int left = next.left;
       next.advance();
       fetch(lanes, next.keys, next.left, *free);
       wait_for_copies<2>();
-      typename Lanes::template PerLane<Scores> scores;
-      score(lanes, *keys, left, so_far, scores);
-      raise_top(lanes, scores, so_far);
+      typename Lanes::template PerLane<Scores> scores[kRows];
+      LIE_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        if (left_of(r, left) <= 0) continue;
+        score(lanes, *keys, left_of(r, left), so_far[r], scores[r]);
+        raise_top(lanes, scores[r], so_far[r]);
+      }
       fetch(lanes, next.keys + attention.keys_to_values(), next.left, *keys);
       wait_for_copies<2>();
-      add_values(lanes, *values, scores, so_far);
+      LIE_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        if (left_of(r, left) <= 0) continue;
+        add_values(lanes, *values, left_of(r, left), scores[r], so_far[r]);
+      }
       Tile* const read = values;
       values = keys;
       keys = free;
       free = read;
     }
-    store(lanes, group, so_far, shared);
+    wait_for_copies<0>();  // of tiles past the end
+    LIE_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      if (kRows == 1 || r < share.row_count) store(lanes, group, r, so_far[r], shared);
+    }
   }
   template <typename Lanes>
-  LIE_ROW void store(const Lanes& lanes, int group, Seen<Lanes>& seen, Shared& shared) const {
+  LIE_ROW void store(const Lanes& lanes, int group, int row, Seen<Lanes>& seen,
+                     Shared& shared) const {
     auto totals = lanes.template fold_by<kHeads>(seen.total, plus);
-    wait_for_copies<0>();  // of tiles past the end
     lanes.each([&](int lane) {
       if (lane < kHeads) {
-        shared.tops[group][lane] = seen.top[lane];
-        shared.totals[group][lane] = totals[lane];
+        shared.tops[group][row * kHeads + lane] = seen.top[lane];
+        shared.totals[group][row * kHeads + lane] = totals[lane];
       }
-      shared.groups[group].store_sums(lane, seen.sums[lane]);
+      shared.groups[group].store_sums(row, lane, seen.sums[lane]);
     });
   }
   /// Queries may have any alignment.
-  LIE_ROW void load_queries(const PagedShare<kHeads>& share, int lane, OfHeads& to) const {
+  LIE_ROW void load_queries(const Share& share, int row, int lane, OfHeads& to) const {
     if (lane * kColumns >= attention.width) return;
     const T* const from =
-        attention.queries[share.row] + share.first_head * attention.width + lane * kColumns;
+        attention.queries[share.row + row] + share.first_head * attention.width + lane * kColumns;
     LIE_UNROLL
     for (int h = 0; h < kHeads; ++h) {
       if (h >= share.head_count) continue;
@@ -378,8 +426,9 @@ struct PagedSplits {
       });
     }
   }
+  /// Values past the row's end count as zero, also where a later row of the block has them.
   template <typename Lanes, typename Of>
-  LIE_ROW static void add_values(const Lanes& lanes, const Tile& tile, Of& weights,
+  LIE_ROW static void add_values(const Lanes& lanes, const Tile& tile, int left, Of& weights,
                                  Seen<Lanes>& so_far) {
     LIE_UNROLL
     for (int s = 0; s < kScores; ++s) {
@@ -391,7 +440,9 @@ struct PagedSplits {
         LIE_UNROLL
         for (int h = 0; h < kHeads; ++h) weight[h] = lanes.from(mine, k * kHeads + h);
         lanes.each([&](int lane) {
-          add_value(load_at_once(tile.of[s * kKeys + k][lane]), weight, so_far.sums[lane]);
+          Columns value = load_at_once(tile.of[s * kKeys + k][lane]);
+          if (kRows > 1 && s * kKeys + k >= left) value = Columns();
+          add_value(value, weight, so_far.sums[lane]);
         });
       }
     }
@@ -404,22 +455,23 @@ struct PagedSplits {
     }
   }
   /// Adds the groups of one column.
-  LIE_ROW void merge(Shared& shared, int head, int column) const {
-    const PagedShare<kHeads> share = shared.share;
+  LIE_ROW void merge(Shared& shared, int of_share, int head, int column) const {
+    const Share share = shared.share;
+    const int row = share.row + of_share, state = of_share * kHeads + head;
     float sum = 0, total = 0, top = -kInfinity;
     for (int group = 0; group < shared.count; ++group) {
-      const float weight = shared.weights[group][head];
-      sum = fmaf(weight, shared.groups[group].sum(head, column), sum);
-      total = fmaf(weight, shared.totals[group][head], total);
-      top = larger(top, shared.tops[group][head]);
+      const float weight = shared.weights[group][state];
+      sum = fmaf(weight, shared.groups[group].sum(of_share, head, column), sum);
+      total = fmaf(weight, shared.totals[group][state], total);
+      top = larger(top, shared.tops[group][state]);
     }
     const std::int64_t of_all = share.first_head + head;
-    if (Attention::splits_of(attention.length(share.row)) == 1) {
-      return attention.finish(share.row, of_all, column, sum, top, total);
+    if (Attention::splits_of(attention.length(row)) == 1) {
+      return attention.finish(row, of_all, column, sum, top, total);
     }
-    attention.sums_of(share.row, of_all)[share.split * attention.width + column] = sum;
+    attention.sums_of(row, of_all)[share.split * attention.width + column] = sum;
     if (column > 0) return;
-    float* const statistics = attention.statistics_of(share.row, of_all) + 2 * share.split;
+    float* const statistics = attention.statistics_of(row, of_all) + 2 * share.split;
     statistics[0] = top;
     statistics[1] = total;
   }

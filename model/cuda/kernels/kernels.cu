@@ -12,6 +12,7 @@
 #include "model/cuda/kernels/nf4.h"
 #include "model/cuda/kernels/optimizer.h"
 #include "model/cuda/kernels/rows.h"
+#include "model/operators/prefill.h"
 
 namespace lie::cuda {
 namespace {
@@ -248,12 +249,19 @@ void by_group(std::int64_t group, const F& f) {
       : (group <= 4 ? f(std::integral_constant<int, 4>()) : f(std::integral_constant<int, 8>()));
 }
 
+/// Attends to the splits of some rows. `shares`: they are adjacent positions of one sequence, so
+/// that as many of them share a block as registers suffice for.
 template <typename T>
-void attend_splits(const Queue& queue, const PagedAttention<T>& all, std::int64_t rows) {
+void attend_splits(const Queue& queue, const PagedAttention<T>& all, const PagedRows& rows,
+                   bool shares) {
   by_group(all.heads / all.kv_heads, [&](auto heads) {
-    const auto launch = [&](const auto& splits) { for_blocks(queue, splits.items(rows), splits); };
-    all.width <= 4 * kLanes ? launch(PagedSplits<T, heads.value, 4>{all})
-                            : launch(PagedSplits<T, heads.value, 8>{all});
+    constexpr int kHeads = heads.value;
+    const auto launch = [&](const auto& splits) { for_blocks(queue, splits.items(), splits); };
+    const auto by_columns = [&]<int kRows>(Count<kRows>) {
+      all.width <= 4 * kLanes ? launch(PagedSplits<T, kHeads, 4, kRows>{all, rows})
+                              : launch(PagedSplits<T, kHeads, 8, kRows>{all, rows});
+    };
+    shares ? by_columns(Count<8 / kHeads>()) : by_columns(Count<1>());
   });
 }
 
@@ -282,7 +290,16 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
                         scratch,
                         scratch + rotated.rows * shape.heads * splits * shape.head_width,
                         rows<float>(log_sum)};
-    attend_splits(queue, all, rotated.rows);
+    const auto attend_alone = [&](std::int64_t first, std::int64_t end) {
+      if (first < end) attend_splits(queue, all, {first, end - first}, /*shares=*/false);
+    };
+    std::int64_t done = 0;
+    for (const Prefill& prefill : prefills_of(batch)) {
+      attend_alone(done, prefill.first);
+      attend_splits(queue, all, {prefill.first, prefill.rows, prefill.position}, /*shares=*/true);
+      done = prefill.end();
+    }
+    attend_alone(done, rotated.rows);
     if (splits > 1) for_elements(queue, y.elements(), PagedJoin<T>{all});
   });
 }

@@ -37,6 +37,8 @@ EXPECTED = {
         "H200 1.7b: decode step, batch 64, context 8192": (COPY_H200, "GB/s", 14716),
         # 6 x 16384 x 1.7205e9 = 169.13e12; attention 28 layers x 1.0995e12 x 3.5 = 107.75e12
         "H100 SXM 1.7b: forward and backward, 16384 tokens": (MATMUL, "TFLOP/s", 399.9e3),
+        # 2 x 8192 x 1.4093e9 (without the head) = 23.09e12; attention 28 layers x 2 x 8192^2 x 2048 = 7.70e12
+        "H200 1.7b: re-reading a response, 8192 tokens": (MATMUL, "TFLOP/s", 44.47e3),
     },
     "4b": {
         # (2560 x (32 + 16) x 128 + 32 x 128 x 2560 + 3 x 2560 x 9728) x 36 + 151936 x 2560 = 4.0223e9 weights

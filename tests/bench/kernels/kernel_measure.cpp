@@ -74,7 +74,7 @@ Sizes emulated_sizes() {
           .head_rows = 8,
           .optimizer_elements = 1 << 12,
           .prompt = 16,
-          .response = 48};
+          .response = 72};  // enough rows for prefill
 }
 
 Sizes full_sizes(const std::string& model) {

@@ -13,6 +13,7 @@
 
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/kernels/launch.h"
+#include "model/operators/prefill.h"
 #include "tests/directories.h"
 #include "tests/model/operator_side.h"
 #include "tests/model/transformer_golden.h"
@@ -94,7 +95,8 @@ class Program {
     }
   }
 
-  /// One sequence of 300 positions, which are two splits.
+  /// One sequence of 300 positions, which are two splits. Two rows alone, then the last rows as
+  /// prefill, which share reads.
   void attention() {
     constexpr AttentionShape kShape{2, 1, 16};
     constexpr std::int32_t kLength = 300, kPages = 19;
@@ -118,6 +120,19 @@ class Program {
     };
     call(&Operators::attention_decode, kernel, rotated.rows_at(0, 2), kShape, batch, {pool, 0}, y);
     keep("attended", y);
+
+    const std::span<const std::int32_t> positions = std::span(all).last(kPrefillRows);
+    const std::vector<std::int32_t> sequence(kPrefillRows, 0);
+    const Tensor prefilled = s_.output(kPrefillRows, kShape.q_cols());
+    batch.positions = s_.indices({positions.begin(), positions.end()});
+    batch.sequences = s_.indices(sequence);
+    batch.host_positions = positions;
+    batch.host_sequences = sequence;
+    scratch.resize(
+        static_cast<std::size_t>(kPrefillRows * cuda::attention_decode_scratch(kShape, kLength)));
+    call(&Operators::attention_decode, kernel, rotated.rows_at(0, kPrefillRows), kShape, batch,
+         {pool, 0}, prefilled);
+    keep("prefilled", prefilled);
   }
 
   /// Operators of the CPU have no such matmul, so that only its barrier is tested here.
@@ -189,9 +204,11 @@ std::vector<cuda::LeftOut> barriers() {
 TEST(KernelThreads, AreBitIdenticalToTheCpuWithoutARace) {
   Results kernels = Program(true).results(), cpu = Program(false).results();
   // Attention over pages adds in another order than the CPU does.
-  EXPECT_LT(test::relative_error(kernels.at("attended"), cpu.at("attended")), 1e-6);
-  kernels.erase("attended");
-  cpu.erase("attended");
+  for (const char* attended : {"attended", "prefilled"}) {
+    EXPECT_LT(test::relative_error(kernels.at(attended), cpu.at(attended)), 1e-6);
+    kernels.erase(attended);
+    cpu.erase(attended);
+  }
   EXPECT_EQ(kernels, cpu);
   Program(true).run("/few_rows.h");
 }

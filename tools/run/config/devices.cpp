@@ -33,6 +33,13 @@ std::unique_ptr<Operators> make_gpu_operators(std::string name, int local_gpu) {
 
 }  // namespace
 
+void log_choices(const Log& log, Operators& operators, PassKind kind, const ModelConfig& model) {
+  for (const std::string& choice :
+       operators.choices(kind, {model.heads, model.kv_heads, model.head_width})) {
+    log.info("{}", choice);
+  }
+}
+
 bool is_on_gpu(const ModelOptions& options) { return options.device.starts_with("cuda"); }
 
 int shared_gpus(const ModelOptions& options) {

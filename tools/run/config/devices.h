@@ -8,6 +8,7 @@
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
+#include "common/process/log.h"
 #include "model/transformer/transformer.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/options.h"
@@ -21,6 +22,10 @@ namespace lie {
 /// or absent, or if it is a GPU that fails probe().
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared = {}, int local_gpu = -1);
+
+/// Writes a line for each choice between kernels that the operators make for such passes of a
+/// policy. Choosing compiles and checks kernels, so it is done here and not in the first step.
+void log_choices(const Log& log, Operators& operators, PassKind kind, const ModelConfig& model);
 
 /// Returns whether options.device is a GPU, or stands for those of the host.
 bool is_on_gpu(const ModelOptions& options);

@@ -13,7 +13,6 @@
 #include "common/process/log.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/record/metric_condition.h"
-#include "model/operators/chooses_attention.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/policy_config.h"
@@ -41,14 +40,6 @@ Transformer reference_policy(const TrainConfig& config, ShardedTrainer& trainer,
   return reference;
 }
 
-/// Writes which library computes attention. Choosing it compiles and checks, so it is done here and
-/// not in the first step.
-void log_attention(const ModelConfig& model, Operators& operators, int rank) {
-  const std::string in_use =
-      attention_in_use(operators, {model.heads, model.kv_heads, model.head_width});
-  if (!in_use.empty()) Log("learner", rank).info("attention of training: {}", in_use);
-}
-
 }  // namespace
 
 LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
@@ -60,7 +51,8 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
                             learners->rank(), learners->size(), *operators),
               *learners) {
   trainer.weights().set_end_of_sequence_ids(start.end_of_sequence_ids);
-  log_attention(trainer.weights().config(), *operators, learners->rank());
+  log_choices(Log("learner", learners->rank()), *operators, PassKind::kTraining,
+              trainer.weights().config());
   if (transport.has_own_actor && allows_shared_policy(config)) {
     trainer.policy().share_cache_memory(
         kv_cache_bytes(trainer.weights().config(), config.rollout, *operators));

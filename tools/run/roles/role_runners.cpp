@@ -20,6 +20,7 @@
 #include "learner/schedule/shared_groups.h"
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/config/devices.h"
 #include "tools/run/roles/learners.h"
 
 namespace lie {
@@ -167,10 +168,11 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uint64_t seed,
                   Operators& operators, WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(model);
-  Generator generator(weights.policy(), operators, load_model_config(model), rollout, seed,
+  const ModelConfig config = load_model_config(model);
+  // Before the generator, whose cache may take all memory that is left.
+  log_choices(Log("actor", transport.rank), operators, PassKind::kGeneration, config);
+  Generator generator(weights.policy(), operators, config, rollout, seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  const std::string matmul = operators.few_rows_in_use();
-  if (!matmul.empty()) Log("actor", transport.rank).info("matmuls of few rows: {}", matmul);
   run_actor(weights, generator, transport);
 }
 
