@@ -109,8 +109,7 @@ class Actor {
     if (generator_.cache_use().preempted > 0 && !std::exchange(warned_of_full_cache_, true)) {
       log_.info(
           "the KV cache is full with {} responses in flight: the youngest responses are preempted "
-          "and re-prefilled later, which takes time but changes no token; a larger "
-          "rollout.cache_mebibytes avoids this",
+          "and re-prefilled later, which takes time; a larger rollout.cache_mebibytes avoids this",
           generator_.in_flight());
     }
     const std::string refusal = weights_.policy().cuda_graph_usage().refusal;

@@ -2,6 +2,8 @@
 #include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -23,7 +25,8 @@ class CudnnPrefillAttention final : public PrefillAttention {
   std::string refusal(const AttentionShape& shape, at::ScalarType type) override {
     if (std::string none = aten::cudnn_refusal(shape.head_width, type); !none.empty()) return none;
     const c10::DeviceGuard guard(calls_.device());
-    return calls_.plans().refusal();
+    if (!calls_.plans().refusal().empty()) return calls_.plans().refusal();
+    return calls_.plans().paged_plan(small_sizes(shape)).refusal;
   }
   void begin_pass() override { placed_.clear(); }
   bool forward(const PrefillInputs& in, const at::Tensor& y) override {
@@ -34,6 +37,9 @@ class CudnnPrefillAttention final : public PrefillAttention {
     const cudnn::PagedSizes sizes = sizes_of(in, placed, y);
     const cudnn::AttentionPlan& plan = calls_.plans().paged_plan(sizes);
     if (!plan.refusal.empty()) return false;
+    // The check at the start calls first. Another engine than that of the check has not passed it.
+    const std::array heads{in.shape.heads, in.shape.kv_heads, in.shape.head_width};
+    if (engines_.try_emplace(heads, plan.engine).first->second != plan.engine) return false;
     placed.clear_past_end(in.pages);
     const cudnn::PagedMemory memory{.queries = aten::address(in.queries),
                                     .keys = aten::address(in.pages.select(1, 0)),
@@ -64,8 +70,25 @@ class CudnnPrefillAttention final : public PrefillAttention {
             .table_width = placed.table_width()};
   }
 
+  /// Returns a call of one sequence, to ask whether cuDNN has a kernel for the heads.
+  static cudnn::PagedSizes small_sizes(const AttentionShape& shape) {
+    constexpr std::int64_t kRows = 64, kPage = Operators::kPageTokens;
+    return {.sequences = 1,
+            .longest = kRows,
+            .heads = shape.heads,
+            .kv_heads = shape.kv_heads,
+            .head_width = shape.head_width,
+            .queries_stride = shape.q_cols() + shape.kv_cols(),
+            .y_stride = shape.q_cols(),
+            .pages = kRows / kPage,
+            .page_tokens = kPage,
+            .page_stride = 2 * kPage * shape.kv_cols(),
+            .table_width = kRows / kPage};
+  }
+
   aten::CudnnCalls calls_;
-  std::map<const void*, PlacedPrefills> placed_;  // of this pass, by table
+  std::map<std::array<std::int64_t, 3>, std::string> engines_;  // of the check, by heads
+  std::map<const void*, PlacedPrefills> placed_;                // of this pass, by table
 };
 
 }  // namespace

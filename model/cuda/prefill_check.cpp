@@ -22,8 +22,9 @@ struct OfSequence {
   std::int64_t before, rows;
 };
 /// Prefills that begin a sequence and continue one, within a page, over pages and over the splits
-/// of the own kernel, and rows that are none.
-constexpr OfSequence kSequences[] = {{40, 1}, {0, 64}, {37, 100}, {512, 1}, {960, 129}, {3, 300}};
+/// of the own kernel, and rows that are none. Five are no power of two, so that lists are padded.
+constexpr OfSequence kSequences[] = {{40, 1},    {0, 64},  {37, 100}, {512, 1},
+                                     {960, 129}, {17, 80}, {3, 300}};
 
 class PagedExample {
  public:

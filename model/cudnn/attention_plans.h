@@ -35,8 +35,8 @@ struct AttentionMemory {
                      *d_rotated_offsets = nullptr, *d_kv_offsets = nullptr;
 };
 
-/// The shape of a call over pages, likewise: the last rows of some sequences, whose keys and values
-/// are in pages [page, 2, K, page tokens, E] of a pool.
+/// The shape of a call over pages: the last rows of some sequences, whose keys and values are in
+/// pages [page, 2, K, page tokens, E] of a pool. Strides are elements.
 struct PagedSizes {
   std::int64_t sequences = 0, longest = 0;  // longest: rows of a sequence in this call
   std::int64_t heads = 0, kv_heads = 0, head_width = 0;

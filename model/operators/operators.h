@@ -88,7 +88,8 @@ struct DecodeBatch {
   Indices table;      // [sequences, table_width] page numbers
   std::int64_t table_width = 0;
   std::int64_t longest = 0;  // largest position + 1
-  // The same on the host. Empty in steps that are captured, whose kernels must not depend on them.
+  // `positions` and `sequences` on the host. Empty in captured steps, whose kernels must not depend
+  // on them.
   std::span<const std::int32_t> host_positions = {}, host_sequences = {};
 
   /// Returns the rows [first, first + count). `longest` stays that of all.

@@ -88,10 +88,11 @@ class Transformer {
   /// Returns the size of the packed matrices. Memory that gradients need for them is not included.
   PackedSize packed_size() const;
 
-  /// Appends the rows to their sequences. Rows of one sequence must be in order. Returns the logits
-  /// of the rows with wants_logits, [such rows, V] fp32 in the operators' memory, valid until the
-  /// next call. `drawn` [1, *] int32 holds ids in the operators' memory to which rows may refer.
-  /// On the CPU operators the logits of a row do not depend on the other rows (invariant E3).
+  /// Appends the rows to their sequences. Rows of one sequence must be consecutive and in
+  /// order. Returns the logits of the rows with wants_logits, [such rows, V] fp32 in the operators'
+  /// memory, valid until the next call. `drawn` [1, *] int32 holds ids in the operators' memory to
+  /// which rows may refer. On the CPU operators the logits of a row do not depend on the other rows
+  /// (invariant E3).
   Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
   /// Sets whether decode steps are captured as CUDA graphs (model/operators/cuda_graphs.h). The

@@ -127,10 +127,11 @@ TEST_F(PrefillAttention, CudnnIsNotUsedWithoutAGpu) {
 
 class PlacedPrefills : public testing::Test {
  protected:
-  /// Sequences of 70 and 160 positions, of which the call has 64 and 100, beside another one.
+  /// Sequences of 70, 160 and 65 positions, of which the call has 64, 100 and 65, beside another
+  /// one.
   PlacedPrefills() {
     const AttentionShape shape{2, 1, 16};
-    const std::vector<Prefill> prefills = {{3, 64, 6, 0}, {67, 100, 60, 2}};
+    const std::vector<Prefill> prefills = {{3, 64, 6, 0}, {67, 100, 60, 2}, {167, 65, 0, 1}};
     const at::Tensor table = at::arange(40, at::kInt).view({4, 10}).add(100);
     lists_ = cuda::PlacedPrefills({{}, {}, table, shape, prefills}, aten::CudnnCalls(at::kCPU));
   }
@@ -142,31 +143,35 @@ class PlacedPrefills : public testing::Test {
 };
 
 TEST_F(PlacedPrefills, AreRoundedUpToPowersOfTwo) {
-  EXPECT_EQ(lists_.sequences(), 2);
+  EXPECT_EQ(lists_.sequences(), 4);
   EXPECT_EQ(lists_.longest(), 128);
   EXPECT_EQ(lists_.table_width(), 16);
 }
 
 TEST_F(PlacedPrefills, HoldRowsAndPositionsOfEachSequence) {
-  EXPECT_EQ(list(lists_.rows(), 2), (std::vector<std::int32_t>{64, 100}));
-  EXPECT_EQ(list(lists_.lengths(), 2), (std::vector<std::int32_t>{70, 160}));
-  EXPECT_EQ(list(lists_.offsets(96), 3), (std::vector<std::int64_t>{288, 6432, 16032}));
-  EXPECT_EQ(list(lists_.offsets(1), 3), (std::vector<std::int64_t>{3, 67, 167}));
+  EXPECT_EQ(list(lists_.rows(), 4), (std::vector<std::int32_t>{64, 100, 65, 0}));
+  EXPECT_EQ(list(lists_.lengths(), 4), (std::vector<std::int32_t>{70, 160, 65, 0}));
+  EXPECT_EQ(list(lists_.offsets(96), 5),
+            (std::vector<std::int64_t>{288, 6432, 16032, 22272, 22272}));
+  EXPECT_EQ(list(lists_.offsets(1), 5), (std::vector<std::int64_t>{3, 67, 167, 232, 232}));
 }
 
 TEST_F(PlacedPrefills, RepeatTheLastPageOfASequence) {
   std::vector<std::int32_t> expected;
   for (int p = 0; p < 16; ++p) expected.push_back(100 + std::min(p, 4));
   for (int p = 0; p < 16; ++p) expected.push_back(120 + std::min(p, 9));
-  EXPECT_EQ(list(lists_.table(), 32), expected);
+  for (int p = 0; p < 16; ++p) expected.push_back(110 + std::min(p, 4));
+  for (int p = 0; p < 16; ++p) expected.push_back(100);  // of no sequence: any page
+  EXPECT_EQ(list(lists_.table(), 64), expected);
 }
 
 TEST_F(PlacedPrefills, ClearWhatFollowsTheEndInAPageThatIsNotFull) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const at::Tensor all = at::full({140, 3, 2, 2, 16, 4}, nan), layer = all.select(1, 2);
   lists_.clear_past_end(layer);
-  EXPECT_EQ(all.isnan().logical_not().sum().item<std::int64_t>(), 2 * 2 * 10 * 4);
+  EXPECT_EQ(all.isnan().logical_not().sum().item<std::int64_t>(), 2 * 2 * (10 + 15) * 4);
   EXPECT_TRUE(layer[104].narrow(2, 6, 10).eq(0).all().item<bool>());  // 70 is 4 pages and 6
+  EXPECT_TRUE(layer[114].narrow(2, 1, 15).eq(0).all().item<bool>());  // 65 is 4 pages and 1
 }
 
 class PrefillOnAGpu : public testing::Test {
@@ -186,7 +191,7 @@ class PrefillOnAGpu : public testing::Test {
   }
 };
 
-TEST_F(PrefillOnAGpu, EveryShapeOfQwen3HasNoDefect) {
+TEST_F(PrefillOnAGpu, TheHeadsOfUsualModelsHaveNoDefect) {
   for (const AttentionShape& heads :
        {AttentionShape{16, 8, 128}, {32, 8, 128}, {40, 8, 128}, {32, 8, 64}, {9, 3, 64}}) {
     EXPECT_EQ(defect_of_cudnn(heads), "") << heads.heads;

@@ -112,11 +112,13 @@ TEST_P(AttentionPlansForH200, PassesOverPagesRunOnTensorCoresWithoutAStack) {
   EXPECT_LE(kernels[0].stack_bytes, 8);
 }
 
-TEST_P(AttentionPlansForH200, PassesOverPagesHaveAPlanForEveryNumberOfRows) {
+TEST_P(AttentionPlansForH200, PassesOverPagesHaveOneEngineForEveryNumberOfRows) {
+  const std::string engine = plans_.paged_plan(paged_sizes(GetParam(), 8, 512)).engine;
   for (const std::int64_t rows : {64, 512, 8192, 32768}) {
     for (const std::int64_t sequences : {1, 8, 128}) {
       const AttentionPlan& plan = plans_.paged_plan(paged_sizes(GetParam(), sequences, rows));
       EXPECT_EQ(plan.refusal, "") << sequences << " x " << rows;
+      EXPECT_EQ(plan.engine, engine) << sequences << " x " << rows;
       EXPECT_LT(plan.workspace_bytes, 1 << 20);
     }
   }

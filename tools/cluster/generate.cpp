@@ -139,6 +139,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   Transformer policy =
       Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);
+  log_choices(Log("generate", 0), *operators, PassKind::kGeneration, config);
   const auto prompt_ids = [&](const Prompt& prompt) {
     return rows[static_cast<std::size_t>(prompt.problem)].prompt_ids;
   };

@@ -46,7 +46,9 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
   const Tokenizer tokenizer = Tokenizer::load(model.path);
   const auto operators = make_operators(model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(model.path, *operators);
-  Generator generator(policy, *operators, load_model_config(model.path), rollout, /*seed=*/1,
+  const ModelConfig config = load_model_config(model.path);
+  log_choices(Log("init", 0), *operators, PassKind::kGeneration, config);
+  Generator generator(policy, *operators, config, rollout, /*seed=*/1,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
   for (std::int64_t group = 0; const Prompt& prompt : prompts) {
     generator.add(

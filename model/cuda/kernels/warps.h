@@ -29,9 +29,12 @@ struct TileSums {
 LIE_ROW Bytes16 load_once(const Bytes16* from) {
 #ifdef __CUDA_ARCH__
   uint4 v;
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-      : "l"(from));
+  // Not .nc, which asks for memory that nothing writes while the kernel runs: a kernel starts while
+  // the one before it ends. Not moved, for the same reason, before the wait for its results.
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(from)
+               : "memory");
   return (Bytes16{v.z | std::uint64_t{v.w} << 32} << 64) | (v.x | std::uint64_t{v.y} << 32);
 #else
   return *from;

@@ -174,7 +174,7 @@ void measure_exact(KernelBench& bench) {
   for (const std::int64_t batch : bench.sizes().batches) {
     steps.decode(batch, bench.sizes().contexts.front(), true);
   }
-  // Its attention reads each key once per row, so that the time grows with the square of the
+  // Few rows of its attention share a read of keys, so the time grows with the square of the
   // length.
   steps.train(bench.sizes().response);
 }
