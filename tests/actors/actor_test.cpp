@@ -102,11 +102,23 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
   return groups;
 }
 
+/// The weights of successive versions.
+class Versions {
+ public:
+  explicit Versions(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      weights_.push_back(initial_weights(test::tiny_config(), 21 + i, *operators_));
+    }
+  }
+  const std::vector<Weights>& weights() const { return weights_; }
+
+ private:
+  std::unique_ptr<Operators> operators_ = make_cpu_operators(1);
+  std::vector<Weights> weights_;
+};
+
 TEST(Actor, GeneratesWithTheWeightsItReceived) {
-  const auto operators = make_cpu_operators(1);
-  std::vector<Weights> versions;
-  versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
-  versions.push_back(initial_weights(test::tiny_config(), 22, *operators));
+  const Versions versions(2);
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets(tickets_at(0, 1, 0));
@@ -115,7 +127,7 @@ TEST(Actor, GeneratesWithTheWeightsItReceived) {
   script.add(Assignment::Kind::kWeights);
   script.tickets(tickets_at(5, 8, 1));
   script.add(Assignment::Kind::kFinish);
-  const std::vector<RolloutGroup> groups = run(script, versions);
+  const std::vector<RolloutGroup> groups = run(script, versions.weights());
 
   ASSERT_EQ(groups.size(), 8U);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -125,7 +137,7 @@ TEST(Actor, GeneratesWithTheWeightsItReceived) {
     EXPECT_EQ(group.actor_clocks.at(0).actor, 2);
     LetterPolicy alone;
     const auto version = static_cast<std::size_t>(group.ticket.policy_version);
-    alone.operators->copy(versions[version].flat(), alone.weights.flat());
+    alone.operators->copy(versions.weights()[version].flat(), alone.weights.flat());
     alone.transformer.weights_changed();
     Generator generator = alone.generator(tiny_rollout());
     generator.add(group.ticket);
@@ -140,16 +152,18 @@ TEST(Actor, GeneratesWithTheWeightsItReceived) {
 
 TEST(Actor, FinishesResponsesInFlightAtTheEndOfTheRun) {
   Script script;
+  script.add(Assignment::Kind::kWeights);
   for (int i = 0; i < 3; ++i) script.tickets({ticket_at(i, 0)});
   script.add(Assignment::Kind::kFinish);
-  EXPECT_EQ(run(script, {}).size(), 3U);
+  EXPECT_EQ(run(script, Versions(1).weights()).size(), 3U);
 }
 
 TEST(Actor, APassTakesTheConfiguredMinimumTime) {
   Script script;
+  script.add(Assignment::Kind::kWeights);
   script.tickets({ticket_at(0, 0)});
   script.add(Assignment::Kind::kFinish);
-  const auto groups = run(script, {}, InFlightWeights::kFinish, 20);
+  const auto groups = run(script, Versions(1).weights(), InFlightWeights::kFinish, 20);
   ASSERT_EQ(groups.size(), 1U);
   std::size_t longest = 0;  // tokens, each drawn by its own pass
   for (const Response& response : groups[0].responses) {
@@ -161,24 +175,21 @@ TEST(Actor, APassTakesTheConfiguredMinimumTime) {
 
 TEST(Actor, RequestsTicketsForItsFreeSlots) {
   Script script;
+  script.add(Assignment::Kind::kWeights);
   script.tickets({ticket_at(0, 0)});
   script.add(Assignment::Kind::kFinish);
-  EXPECT_EQ(run(script, {}).size(), 1U);
-  EXPECT_EQ(script.free_slots(), (std::vector<std::int64_t>{6, 2}));  // 6 slots, 4 samples
+  EXPECT_EQ(run(script, Versions(1).weights()).size(), 1U);
+  EXPECT_EQ(script.free_slots(), (std::vector<std::int64_t>{6, 6, 2}));  // 6 slots, 4 samples
 }
 
 TEST(Actor, ReceivesWeightsWithoutFreeSlotsAndWithResponsesInFlight) {
-  const auto operators = make_cpu_operators(1);
-  std::vector<Weights> versions;
-  versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
-  versions.push_back(initial_weights(test::tiny_config(), 22, *operators));
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets(tickets_at(0, 3, 0));
   script.tickets({});  // nothing to assign yet
   script.add(Assignment::Kind::kWeights);
   script.add(Assignment::Kind::kFinish);
-  const auto groups = run(script, versions, InFlightWeights::kRecomputeCache);
+  const auto groups = run(script, Versions(2).weights(), InFlightWeights::kRecomputeCache);
   EXPECT_EQ(groups.size(), 3U);
   EXPECT_EQ(script.free_slots(), (std::vector<std::int64_t>{6, 6, 0, 0, 0}));
   std::size_t mixed = 0;
@@ -192,10 +203,14 @@ TEST(Actor, RejectsATicketForAnotherPolicyVersion) {
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets({ticket_at(0, 3)});
-  const auto operators = make_cpu_operators(1);
-  std::vector<Weights> published;
-  published.push_back(initial_weights(test::tiny_config(), 1, *operators));
-  EXPECT_THROW(run(script, published), Error);
+  const Versions versions(1);
+  EXPECT_THROW(run(script, versions.weights()), Error);
+}
+
+TEST(Actor, RejectsATicketBeforeAnyWeights) {
+  Script script;
+  script.tickets({ticket_at(0, 0)});
+  EXPECT_THROW(run(script, {}), Error);
 }
 
 }  // namespace
