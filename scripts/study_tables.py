@@ -125,6 +125,39 @@ class Comparisons(NamedTuple):
         return lines
 
 
+class Candidates(NamedTuple):
+    """The table by which settings are chosen: a rival's candidates, each in a row without LIE and in one with it."""
+
+    files: tuple
+    suffixes: dict  # candidate: what its rows' names have behind the rival's name; LIE's end with -lie, too
+    seeds: str
+
+    def accuracies(self, study, rival):
+        """Returns the final accuracies of each candidate by row."""
+        return {candidate: {end: list(result.accuracies().values()) for end in ("", "-lie")
+                            if (result := study.find(rival + suffix + end))} for candidate, suffix in self.suffixes.items()}
+
+    def chosen(self, study, rival):
+        """Returns the candidate with the highest mean, the first of equal ones. None while a run is missing."""
+        found = {candidate: sum(rows.values(), []) for candidate, rows in self.accuracies(study, rival).items()}
+        if not all(found.values()) or len({len(values) for values in found.values()}) > 1:
+            return None
+        return max(found, key=lambda candidate: mean(found[candidate]))
+
+    def rivals(self, study):
+        return tuple(dict.fromkeys(result.row.table for result in study.with_runs()))
+
+    def lines(self, study):
+        lines = [row_of(("rival", "candidate", f"alone, {self.seeds}", "with LIE", "mean", "chosen")), "|---" * 6 + "|"]
+        for rival in self.rivals(study):
+            chosen = self.chosen(study, rival)
+            for candidate, rows in self.accuracies(study, rival).items():
+                values = sum(rows.values(), [])
+                lines.append(row_of((f"`{rival}`", candidate, *(" ".join(f"{value:.3f}" for value in rows.get(end, [])) for end in ("", "-lie")),
+                                     f"{mean(values):.3f}" if values else "", "yes" if candidate == chosen else "")))
+        return lines
+
+
 def row_of(cells):
     return "| " + " | ".join(cells) + " |"
 
@@ -151,10 +184,19 @@ TABLES = {
         before=("| start | 0.271 0.268 0.288 | 0.276 | | | | | 29 | 0 % |",)),
     ("injection.md", "with"): Rows(
         ("injection-with",), {"accuracy, seeds 901 to 903": "accuracy", **same("mean", "difference", "Student", "above in", "tokens")},
-        against="gspo"),
+        against="gspo", before=("| start | | 0.587 | | | | 16 |",)),
     ("injection.md", "without"): Rows(
         ("injection-without",), {"accuracy, seeds 901 to 903": "accuracy", **same("mean", "difference", "Student", "above in", "tokens")},
-        against="gspo"),
+        against="gspo", before=("| start | | 0.592 | | | | 16 |",)),
+    ("paper-scale.md", "rows"): Rows(
+        ("paper-scale",), {"accuracy, seeds 931 to 938": "accuracy", **same("mean", "cut at 130", "tokens")}),
+    ("paper-scale.md", "comparisons"): Comparisons(
+        ("paper-scale",), (("lie-demo", "gspo"), ("lie-quarter", "gspo"), ("lie-twelfth", "gspo"), ("lie-paper", "gspo"),
+                           ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
+    **{("dose-and-response.md", dose): Rows(
+        (f"dose-{dose}",),
+        {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
+       for dose in ("0.10", "0.30", "0.55", "0.75")},
 }
 
 
