@@ -24,7 +24,7 @@ IMAGES = ROOT / "docs" / "images"
 RESULTS = ROOT / "docs" / "studies" / "results"
 START = (15.9, 0.557)  # step 0 of every run: tokens, accuracy
 SEARCH = 95            # tokens of a full enumeration
-GSPO, LIE = "#c2410c", "#1d4ed8"
+GSPO, LIE, PAPER = "#c2410c", "#1d4ed8", "#0f766e"
 FONT = 'font-family="Helvetica, Arial, sans-serif"'
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 84, 66
@@ -32,6 +32,8 @@ MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
 
 # Rows of runs with equal seeds: what is compared, the results file, the row, and the row that it is compared with.
 EFFECTS = (("LIE against GSPO", (
+    ("the demo", "paper-scale", "lie-demo", "gspo"),
+    ("the demo, penalty of the paper's size", "paper-scale", "lie-paper", "gspo"),
     ("taught the search (injection)", "injection-with", "gspo-lie", "gspo"),
     ("not taught the search", "injection-without", "gspo-lie", "gspo"),
     ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
@@ -63,6 +65,10 @@ def text(x, y, words, size=14, anchor="start", color="#1f2937", weight="normal",
 def mark(x, y, shape, color):
     if shape == "square":
         return f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{color}" fill-opacity="0.75"/>'
+    if shape == "small square":
+        return f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="none" stroke="{color}" stroke-opacity="0.75"/>'
+    if shape == "triangle":
+        return f'<path d="M{x:.1f} {y - 6:.1f}L{x + 6:.1f} {y + 5:.1f}H{x - 6:.1f}Z" fill="{color}" fill-opacity="0.75"/>'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" fill="{color}" fill-opacity="0.75"/>'
 
 
@@ -82,31 +88,39 @@ def axes():
     return parts
 
 
-def ends_of(file, rows=None):
-    """Returns length and accuracy at the end of each run of a results file."""
+def ends_of(file, row=None):
+    """Returns length and accuracy at the end of each run of a results file, by seed and row."""
     runs = json.loads((RESULTS / file).read_text(encoding="utf-8"))["runs"]
-    return sorted((run["final"]["eval_response_length_mean"], run["final"]["eval_accuracy"]) for run in runs
-                  if rows is None or run["row"] in rows)
+    return {(run["seed"], run["row"]): (run["final"]["eval_response_length_mean"], run["final"]["eval_accuracy"]) for run in runs
+            if row in (None, run["row"])}
 
 
 def accuracy_and_length():
     """Returns the picture of the end of each run: accuracy against length."""
-    lie, gspo = ends_of("controls.json", ["gspo-lie"]), ends_of("tuned-baseline.json")
-    assert len(lie) == 8, len(lie)
-    parts = [text(14, 26, "GSPO with LIE returns to the search that the model was taught; tuned GSPO does not", 14.5, weight="bold"),
-             text(14, 48, f"One task, made for this contrast; 0.4 M parameters; 512 held-out prompts. LIE: {len(lie)} seeds after 60 steps.", 13,
+    tuned = ends_of("tuned-baseline.json").values()
+    gspo, lie, paper = (ends_of("paper-scale.json", row) for row in ("gspo", "lie-demo", "lie-paper"))
+    assert len(gspo) == len(lie) == len(paper) == 8, (len(gspo), len(lie), len(paper))
+    parts = [text(14, 26, "GSPO with LIE returns to the search that the model was taught; GSPO alone does not", 14.5, weight="bold"),
+             text(14, 48, "One task, made for this contrast; 0.4 M parameters; 512 held-out prompts. Eight seeds each after 60 steps;", 13,
                   color="#4b5563"),
-             text(14, 66, f"GSPO: {len(gspo)} runs of 8 settings after 300 steps, five times as many as LIE.", 13, color="#4b5563"),
+             text(14, 66, f"lines join equal seeds. Small: {len(tuned)} runs of GSPO with 8 other settings after 300 steps.", 13, color="#4b5563"),
              *axes()]
     x = x_of(SEARCH)
     parts.append(f'<path d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#6b7280" stroke-dasharray="4 4"/>')
     parts.append(text(x + 8, TOP + 14, "tokens of a full search", 12, color="#4b5563"))
-    parts += [mark(x_of(tokens), y_of(accuracy), "square", GSPO) for tokens, accuracy in gspo]
-    parts += [mark(x_of(tokens), y_of(accuracy), "circle", LIE) for tokens, accuracy in lie]
-    mean = sum(accuracy for _, accuracy in lie) / len(lie)
-    parts.append(text(x_of(lie[0][0]) - 14, y_of(mean) + 5, f"GSPO with LIE: mean {mean:.3f}", 14, "end", LIE, "bold"))
-    best = max(accuracy for _, accuracy in gspo)
-    parts.append(text(x_of(60), y_of(best) - 4, f"GSPO, 8 settings: at most {best:.3f}", 14, "start", GSPO, "bold"))
+    for (seed, _), (tokens, accuracy) in gspo.items():
+        other_tokens, other = lie[seed, "lie-demo"]
+        parts.append(f'<path d="M{x_of(tokens):.1f} {y_of(accuracy):.1f}L{x_of(other_tokens):.1f} {y_of(other):.1f}" '
+                     f'stroke="{LIE}" stroke-opacity="0.2"/>')
+    for shape, color, ends in (("small square", GSPO, tuned), ("square", GSPO, gspo.values()), ("triangle", PAPER, paper.values()),
+                               ("circle", LIE, lie.values())):
+        parts += [mark(x_of(tokens), y_of(accuracy), shape, color) for tokens, accuracy in ends]
+    y = TOP + 22
+    for shape, color, words, ends in (("circle", LIE, "GSPO with LIE as in the demo", lie), ("triangle", PAPER, "LIE's penalty of the paper's size", paper),
+                                      ("square", GSPO, "GSPO", gspo)):
+        mean = sum(accuracy for _, accuracy in ends.values()) / len(ends)
+        parts += [mark(LEFT + 20, y - 5, shape, color), text(LEFT + 34, y, f"{words}: mean {mean:.3f}", 14, "start", color, "bold")]
+        y += 22
     x, y = x_of(START[0]), y_of(START[1])
     parts.append(f'<path d="M{x:.1f} {y - 14:.1f}V{y - 50:.1f}" stroke="#111827"/>')
     parts.append(text(x, y - 56, "start of every run", 12, "middle"))
