@@ -74,8 +74,7 @@ class Actor {
   bool can_generate() const { return !generator_.idle() && !generator_.waits_for_weights(); }
 
   void add(Ticket ticket) {
-    if (!version_) fail("actor {}: a ticket precedes all weights", transport_.rank);
-    if (ticket.policy_version != *version_) {
+    if (version_ && ticket.policy_version != *version_) {
       fail("actor {}: a ticket is for policy version {}, but the weights have version {}",
            transport_.rank, ticket.policy_version, *version_);
     }

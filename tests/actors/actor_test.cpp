@@ -207,11 +207,5 @@ TEST(Actor, RejectsATicketForAnotherPolicyVersion) {
   EXPECT_THROW(run(script, versions.weights()), Error);
 }
 
-TEST(Actor, RejectsATicketBeforeAnyWeights) {
-  Script script;
-  script.tickets({ticket_at(0, 0)});
-  EXPECT_THROW(run(script, {}), Error);
-}
-
 }  // namespace
 }  // namespace lie
