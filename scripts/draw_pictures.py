@@ -34,6 +34,7 @@ MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
 EFFECTS = (("LIE against GSPO", (
     ("the demo", "paper-scale", "lie-demo", "gspo"),
     ("the demo, penalty of the paper's size", "paper-scale", "lie-paper", "gspo"),
+    *((f"lazy answer correct in {dose}", f"dose-{dose}", "gspo-lie", "gspo") for dose in ("0.10", "0.30", "0.55", "0.75")),
     ("taught the search (injection)", "injection-with", "gspo-lie", "gspo"),
     ("not taught the search", "injection-without", "gspo-lie", "gspo"),
     ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
