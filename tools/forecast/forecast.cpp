@@ -182,8 +182,8 @@ std::string outcome_text(const Forecast& forecast) {
           tokens, std::max<std::int64_t>(1, tokens - std::llround(forecast.mean_tokens)));
     case ForecastCase::kLengthDoesNotPay:
       return fmt::format(
-          "Forced to {} tokens, responses are not correct more often: length incentives would add "
-          "padding. Set reward.length.enabled=false",
+          "Forced to {} tokens, responses are not correct more often: length incentives may add "
+          "padding. Train with and without them (reward.length.enabled=false)",
           tokens);
     case ForecastCase::kUndecided: break;
   }

@@ -53,7 +53,7 @@ struct LengthGain {
 enum class ForecastCase : std::uint8_t {
   kLengthensByItself,  // longer responses are correct more often already: accuracy teaches length
   kLengthPays,         // they are not, but forced ones are: the case for length incentives
-  kLengthDoesNotPay,   // forced responses are not correct more often: incentives would pad
+  kLengthDoesNotPay,   // forced responses are not correct more often: incentives may pad
   kUndecided,          // the interval of the gain holds both 0 and a worthwhile gain
 };
 
