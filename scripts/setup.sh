@@ -187,24 +187,26 @@ install_cudnn_frontend() {
   mv "$home.partial" "$home"
 }
 
+# torch/ finds NVIDIA's libraries only in nvidia/ next to it, but pip would replace that folder: unpacks elsewhere, then merges.
+unpack_nvidia() {  # folder packages...
+  local partial="$deps/nvidia.partial"
+  rm -rf "$partial"
+  pip_install "$partial" "${@:2}" && cp -rlf "$partial/nvidia" "$1/" && rm -rf "$partial"
+}
+
 install_cuda_libraries() {
-  local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
+  local home="$deps/libtorch-$torch_version"
   if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own libraries
   if [ -e "$home/cuda-complete" ]; then say "NVIDIA libraries: installed"; return; fi
   say "NVIDIA libraries: downloading about 2 GB into $home"
-  rm -rf "$partial"
-  # torch/ finds these libraries only in nvidia/ next to it, but pip would replace that folder: unpack elsewhere, then merge.
-  pip_install "$partial" "${cuda_packages[@]}" ||
-    { say "could not download the NVIDIA libraries"; exit 1; }
-  cp -rlf "$partial/nvidia" "$home/"
-  rm -rf "$partial"
+  unpack_nvidia "$home" "${cuda_packages[@]}" || { say "could not download the NVIDIA libraries"; exit 1; }
   touch "$home/cuda-complete"
 }
 
 # Installs nvcc next to the NVIDIA libraries, where cmake/Cuda.cmake finds it, unless there is a CUDA toolkit. The wheels lack
 # the names by which CMake and linkers look for libraries.
 install_nvcc() {
-  local home="$deps/libtorch-$torch_version" partial="$deps/nvcc.partial" library
+  local home="$deps/libtorch-$torch_version" library
   if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -n "${CUDAToolkit_ROOT:-}${CUDACXX:-}" ]; then
     say "nvcc: that of your CUDA toolkit"
     return
@@ -212,11 +214,7 @@ install_nvcc() {
   if [ -n "${Torch_DIR:-}" ]; then say "nvcc: none found; install the CUDA toolkit that your LibTorch is built with"; return; fi
   if [ -e "$home/nvcc-complete" ]; then say "nvcc: installed"; return; fi
   say "nvcc: downloading about 150 MB into $home"
-  rm -rf "$partial"
-  pip_install "$partial" "${nvcc_packages[@]}" ||
-    { say "could not download nvcc; install the CUDA toolkit 13.0"; exit 1; }
-  cp -rlf "$partial/nvidia" "$home/"
-  rm -rf "$partial"
+  unpack_nvidia "$home" "${nvcc_packages[@]}" || { say "could not download nvcc; install the CUDA toolkit 13.0"; exit 1; }
   for library in libcudart.so.13 libnvrtc.so.13; do ln -sf "$library" "$home/nvidia/cu13/lib/${library%.13}"; done
   ln -sfn lib "$home/nvidia/cu13/lib64"
   touch "$home/nvcc-complete"
