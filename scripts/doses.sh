@@ -9,7 +9,7 @@
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
-study="$(realpath "$1")" seeds="${2:-951}-${3:-953}" jobs="${4:-$(nproc)}"
+study="$(realpath "$1")" first="${2:-951}" last="${3:-953}" jobs="${4:-$(nproc)}"
 cd "$(dirname "$0")/.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 bin="${LIE_BIN:-build/release/bin}"
@@ -30,7 +30,7 @@ for share in "${shares[@]}"; do
   mapfile -t settings < <(settings_of "$share")
   [ -e "$made/forecast.json" ] || "$bin/lie_cluster" forecast configs/demo.yaml "${settings[@]}" --json "$made/forecast.json"
 done
-for seed in $(seq "${seeds%-*}" "${seeds#*-}"); do
+for seed in $(seq "$first" "$last"); do
   for share in "${shares[@]}"; do
     mapfile -t settings < <(settings_of "$share")
     scripts/study.sh --file configs/study/doses.yaml --seeds "$seed" --jobs "$jobs" "${settings[@]}" "$study/$share/runs"

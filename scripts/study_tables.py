@@ -26,9 +26,9 @@ def signed_interval(estimate):
 
 
 def final_mean(result, metric, number):
-    """Returns the mean over the runs that have the metric; empty if none has."""
-    values = [value for run in result.runs.values() if (value := run.final(metric)) is not None]
-    return number.format(mean(values)) if values else ""
+    """Returns the mean at the end; empty if not every run has the metric."""
+    found = result.final_mean(metric)
+    return number.format(found.value) if found else ""
 
 
 def least_to_most(result, metric):
@@ -50,10 +50,6 @@ OF_A_ROW = {
     "least and most tokens": lambda result: least_to_most(result, TOKENS),
     "cut at the limit": lambda result: final_mean(result, CUT, "{:.0%}").replace("%", " %"),
     "cut at 130": lambda result: final_mean(result, "eval_correct_at_130_mean", "{:.3f}"),
-    "pass@4": lambda result: final_mean(result, "eval_pass_at_4", "{:.3f}"),
-    "C_context": lambda result: final_mean(result, "eval_c_context_mean", "{:.0f}"),
-    "C_global": lambda result: final_mean(result, "c_global_run", "{:,.0f}"),
-    "entropy": lambda result: final_mean(result, "entropy_mean", "{:.2f}"),
 }
 OF_A_COMPARISON = ("difference", "Student", "bootstrap", "p", "above in")
 
@@ -80,8 +76,7 @@ def compare(study, pairs):
     """Returns the comparison of each pair of rows (row, against)."""
     found = {}
     for row, against in pairs:
-        both = [(study.find(row).runs[seed], run) for seed, run in study.find(against).runs.items()
-                if seed in study.find(row).runs] if study.find(row) and study.find(against) else []
+        both = study.pairs_of(row, against)
         found[row, against] = Comparison([mine.accuracy() - other.accuracy() for mine, other in both],
                                          [[a - b for a, b in zip(mine.shares, other.shares)] for mine, other in both])
     tested = [pair for pair, comparison in found.items() if len(comparison.differences) > 1]
@@ -122,39 +117,6 @@ class Comparisons(NamedTuple):
         lines = [row_of(("comparison", "pairs", *OF_A_COMPARISON)), "|---" * (2 + len(OF_A_COMPARISON)) + "|"]
         for (row, against), comparison in compare(study, self.pairs).items():
             lines.append(row_of((f"`{row}` to `{against}`", str(len(comparison.differences)), *comparison.cells().values())))
-        return lines
-
-
-class Candidates(NamedTuple):
-    """The table by which settings are chosen: a rival's candidates, each in a row without LIE and in one with it."""
-
-    files: tuple
-    suffixes: dict  # candidate: what its rows' names have behind the rival's name; LIE's end with -lie, too
-    seeds: str
-
-    def accuracies(self, study, rival):
-        """Returns the final accuracies of each candidate by row."""
-        return {candidate: {end: list(result.accuracies().values()) for end in ("", "-lie")
-                            if (result := study.find(rival + suffix + end))} for candidate, suffix in self.suffixes.items()}
-
-    def chosen(self, study, rival):
-        """Returns the candidate with the highest mean, the first of equal ones. None while a run is missing."""
-        found = {candidate: sum(rows.values(), []) for candidate, rows in self.accuracies(study, rival).items()}
-        if not all(found.values()) or len({len(values) for values in found.values()}) > 1:
-            return None
-        return max(found, key=lambda candidate: mean(found[candidate]))
-
-    def rivals(self, study):
-        return tuple(dict.fromkeys(result.row.table for result in study.with_runs()))
-
-    def lines(self, study):
-        lines = [row_of(("rival", "candidate", f"alone, {self.seeds}", "with LIE", "mean", "chosen")), "|---" * 6 + "|"]
-        for rival in self.rivals(study):
-            chosen = self.chosen(study, rival)
-            for candidate, rows in self.accuracies(study, rival).items():
-                values = sum(rows.values(), [])
-                lines.append(row_of((f"`{rival}`", candidate, *(" ".join(f"{value:.3f}" for value in rows.get(end, [])) for end in ("", "-lie")),
-                                     f"{mean(values):.3f}" if values else "", "yes" if candidate == chosen else "")))
         return lines
 
 

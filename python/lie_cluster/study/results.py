@@ -102,8 +102,12 @@ class Study(NamedTuple):
 
     def pairs(self, result):
         """Returns the finished runs (own, of the row it is compared with) of the seeds that both have."""
-        against = self.find(result.row.against)
-        return [(run, against.runs[seed]) for seed, run in result.runs.items() if seed in against.runs] if against else []
+        return self.pairs_of(result.row.name, result.row.against)
+
+    def pairs_of(self, name, against):
+        """Returns the finished runs of two rows for the seeds that both have; none if the study lacks a row."""
+        mine, other = self.find(name), self.find(against)
+        return [(run, other.runs[seed]) for seed, run in mine.runs.items() if seed in other.runs] if mine and other else []
 
     def _differences(self, result):
         return [mine.accuracy() - theirs.accuracy() for mine, theirs in self.pairs(result)]
