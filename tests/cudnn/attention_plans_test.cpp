@@ -38,20 +38,23 @@ class AttentionPlansForH200 : public testing::TestWithParam<std::int64_t> {
     ASSERT_EQ(plans_.refusal(), "");
     test::take_loaded_kernels();
   }
+  /// Checks a plan that has just been compiled: one kernel on the tensor cores, without a stack.
+  static void expect_one_forward_kernel(const AttentionPlan& plan) {
+    ASSERT_EQ(plan.refusal, "");
+    EXPECT_LT(plan.workspace_bytes, 1 << 20);
+    const auto kernels = test::take_loaded_kernels();
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_NE(kernels[0].name.find("sm90_flash_fprop_wgmma"), std::string::npos) << kernels[0].name;
+    EXPECT_GE(kernels[0].tensor_core_instructions, GetParam() / 16);
+    EXPECT_LE(kernels[0].stack_bytes, 8);
+  }
   AttentionPlans plans_{test::kH200};
 };
 
 INSTANTIATE_TEST_SUITE_P(HeadWidths, AttentionPlansForH200, testing::Values(64, 128));
 
 TEST_P(AttentionPlansForH200, ForwardPassesRunOnTensorCoresWithoutAStack) {
-  const AttentionPlan& plan = plans_.forward_plan(sizes(16384, GetParam()));
-  ASSERT_EQ(plan.refusal, "");
-  EXPECT_LT(plan.workspace_bytes, 1 << 20);
-  const auto kernels = test::take_loaded_kernels();
-  ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_NE(kernels[0].name.find("sm90_flash_fprop_wgmma"), std::string::npos) << kernels[0].name;
-  EXPECT_GE(kernels[0].tensor_core_instructions, GetParam() / 16);
-  EXPECT_LE(kernels[0].stack_bytes, 8);
+  expect_one_forward_kernel(plans_.forward_plan(sizes(16384, GetParam())));
 }
 
 TEST_P(AttentionPlansForH200, DeterministicBackwardPassesRunOnTensorCores) {
@@ -102,14 +105,7 @@ PagedSizes paged_sizes(std::int64_t head_width, std::int64_t sequences, std::int
 }
 
 TEST_P(AttentionPlansForH200, PassesOverPagesRunOnTensorCoresWithoutAStack) {
-  const AttentionPlan& plan = plans_.paged_plan(paged_sizes(GetParam(), 2, 512));
-  ASSERT_EQ(plan.refusal, "");
-  EXPECT_LT(plan.workspace_bytes, 1 << 20);
-  const auto kernels = test::take_loaded_kernels();
-  ASSERT_EQ(kernels.size(), 1u);
-  EXPECT_NE(kernels[0].name.find("sm90_flash_fprop_wgmma"), std::string::npos) << kernels[0].name;
-  EXPECT_GE(kernels[0].tensor_core_instructions, GetParam() / 16);
-  EXPECT_LE(kernels[0].stack_bytes, 8);
+  expect_one_forward_kernel(plans_.paged_plan(paged_sizes(GetParam(), 2, 512)));
 }
 
 TEST_P(AttentionPlansForH200, PassesOverPagesHaveOneEngineForEveryNumberOfRows) {
