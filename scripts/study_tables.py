@@ -50,6 +50,10 @@ OF_A_ROW = {
     "least and most tokens": lambda result: least_to_most(result, TOKENS),
     "cut at the limit": lambda result: final_mean(result, CUT, "{:.0%}").replace("%", " %"),
     "cut at 130": lambda result: final_mean(result, "eval_correct_at_130_mean", "{:.3f}"),
+    "pass@k": lambda result: f"{mean([mean([share > 0 for share in run.shares]) for run in result.runs.values()]):.3f}",
+    "C_context": lambda result: final_mean(result, "eval_c_context_mean", "{:.0f}"),
+    "C_global": lambda result: final_mean(result, "c_global_run", "{:.0f}"),
+    "entropy": lambda result: final_mean(result, "entropy_mean", "{:.3f}"),
 }
 OF_A_COMPARISON = ("difference", "Student", "bootstrap", "p", "above in")
 
@@ -117,6 +121,30 @@ class Comparisons(NamedTuple):
         lines = [row_of(("comparison", "pairs", *OF_A_COMPARISON)), "|---" * (2 + len(OF_A_COMPARISON)) + "|"]
         for (row, against), comparison in compare(study, self.pairs).items():
             lines.append(row_of((f"`{row}` to `{against}`", str(len(comparison.differences)), *comparison.cells().values())))
+        return lines
+
+
+class Candidates(NamedTuple):
+    """A table with a line for each setting that could be chosen for a rival (docs/studies/rivals.md)."""
+
+    files: tuple
+    rivals: tuple
+    candidates: tuple = (("", "first"), ("-slow", "second"), ("-other", "third"))  # ending of the rows, name in the page
+
+    def accuracies(self, study, rival):
+        """Returns the accuracies of each candidate: alone and with LIE, by seed. A rival may have no rows with LIE."""
+        rows = {name: [study.find(f"{rival}{ending}{lie}") for lie in ("", "-lie")] for ending, name in self.candidates}
+        return {name: [list(row.accuracies().values()) if row else [] for row in both] for name, both in rows.items()}
+
+    def lines(self, study):
+        lines = [row_of(("rival", "candidate", "alone, by seed", "with LIE", "mean", "")), "|---" * 6 + "|"]
+        for rival in self.rivals:
+            found = self.accuracies(study, rival)
+            means = {name: mean(alone + lie) for name, (alone, lie) in found.items() if len(alone) == 3}
+            best = max(means, key=means.get) if means else None  # the first of equal ones
+            for name, (alone, lie) in found.items():
+                lines.append(row_of((f"`{rival}`", name, *(" ".join(f"{accuracy:.3f}" for accuracy in values) for values in (alone, lie)),
+                                     f"{means[name]:.3f}" if name in means else "", "chosen" if name == best else "" if name in means else "out")))
         return lines
 
 

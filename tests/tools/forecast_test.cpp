@@ -1,12 +1,18 @@
 // Compares the slope with golden/estimators.json, which golden/make_estimators.py computes
-// independently, and checks gains and outcomes on samples whose answer is known.
+// independently, and checks gains and outcomes on samples whose answer is known. The last tests
+// simulate forecasts of which the true values are known, and count how often the intervals hold
+// them.
 #include "tools/forecast/forecast.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <string>
 
 #include "common/io/json.h"
 #include "tests/directories.h"
@@ -66,18 +72,31 @@ TEST(Forecast, GainsOfAStratumDoNotCountTheSamplesThatChoseIt) {
   // The first two of four samples choose the stratum. The others have accuracy .5 and 0.
   PromptSamples mixed = samples_of(10, 0, 4);
   mixed[2].correct = true;
-  const std::vector<PromptSamples> natural = {mixed, samples_of(10, 0, 4), samples_of(10, 2, 4)};
-  const std::vector<PromptSamples> forced = {samples_of(50, 2, 4), samples_of(50, 2, 4),
-                                             samples_of(50, 1, 4)};
+  std::vector<PromptSamples> natural, forced;
+  for (int i = 0; i < 20; ++i) {
+    natural.insert(natural.end(), {mixed, samples_of(10, 0, 4), samples_of(10, 2, 4)});
+    forced.insert(forced.end(), {samples_of(50, 2, 4), samples_of(50, 2, 4), samples_of(50, 1, 4)});
+  }
   const Forecast forecast = forecast_of({natural, {{50, forced}}});
   const LengthGain& gain = forecast.gains.at(0);
-  EXPECT_EQ(gain.none_correct.prompts, 2);
-  EXPECT_DOUBLE_EQ(gain.none_correct.gain.value, (0.0 + 0.5) / 2);
+  EXPECT_EQ(gain.none_correct.prompts, 40);
+  EXPECT_NEAR(gain.none_correct.gain.value().value, (0.0 + 0.5) / 2, 1e-12);
   EXPECT_EQ(gain.some_correct.prompts, 0);
-  EXPECT_EQ(gain.all_correct.prompts, 1);
-  EXPECT_DOUBLE_EQ(gain.all_correct.gain.value, 0.25);
-  EXPECT_DOUBLE_EQ(gain.gain.value, (0.25 + 0.5 - 0.25) / 3);
-  EXPECT_DOUBLE_EQ(forecast.groups_without_correct, 1.0 / 3);
+  EXPECT_EQ(gain.all_correct.prompts, 20);
+  EXPECT_NEAR(gain.all_correct.gain.value().value, 0.25, 1e-12);
+  EXPECT_NEAR(gain.gain.value, (0.25 + 0.5 - 0.25) / 3, 1e-12);
+  EXPECT_NEAR(forecast.groups_without_correct, 1.0 / 3, 1e-12);
+}
+
+TEST(Forecast, OfFewPromptsOfAKindNoGainIsTold) {
+  const std::vector<PromptSamples> natural(19, samples_of(10, 0, 4)),
+      forced(19, samples_of(30, 4, 4));
+  const Forecast forecast = forecast_of({natural, {{30, forced}}});
+  EXPECT_EQ(forecast.gains.at(0).none_correct.prompts, 19);
+  EXPECT_FALSE(forecast.gains.at(0).none_correct.gain);
+  EXPECT_NE(forecast_text(forecast).find("none correct: too few to tell, 19 prompts"),
+            std::string::npos);
+  EXPECT_FALSE(forecast_json(forecast)["forced"][0]["none_correct"].contains("gain"));
 }
 
 TEST(Forecast, LengthPaysIfForcedResponsesAreCorrectMoreOften) {
@@ -148,6 +167,114 @@ TEST(Forecast, ThePageEscapesTheNameAndShowsEachLength) {
   EXPECT_NE(page.find(">at least 30 tokens<"), std::string::npos);
   EXPECT_NE(page.find(">at least 50 tokens<"), std::string::npos);
   EXPECT_EQ(page.find("<b>"), std::string::npos);
+}
+
+/// A kind of prompt. Its natural accuracy p has a beta distribution with the given mean and
+/// concentration. Forced, half of the prompts gain `gain` (1 - p), the others lose `loss` p, and
+/// the mean gain of all is 0. Lengths are independent of correctness.
+struct PromptKind {
+  double accuracy = 0, concentration = 0;
+  double gain = 0.4 * std::min(1.0, accuracy / (1 - accuracy));
+  double loss = 0.4 * std::min(1.0, (1 - accuracy) / accuracy);
+
+  /// Returns the mean gain of prompts that have `correct` of four correct samples, by the beta
+  /// distribution that these leave (0 and 4 only).
+  double gain_given(int correct) const {
+    const double p = (accuracy * concentration + correct) / (concentration + 4);
+    return (gain * (1 - p) - loss * p) / 2;
+  }
+};
+
+PromptSamples drawn_samples(double accuracy, double tokens, std::mt19937_64& random) {
+  PromptSamples samples(8);
+  for (ForecastSample& sample : samples) {
+    sample.tokens = std::round(tokens * std::uniform_real_distribution(0.5, 1.5)(random));
+    sample.correct = std::bernoulli_distribution(accuracy)(random);
+  }
+  return samples;
+}
+
+ForecastSamples drawn_forecast(const PromptKind& kind, int prompts, std::mt19937_64& random) {
+  std::gamma_distribution<double> right(kind.accuracy * kind.concentration);
+  std::gamma_distribution<double> wrong((1 - kind.accuracy) * kind.concentration);
+  ForecastSamples samples{.natural = {}, .forced = {{.tokens = 60, .prompts = {}}}};
+  for (int i = 0; i < prompts; ++i) {
+    const double a = right(random), b = wrong(random), p = a / (a + b);
+    const bool gains = std::bernoulli_distribution(0.5)(random);
+    samples.natural.push_back(drawn_samples(p, 20, random));
+    samples.forced[0].prompts.push_back(
+        drawn_samples(gains ? p + kind.gain * (1 - p) : p - kind.loss * p, 60, random));
+  }
+  return samples;
+}
+
+/// Counts intervals of simulated forecasts, and those that hold the true value.
+struct Held {
+  int intervals = 0, held = 0;
+
+  void count(const Estimate& estimate, double truth) {
+    ++intervals;
+    if (estimate.low <= truth && truth <= estimate.high) ++held;
+  }
+  double percent() const { return 100.0 * held / intervals; }
+
+  /// Returns the percentage; nothing if fewer than a hundred forecasts had such an interval.
+  std::string text() const { return intervals < 100 ? "" : fmt::format("{:.1f}", percent()); }
+};
+
+TEST(Forecast, IntervalsHoldTheTruthInSimulatedForecasts) {
+  std::mt19937_64 random(9);
+  fmt::print("accuracy concentration prompts   gain   none    all  slope  falsely pays\n");
+  for (const double accuracy : {0.1, 0.3, 0.5, 0.9}) {
+    for (const double concentration : {0.5, 2.0}) {
+      for (const int prompts : {64, 256}) {
+        const PromptKind kind{.accuracy = accuracy, .concentration = concentration};
+        Held gain, none_correct, all_correct, slope;
+        double falsely = 0;  // percent of the forecasts
+        for (int run = 0; run < 1000; ++run) {
+          const Forecast forecast = forecast_of(drawn_forecast(kind, prompts, random));
+          const LengthGain& found = forecast.gains[0];
+          gain.count(found.gain, 0);
+          slope.count(forecast.natural_gain(), 0);
+          if (found.none_correct.gain)
+            none_correct.count(*found.none_correct.gain, kind.gain_given(0));
+          if (found.all_correct.gain)
+            all_correct.count(*found.all_correct.gain, kind.gain_given(4));
+          falsely += forecast.outcome == ForecastCase::kLengthPays ? 0.1 : 0;
+        }
+        fmt::print("{:8} {:13} {:7} {:>6} {:>6} {:>6} {:>6} {:13.1f}\n", accuracy, concentration,
+                   prompts, gain.text(), none_correct.text(), all_correct.text(), slope.text(),
+                   falsely);
+        for (const Held& of : {gain, none_correct, all_correct, slope}) {
+          if (of.intervals < 500) continue;
+          EXPECT_GE(of.percent(), prompts == 64 ? 92 : 93);
+          EXPECT_LE(of.percent(), 97);
+        }
+        EXPECT_LE(falsely, prompts == 64 ? 6 : 4);
+      }
+    }
+  }
+}
+
+TEST(Forecast, TheSlopesIntervalHoldsATrueSlope) {
+  // Correct with probability p + 0.01 (tokens - 20), p between 0.2 and 0.8, 10 to 30 tokens.
+  std::mt19937_64 random(10);
+  double held = 0;
+  for (int run = 0; run < 1000; ++run) {
+    std::vector<PromptSamples> prompts(256, PromptSamples(8));
+    for (PromptSamples& samples : prompts) {
+      const double p = std::uniform_real_distribution(0.2, 0.8)(random);
+      for (ForecastSample& sample : samples) {
+        sample.tokens = std::uniform_int_distribution(10, 30)(random);
+        sample.correct = std::bernoulli_distribution(p + 0.01 * (sample.tokens - 20))(random);
+      }
+    }
+    const Estimate slope = slope_within_prompts(prompts);
+    held += slope.low <= 0.01 && 0.01 <= slope.high ? 0.1 : 0;
+  }
+  fmt::print("the slope's interval held a true slope in {:.1f} %\n", held);
+  EXPECT_GE(held, 93);
+  EXPECT_LE(held, 97);
 }
 
 }  // namespace

@@ -49,8 +49,10 @@ Estimate accuracy_over(const std::vector<PromptSamples>& prompts) {
 }
 
 StratumGain stratum_gain(std::span<const double> gains) {
-  if (gains.empty()) return {};
-  return {std::ssize(gains), mean_interval(gains)};
+  StratumGain result;
+  result.prompts = std::ssize(gains);
+  if (result.prompts >= kLeastStratum) result.gain = mean_interval(gains);
+  return result;
 }
 
 LengthGain gain_of(const ForcedSamples& forced, const std::vector<PromptSamples>& natural) {
@@ -97,12 +99,14 @@ std::string interval_text(const Estimate& estimate) {
 
 std::string stratum_text(const char* name, const StratumGain& stratum) {
   if (stratum.prompts == 0) return "";
-  return fmt::format("    prompts with {} correct: {}, {} prompts\n", name,
-                     interval_text(stratum.gain), stratum.prompts);
+  const std::string gain = stratum.gain ? interval_text(*stratum.gain) : "too few to tell";
+  return fmt::format("    prompts with {} correct: {}, {} prompts\n", name, gain, stratum.prompts);
 }
 
 nlohmann::json stratum_json(const StratumGain& stratum) {
-  return {{"prompts", stratum.prompts}, {"gain", stratum.gain}};
+  nlohmann::json json = {{"prompts", stratum.prompts}};
+  if (stratum.gain) json["gain"] = *stratum.gain;
+  return json;
 }
 
 }  // namespace

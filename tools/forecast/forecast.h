@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ struct ForecastSamples {
 /// What a forced length gains for the prompts of one kind.
 struct StratumGain {
   std::int64_t prompts = 0;
-  Estimate gain;
+  std::optional<Estimate> gain;  // from kLeastStratum prompts on
 };
+
+/// Of fewer prompts of a kind an interval would not hold the gain as often as it says
+/// (docs/benchmarks/intervals.md).
+constexpr std::int64_t kLeastStratum = 20;
 
 /// What one forced length does.
 struct LengthGain {
