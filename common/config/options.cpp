@@ -209,4 +209,13 @@ void FieldList::append(Field field) {
   fields_.push_back(std::move(field));
 }
 
+std::vector<std::string> differing_keys(const FieldList& one, const FieldList& other) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < one.fields().size(); ++i) {
+    const Field& field = one.fields()[i];
+    if (field.get() != other.fields()[i].get()) keys.push_back(field.key);
+  }
+  return keys;
+}
+
 }  // namespace lie

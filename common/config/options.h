@@ -160,4 +160,7 @@ class FieldList {
   std::vector<std::pair<std::string, std::string>> refused_;  // keys and reasons
 };
 
+/// Returns the keys of the fields whose values differ between two lists of the same fields.
+std::vector<std::string> differing_keys(const FieldList& one, const FieldList& other);
+
 }  // namespace lie

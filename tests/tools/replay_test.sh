@@ -44,6 +44,13 @@ grep -q 'all advantages and log-probs equal those of' "$WORK/again.log" || fail 
 ! grep -q 'OFF POLICY' "$WORK/again.log" || fail "a warning despite --warn-below 0"
 score again || { cat "$WORK/score.log"; fail "lie_replay score failed on a replay"; }
 
+# Another loss has its own aggregation and divisor, not those in the config of the run.
+replay whole other_loss --set policy_loss.algorithm=cispo
+grep -q '  aggregation: token-mean' "$WORK/other_loss/config.yaml" || fail "cispo has the aggregation of gspo"
+replay whole luspo --set policy_loss.algorithm=luspo
+limit="$(sed -n 's/^  max_response_tokens: //p' "$WORK/whole/config.yaml" | head -n 1)"
+grep -q "  constant_divisor: $limit\$" "$WORK/luspo/config.yaml" || fail "luspo has the divisor of gspo"
+
 ! LIE_FAULT=journal:40 train 1 "$WORK/killed" >"$WORK/killed.log" 2>&1 || fail "the run does not die"
 run 1 killed
 score killed || { cat "$WORK/score.log"; fail "lie_replay score failed on a run that was killed"; }

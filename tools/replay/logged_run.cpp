@@ -27,6 +27,22 @@ fs::path tokenizer_directory(const LoggedRun& run) {
       run.directory.string(), sha256, run.logged.model.path);
 }
 
+/// Returns the overrides, preceded by those that a change of the loss needs: config.yaml holds the
+/// aggregation and the divisor that the run's own loss had, and another loss has its own.
+std::vector<std::string> with_own_aggregation(std::span<const std::string> overrides) {
+  std::vector<std::string> all;
+  const bool changes_loss = std::ranges::any_of(overrides, [](const std::string& each) {
+    return each.starts_with("policy_loss.algorithm=") ||
+           each.starts_with("policy_loss.surrogate=") ||
+           each.starts_with("policy_loss.ratio_level=");
+  });
+  if (changes_loss) {
+    all = {"policy_loss.aggregation=auto", "policy_loss.constant_divisor=auto"};
+  }
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return all;
+}
+
 }  // namespace
 
 LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string> overrides,
@@ -41,7 +57,7 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
   }
   LoggedRun run{.directory = directory,
                 .logged = load_train_config(config, {}),
-                .now = load_train_config(config, overrides),
+                .now = load_train_config(config, with_own_aggregation(overrides)),
                 .log = StepLog(directory / "trajectories"),
                 .last_step = own == former.end() ? kAnyStep : own->last_step};
   if (run.log.steps().empty() || run.log.steps().back() == 0) {
@@ -52,13 +68,7 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
 
 std::vector<std::string> changed_keys(const LoggedRun& run) {
   TrainConfig before = run.logged, after = run.now;
-  const FieldList old_fields = fields_of(before), new_fields = fields_of(after);
-  std::vector<std::string> keys;
-  for (std::size_t i = 0; i < old_fields.fields().size(); ++i) {
-    const Field& field = old_fields.fields()[i];
-    if (field.get() != new_fields.fields()[i].get()) keys.push_back(field.key);
-  }
-  return keys;
+  return differing_keys(fields_of(before), fields_of(after));
 }
 
 DecodeText logged_decoder(const LoggedRun& run) {
