@@ -145,10 +145,18 @@ PromptStreamState PromptStream::state_after(std::int64_t n) const {
   return {.epoch = last + n / pass_size(last), .position = n % pass_size(last)};
 }
 
+std::int64_t PromptStream::first_of_band(std::int64_t pass, std::size_t file) const {
+  std::int64_t first = std::min(pass, std::ssize(plans_) - 1);
+  while (first > 0 && plan(first - 1)[file].members == plan(pass)[file].members) --first;
+  return first;
+}
+
 std::int64_t PromptStream::drawn_before(std::int64_t pass, std::size_t file) const {
   const std::int64_t last = std::ssize(plans_) - 1;
   std::int64_t drawn = 0;
-  for (std::int64_t p = 0; p < std::min(pass, last); ++p) drawn += plan(p)[file].drawn;
+  for (std::int64_t p = first_of_band(pass, file); p < std::min(pass, last); ++p) {
+    drawn += plan(p)[file].drawn;
+  }
   return drawn + std::max<std::int64_t>(0, pass - last) * plan(last)[file].drawn;
 }
 
@@ -163,7 +171,8 @@ void PromptStream::append_weighted(std::size_t file) {
       shuffle(members, {.seed = options_.seed,
                         .stream = kFileShuffleStream,
                         .step = static_cast<std::uint32_t>(draw / size),
-                        .problem = static_cast<std::uint32_t>(file)});
+                        .problem = static_cast<std::uint32_t>(file),
+                        .sample = static_cast<std::uint32_t>(first_of_band(state_.epoch, file))});
     }
     order_.push_back(members[static_cast<std::size_t>(draw % size)]);
   }

@@ -57,7 +57,8 @@ struct PromptStreamState {
 /// once. With weights it is as long, but each file fills its share: a file too small for its share
 /// begins again within the pass, and one too large continues in the next pass. Shuffles are
 /// Fisher-Yates permutations by random_bits(): of the pass by (seed, kShuffleStream, pass), and of
-/// a weighted file by (seed, kFileShuffleStream, its own pass, file). Not thread-safe.
+/// a weighted file by (seed, kFileShuffleStream, its own pass, file, first pass of the band). Not
+/// thread-safe.
 class PromptStream {
  public:
   /// Throws Error as plan_passes() does.
@@ -80,6 +81,10 @@ class PromptStream {
  private:
   const PassPlan& plan(std::int64_t pass) const;
   std::int64_t pass_size(std::int64_t pass) const;
+  /// Returns the first of the passes up to this one, without a gap, that draw from the same
+  /// problems of the file.
+  std::int64_t first_of_band(std::int64_t pass, std::size_t file) const;
+  /// Returns how many problems of the file these passes have drawn before this one.
   std::int64_t drawn_before(std::int64_t pass, std::size_t file) const;
   void append_weighted(std::size_t file);
   void order_pass();

@@ -142,6 +142,30 @@ TEST(PromptStream, ContinuesExactlyWithWeightsAndBands) {
   }
 }
 
+TEST(PromptStream, EachBandDrawsAllRowsOfAFileBeforeOneIsRepeated) {
+  // The first file has 4 of 40 rows in the first band, and fills half of its 36 draws.
+  TrainingPrompts prompts{.prompts = numbered(72), .file_sizes = {40, 32}};
+  for (int i = 0; i < 72; ++i) prompts.accuracies.push_back(i < 4 || i >= 40 ? 1 : 0);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    PromptStream stream(prompts,
+                        {.seed = seed, .weights = {1, 1}, .bands = {{1, 1}, {0, 1}, {0, 1}}});
+    next_problems(stream, stream.problems_in(1));
+    std::set<std::int64_t> seen;
+    std::int64_t draws = 0;
+    for (const std::int64_t problem : next_problems(stream, 72)) {
+      if (problem >= 40) continue;
+      seen.insert(problem);
+      ++draws;
+    }
+    EXPECT_EQ(draws, 36);
+    EXPECT_EQ(std::ssize(seen), 36) << "of 40 rows none is repeated";
+    for (const std::int64_t problem : next_problems(stream, 72)) {
+      if (problem < 40) seen.insert(problem);
+    }
+    EXPECT_EQ(std::ssize(seen), 40) << "the next pass begins with those that are left";
+  }
+}
+
 TEST(PromptStream, RefusesPassesWithoutPrompts) {
   TrainingPrompts prompts = two_files();
   prompts.accuracies.assign(66, 0.5);
