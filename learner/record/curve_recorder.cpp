@@ -73,7 +73,8 @@ void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
   StepContext context{.rewards = rewards_,
                       .coverage = coverage_.add_step(step.groups),
-                      .settings_changes = settings_changes_};
+                      .settings_changes = settings_changes_,
+                      .signal = signal_of_groups_};
   if (step.is_logged && log_.holds(step.step)) return;
   context.roles = clocks_.advance(step.groups);
   context.roles.emplace_back("learner", learner_clock(step.seconds));

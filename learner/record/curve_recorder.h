@@ -35,6 +35,8 @@ class CurveRecorder : public StepRecorder {
   void close() override { progress_.finish(); }
   /// Gives each later record the number of changes of the run's settings before it.
   void note_settings_changes(std::int64_t changes) { settings_changes_ = changes; }
+  /// Tells by what dynamic sampling selects groups, for its metrics.
+  void note_signal(SignalOf signal) { signal_of_groups_ = signal; }
   /// Ends the run at the first step that meets the condition. Keeps a reference to `stop`.
   void stop_when(const MetricCondition& goal, EarlyStop& stop) { goal_ = goal, stop_ = &stop; }
   /// Updates the progress line within a step.
@@ -51,6 +53,7 @@ class CurveRecorder : public StepRecorder {
   std::int64_t steps_;
   RewardNames rewards_;
   std::int64_t settings_changes_ = 0;
+  SignalOf signal_of_groups_ = SignalOf::kAccuracy;
   std::optional<MetricCondition> goal_;
   EarlyStop* stop_ = nullptr;  // null without a goal
   RunCoverage& coverage_;

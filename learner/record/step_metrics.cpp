@@ -10,6 +10,7 @@
 #include "learner/record/length_slope.h"
 #include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
+#include "learner/schedule/dynamic_sampling.h"
 #include "learner/schedule/staleness.h"
 
 namespace lie {
@@ -156,17 +157,21 @@ std::vector<ResponseRow> generated_rows(const StepOutcome& step) {
   return rows;
 }
 
-/// Adds the metrics of dynamic sampling. groups_surplus counts dropped groups of mixed accuracy:
-/// more than the wanted number was generated.
-void add_dynamic_sampling(MetricsWriter& out, const StepOutcome& step) {
-  const auto [right, wrong, surplus] = count_groups(step.dropped);
+/// Adds the metrics of dynamic sampling. Dropped groups have no signal, or are surplus: more than
+/// the wanted number was generated.
+void add_dynamic_sampling(MetricsWriter& out, const StepOutcome& step, SignalOf signal) {
+  std::vector<ScoredGroup> silent;
+  std::ranges::copy_if(step.dropped, std::back_inserter(silent),
+                       [&](const ScoredGroup& group) { return !has_signal(group, signal); });
+  const auto [right, wrong, mixed] = count_groups(silent);
   const auto kept = static_cast<double>(step.groups.size());
   const auto dropped = static_cast<double>(step.dropped.size());
   add_mean(out, "generated_accuracy", generated_rows(step), accuracy_of);
   out.add("groups_generated", kept + dropped);
   out.add("groups_dropped_all_correct", right);
   out.add("groups_dropped_all_incorrect", wrong);
-  out.add("groups_surplus", surplus);
+  if (signal == SignalOf::kReward) out.add("groups_dropped_mixed", mixed);
+  out.add("groups_surplus", dropped - static_cast<double>(silent.size()));
   out.add("groups_missing", static_cast<double>(step.wanted_groups) - kept);
 }
 
@@ -270,7 +275,7 @@ Metrics step_metrics(const StepOutcome& step, const StepContext& context) {
   check_terms(step, context.rewards);
   MetricsWriter out;
   if (!step.groups.empty()) add_training(out, step, context);
-  if (step.wanted_groups > 0) add_dynamic_sampling(out, step);
+  if (step.wanted_groups > 0) add_dynamic_sampling(out, step, context.signal);
   if (context.settings_changes > 0) {
     out.add("settings_changes", static_cast<double>(context.settings_changes));
   }

@@ -11,6 +11,7 @@
 
 #include "common/rollout/rollout.h"
 #include "learner/record/metrics.h"
+#include "learner/schedule/tickets.h"
 #include "learner/step.h"
 
 namespace lie {
@@ -29,7 +30,8 @@ struct StepContext {
   std::vector<GlobalCoverage> coverage = {};  // the reward's n and unit first
   /// Busy and idle seconds of this step per role, summed over ranks: {"actor", ...}.
   std::vector<std::pair<std::string, RoleClock>> roles = {};
-  std::int64_t settings_changes = 0;  // of the run before this step
+  std::int64_t settings_changes = 0;      // of the run before this step
+  SignalOf signal = SignalOf::kAccuracy;  // by which dynamic sampling selected the groups
 };
 
 /// Returns all metrics of a step; of step 0, which only evaluates, those of the evaluation. Throws

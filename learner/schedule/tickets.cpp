@@ -27,8 +27,8 @@ std::deque<Ticket> make_tickets(std::vector<Prompt> prompts, std::int64_t step,
 void describe(FieldList& fields, DynamicSamplingOptions& options) {
   fields.add(
       "enabled", options.enabled,
-      {.help = "Train only on groups with correct and incorrect responses: others are replaced by "
-               "groups of further prompts (DAPO), and logged."});
+      {.help = "Train only on groups with signal, which by default have correct and incorrect "
+               "responses: others are replaced by groups of further prompts (DAPO), and logged."});
   fields.add("signal", options.signal,
              {{"accuracy", SignalOf::kAccuracy}, {"reward", SignalOf::kReward}},
              {.help = "What differs within a group that is kept: accuracy (correct and incorrect "

@@ -237,6 +237,25 @@ TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
   EXPECT_EQ(by_name.at("generated_accuracy"), 0.5);
   EXPECT_EQ(by_name.at("accuracy"), 0.5) << "of the groups trained on";
   EXPECT_EQ(by_name.at("response_tokens"), 14 + 6 + 16 + 14);
+  EXPECT_FALSE(by_name.contains("groups_dropped_mixed"));
+}
+
+TEST(DynamicSamplingMetrics, CountDroppedGroupsByTheSignalOfRewards) {
+  const auto all = three_groups();
+  StepOutcome step;
+  step.groups = {all[1]};
+  step.dropped = {all[0], all[2], all[1]};
+  for (Score& score : step.dropped[1].scores) score.rewards.assign(kRewards.size(), 0.25F);
+  for (Score& score : step.dropped[2].scores) score.rewards.assign(kRewards.size(), 0.25F);
+  step.dropped[0].scores[0].rewards[0] += 0.5F;
+  step.wanted_groups = 1;
+  step.advantages = {group_advantages(all[1].scores, {})};
+  const Metrics metrics = step_metrics(step, {.rewards = kRewards, .signal = SignalOf::kReward});
+  const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
+  EXPECT_EQ(by_name.at("groups_surplus"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_mixed"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_all_correct") + by_name.at("groups_dropped_all_incorrect"),
+            1);
 }
 
 TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {

@@ -175,6 +175,7 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
       checkpoints(checkpointed_run(config, start), state->trainer,
                   CoordinatorState{prompts, coverage, stop}) {
   if (const auto goal = parse_metric_condition(config.run.stop_when)) curves.stop_when(*goal, stop);
+  curves.note_signal(config.tickets.dynamic_sampling.signal);
   curves.note_settings_changes(std::ranges::count_if(
       config_changes(config.run.directory),
       [&](const ConfigChange& change) { return change.after_step <= start.step; }));
