@@ -82,6 +82,22 @@ std::vector<std::string> terms_on(const RewardOptions& options) {
   return names;
 }
 
+void check_options(const RewardOptions& options) {
+  std::string first;
+  for_each_term(options, [&](const auto& term) {
+    if constexpr (requires { replaces_accuracy(term); }) {
+      if (!is_on(term) || !replaces_accuracy(term)) return;
+      if (!first.empty()) {
+        fail(
+            "reward.{0}.enabled and reward.{1}.enabled: each replaces the reward of a correct "
+            "answer by its own; set one of them to false",
+            first, term.kName);
+      }
+      first = term.kName;
+    }
+  });
+}
+
 std::vector<std::string> reward_cautions(const RewardOptions& options) {
   std::vector<std::string> cautions;
   for_each_listed_term(options, [&](const auto& term) {

@@ -31,6 +31,7 @@ namespace lie {
 /// - kAbout: its label in reports
 /// - describe() and reward_term(options, max_response_tokens)
 /// - `enabled`, unless the term is always on
+/// - replaces_accuracy(options), whether the sum of accuracy and term is a reward of its own
 /// - kListedIfOn = true, if the term has a column in the log and metrics only if it is on
 /// - fit_to_limit(), fit_to_start() or fit_to_paper(), if its options have such a scale
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
@@ -60,6 +61,10 @@ struct RewardOptions {
 };
 
 void describe(FieldList& fields, RewardOptions& options);
+
+/// Throws Error if two terms that are on both replace the accuracy: their sum would be no reward of
+/// either method.
+void check_options(const RewardOptions& options);
 
 /// Returns the names of the terms that have a column. A term that is off is logged as 0; those with
 /// kListedIfOn are then left out. The term of a reward program is last.

@@ -23,6 +23,7 @@ struct CosineRewardOptions {
 
 void describe(FieldList& fields, CosineRewardOptions& options);
 RewardTerm reward_term(const CosineRewardOptions& options, std::int64_t max_response_tokens);
+inline bool replaces_accuracy(const CosineRewardOptions&) { return true; }
 
 /// Returns long + (short - long) (1 + cos(pi L / limit)) / 2 for L tokens, at most `limit`, with
 /// the values of the verdict, minus 1 for a correct answer, so that with the accuracy the sum is

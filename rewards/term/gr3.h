@@ -19,6 +19,7 @@ struct Gr3Options {
 
 void describe(FieldList& fields, Gr3Options& options);
 RewardTerm reward_term(const Gr3Options& options, std::int64_t max_response_tokens);
+inline bool replaces_accuracy(const Gr3Options&) { return true; }
 
 /// Returns 1 / (1 + alpha L / mean L) - 1 for a correct answer of L tokens, where mean L is that of
 /// its group, so that with the accuracy the sum is 1 / (1 + alpha L / mean L). 0 for an incorrect

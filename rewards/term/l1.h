@@ -25,6 +25,9 @@ struct L1RewardOptions {
 
 void describe(FieldList& fields, L1RewardOptions& options);
 RewardTerm reward_term(const L1RewardOptions& options, std::int64_t max_response_tokens);
+inline bool replaces_accuracy(const L1RewardOptions& options) {
+  return options.form == L1Form::kMax;
+}
 
 /// Returns -alpha |target - L| for a response of L tokens; or, with max, clip(alpha (target - L) +
 /// offset, 0, 1) - 1 for a correct answer, so that with the accuracy the sum is the clipped value,

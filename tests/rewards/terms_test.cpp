@@ -10,6 +10,7 @@
 #include "rewards/term/overlong.h"
 #include "rewards/term/redundancy.h"
 #include "rewards/terms.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -163,6 +164,20 @@ TEST(Terms, ThoseOfOtherMethodsHaveAColumnOnlyIfTheyAreOn) {
   EXPECT_EQ(reward_terms(options, 100).size(), 6U);
   EXPECT_EQ(reward_cautions(options).size(), 6U);
   EXPECT_EQ(terms_on(options).back(), "cosine");
+}
+
+TEST(Terms, OnlyOneMayReplaceTheAccuracy) {
+  RewardOptions options;
+  options.of<Gr3Options>().enabled = true;
+  options.of<L1RewardOptions>().enabled = true;
+  EXPECT_EQ(error_of([&] { check_options(options); }), "no error") << "L1 exact is a penalty";
+  options.of<CosineRewardOptions>().enabled = true;
+  EXPECT_EQ(error_of([&] { check_options(options); }),
+            "reward.gr3.enabled and reward.cosine.enabled: each replaces the reward of a correct "
+            "answer by its own; set one of them to false");
+  options.of<Gr3Options>().enabled = false;
+  options.of<L1RewardOptions>().form = L1Form::kMax;
+  EXPECT_NE(error_of([&] { check_options(options); }), "no error");
 }
 
 TEST(Terms, ThePresetOfThePaperKeepsItsRatioOfPenaltiesToAccuracy) {
