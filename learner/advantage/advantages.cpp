@@ -67,6 +67,14 @@ void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_
   });
 }
 
+bool compares_groups(const AdvantageOptions& options) {
+  bool compares = false;
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { compares_groups(chosen); }) compares = compares_groups(chosen);
+  });
+  return compares;
+}
+
 void set_reward_terms(AdvantageOptions& options, const RewardNames& terms) {
   visit_chosen(options, [&](auto& chosen) {
     if constexpr (requires { set_reward_terms(chosen, terms); }) set_reward_terms(chosen, terms);

@@ -30,6 +30,7 @@ namespace lie {
 /// - kHasSection = false, if its keys are in advantage itself
 /// - check_options(options), if options can contradict each other
 /// - kLeastGroup or least_group(options), if it is not defined for smaller groups
+/// - compares_groups(options), whether a group of one response has a baseline; absent: no
 /// - kAggregation, the policy_loss.aggregation that it is meant for
 /// - set_reward_terms(options, names), if options name reward terms
 /// - check_reward_terms(options, names), if it is not defined for all terms
@@ -54,6 +55,9 @@ void check_options(const AdvantageOptions& options);
 
 /// Throws Error if the chosen estimator is not defined for groups of this size.
 void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_prompt);
+
+/// Returns whether the chosen estimator compares a response with those to other prompts.
+bool compares_groups(const AdvantageOptions& options);
 
 /// Tells the chosen estimator the reward terms of the run, in the order of Score::rewards. It must
 /// precede step_advantages(). Throws Error if options name another term.

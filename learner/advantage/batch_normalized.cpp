@@ -45,6 +45,14 @@ void describe(FieldList& fields, BatchNormalizedOptions& options) {
               "minus their baseline. The same with baseline step."});
 }
 
+std::int64_t least_group(const BatchNormalizedOptions& options) {
+  return compares_groups(options) ? 1 : 2;
+}
+
+bool compares_groups(const BatchNormalizedOptions& options) {
+  return options.baseline == BaselineOf::kStep;
+}
+
 std::vector<GroupAdvantages> estimated_advantages(const BatchNormalizedOptions& options,
                                                   std::span<const ScoredGroup> groups) {
   std::vector<double> rewards, advantages;  // of the step

@@ -30,6 +30,13 @@ struct BatchNormalizedOptions {
 };
 void describe(FieldList& fields, BatchNormalizedOptions& options);
 
+/// Returns 2 with the group's mean as baseline, of which a single response is its own, else 1.
+std::int64_t least_group(const BatchNormalizedOptions& options);
+
+/// Returns whether a response is compared with those to other prompts, so that a group may have
+/// one.
+bool compares_groups(const BatchNormalizedOptions& options);
+
 /// Returns A_i = (R_i - b) / (s + 1e-6). b is the mean reward of the group, or of all responses of
 /// the step. s is the standard deviation (ddof 1) over all responses of the step, of R or of R - b;
 /// it is 0 for a step of one response. With the group's mean, a group of equal rewards has exactly

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/error.h"
+
 namespace lie {
 
 void describe(FieldList& fields, EntropyTargetOptions& options) {
@@ -17,6 +19,14 @@ void describe(FieldList& fields, EntropyTargetOptions& options) {
       {"Entropy target: the coefficient rises by this after a step whose entropy is not above "
        "the target, and else falls by it, to at least 0.",
        "", 0});
+}
+
+void check_options(const EntropyTargetOptions& options) {
+  if (!options.is_on() || options.change > 0) return;
+  fail(
+      "policy_loss.entropy_target.nats is {} and change is 0: the coefficient would stay at 0; set "
+      "change above 0 (5e-3 is usual), or nats to 0",
+      options.nats);
 }
 
 double applied_coefficient(const EntropyTargetOptions& options, double coefficient,

@@ -13,6 +13,9 @@ struct EntropyTargetOptions {
 };
 void describe(FieldList& fields, EntropyTargetOptions& options);
 
+/// Throws Error if there is a target, but the coefficient may not change.
+void check_options(const EntropyTargetOptions& options);
+
 /// Returns the coefficient of the entropy term in a step whose responses have this mean entropy
 /// under the policy before the step: `coefficient`, or 0 if the entropy is above the target.
 double applied_coefficient(const EntropyTargetOptions& options, double coefficient, double entropy);

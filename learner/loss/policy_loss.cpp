@@ -113,12 +113,14 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
       "drop_zero_advantages", options.drop_zero_advantages,
       {"Groups whose advantages are all 0 have no loss, KL and entropy terms included, and do "
        "not count in the denominators: the others then weigh as much as if those had not "
-       "been sampled. Off: they count, and make the step smaller."});
+       "been sampled. A mini-batch without others still makes an update, by momentum and weight "
+       "decay. Off: they count, and make the step smaller."});
 }
 
 void check_options(const PolicyLossOptions& options) {
   check_options(static_cast<const SurrogateOptions&>(options));
   check_options(static_cast<const KlTermOptions&>(options));
+  check_options(options.entropy_target);
   check_aggregation(options);
   if (options.tis_cap > 0 && !options.recompute_old_log_probs) {
     fail(
@@ -132,11 +134,16 @@ void check_options(const PolicyLossOptions& options) {
         "policy_loss.drop_zero_advantages is true, but a teacher gives advantages to groups whose "
         "rewards are equal; set it to false");
   }
+  if (options.off_policy_mask.is_on() && !uses_rewards(options)) {
+    fail(
+        "policy_loss.off_policy_mask.delta is {}: the mask is for responses whose rewards give a "
+        "negative advantage, but policy_loss.distillation.with_rewards is false; set delta to 0",
+        options.off_policy_mask.delta);
+  }
   if (options.entropy_target.is_on() && options.entropy_coefficient != 0) {
     fail(
         "policy_loss.entropy_coefficient is {} and policy_loss.entropy_target.nats is {}: the "
-        "target "
-        "sets the coefficient; set one of them to 0",
+        "target sets the coefficient; set one of them to 0",
         options.entropy_coefficient, options.entropy_target.nats);
   }
   if (options.tis_cap > 0 && options.tis_level == TisLevel::kToken &&

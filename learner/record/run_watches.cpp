@@ -33,8 +33,8 @@ std::string no_signal_text(const MetricsRow& row) {
                                : "raise rollout.samples_per_prompt or rollout.temperature, or set "
                                  "dynamic_sampling.enabled";
   return fmt::format(
-      "up to step {} the responses of each group have had equal rewards for {} steps, so nothing "
-      "is learned and at most weight decay moves the weights; {}",
+      "up to step {} no response has had an advantage for {} steps, as when the rewards of each "
+      "group are equal, so the rewards teach nothing; {}",
       row.step, kSteps, cause);
 }
 
@@ -75,11 +75,12 @@ std::vector<std::string> LearningWatch::after(const MetricsRow& row) {
         "the length reward pays for padding: see docs/how-to/choose-reward-settings.md",
         row.step, kSteps));
   }
-  const bool no_signal = is(row, "groups_zero_advantage_share", 1);
+  const bool has_teacher = row.find("distillation_share").has_value();
+  const bool no_signal = is(row, "groups_zero_advantage_share", 1) && !has_teacher;
   if (without_signal_.reaches(kSteps, no_signal)) warnings.push_back(no_signal_text(row));
   if (without_gradient_.reaches(kSteps, is(row, "grad_norm", 0) && !no_signal)) {
     warnings.push_back(fmt::format(
-        "up to step {} the gradient has been 0 for {} steps although rewards differ; every token "
+        "up to step {} the gradient has been 0 for {} steps despite advantages; every token "
         "is clipped or masked: see clip_fraction and masked_responses, and policy_loss.*",
         row.step, kSteps));
   }

@@ -32,6 +32,9 @@ TEST_F(ConfigWarnings, AGroupOfOneHasNoBaseline) {
   config.tickets.samples_per_prompt = 1;
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("rollout.samples_per_prompt is 1"),
                                             HasSubstr("has no baseline, or is 0"))));
+  config.advantage.estimator = "batch";
+  config.advantage.of<BatchNormalizedOptions>().baseline = BaselineOf::kStep;
+  EXPECT_THAT(warnings(), IsEmpty()) << "the baseline is that of the step";
 }
 
 TEST_F(ConfigWarnings, TruncatedSamplingIsOffPolicy) {
@@ -73,7 +76,8 @@ TEST_F(ConfigWarnings, ClipRangesOfTheOtherLevel) {
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("the clip range 0.28 is one for token"),
                                             HasSubstr("nothing will be clipped"))));
   config.policy_loss.algorithm = "sapo";
-  EXPECT_THAT(warnings(), IsEmpty()) << "it has no such range";
+  EXPECT_THAT(warnings(), ElementsAre("policy_loss: clip_high of another loss: no effect"))
+      << "it has no such range";
   config.policy_loss.algorithm = "grpo";
   EXPECT_THAT(warnings(), IsEmpty());
   clip.clip_high = 4e-4;
@@ -179,24 +183,27 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<CispoOptions>().ceiling = 1.2;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.cispo.ceiling is 1.2")));
-  config.policy_loss.algorithm = "grpo";
-  EXPECT_THAT(warnings(), IsEmpty()) << "another loss ignores the key";
+  config.policy_loss.of<CispoOptions>() = {};
   config.policy_loss.algorithm = "sapo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<SapoOptions>().tau_negative = 0.9;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.sapo.tau_negative 0.9 is below")));
+  config.policy_loss.of<SapoOptions>() = {};
   config.policy_loss.algorithm = "luspo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<ClipOptions>().clip_low = 3e-4;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("clip_high are 0.0003 and 0.0025, but those of")));
+  config.policy_loss.of<ClipOptions>() = {};
   config.policy_loss.algorithm = "gmpo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<GmpoOptions>().high = 0.2;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.gmpo.low and high are 0.4 and 0.2")));
+  config.policy_loss.of<GmpoOptions>() = {};
   config.policy_loss.algorithm = "vespo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<VespoOptions>().k_negative = 2;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("are 2, 3, 2 and 2, but VESPO")));
+  config.policy_loss.of<VespoOptions>() = {};
   config.policy_loss.algorithm = "dppo";
   EXPECT_THAT(warnings(), IsEmpty());
   config.policy_loss.of<DppoOptions>().low = 0.2;
@@ -204,6 +211,47 @@ TEST_F(ConfigWarnings, SettingsThatDifferFromThoseOfTheLossesPaper) {
   EXPECT_THAT(warnings(),
               ElementsAre(HasSubstr("policy_loss.dppo.low and high are 0.2 and 0.15"),
                           HasSubstr("recompute_old_log_probs is true, but the bounds")));
+}
+
+TEST_F(ConfigWarnings, BoundsOfProbabilitiesAreNoClipRange) {
+  config.policy_loss.algorithm = "dppo";
+  config.policy_loss.of<DppoOptions>() = {.low = 0.005, .high = 0.005};
+  config.model.device = "cuda";
+  config.tickets.max_staleness = 1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.dppo.low and high are")));
+}
+
+TEST_F(ConfigWarnings, KlCovBesideAClip) {
+  config.tickets.prompts_per_step = 2;
+  config.update.mini_batch_prompts = 1;
+  std::get<KlCovOptions>(config.policy_loss.rules).share = 0.002;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("widen the range of the clip to 1 below and 1e9")));
+  config.policy_loss.of<ClipOptions>() = {.clip_low = 1, .clip_high = 1e9};
+  EXPECT_THAT(warnings(), IsEmpty()) << "the remedy is no range of the other level";
+  config.update.mini_batch_prompts = 2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("a step has one update")));
+  config.update.epochs = 2;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.policy_loss.of<ClipOptions>() = {};
+  for (const char* algorithm : {"gmpo", "dppo"}) {
+    config.policy_loss.algorithm = algorithm;
+    EXPECT_THAT(warnings(), ElementsAre(HasSubstr("tokens that have moved far have no gradient")));
+  }
+}
+
+TEST_F(ConfigWarnings, CurriculaThatRepeatOrAreNotReached) {
+  config.data.accuracy_bands = {"0.5-1", "0-0.5"};
+  config.tickets.prompts_per_step = 4;
+  config.run.steps = 2;
+  const auto of_sizes = [&](std::int64_t first, std::int64_t last) {
+    const std::vector<PassPlan> plans = {{{.drawn = first}}, {{.drawn = last}}};
+    return curriculum_warnings(config, plans);
+  };
+  EXPECT_THAT(of_sizes(7, 4), IsEmpty());
+  EXPECT_THAT(of_sizes(7, 3), ElementsAre(HasSubstr("the last band has 3 prompts, fewer")));
+  EXPECT_THAT(of_sizes(8, 4), ElementsAre(HasSubstr("the run draws 8 prompts, and the bands")));
+  config.tickets.dynamic_sampling.enabled = true;
+  EXPECT_THAT(of_sizes(8, 4), IsEmpty()) << "it may draw more";
 }
 
 TEST_F(ConfigWarnings, AnAggregationOtherThanThatOfTheAdvantage) {
@@ -221,6 +269,18 @@ TEST_F(ConfigWarnings, KeysWithoutEffect) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
   config.policy_loss.tis_cap = 2;
   EXPECT_THAT(warnings(), IsEmpty());
+  auto& teaching = std::get<DistillationOptions>(config.policy_loss.rules);
+  teaching.teacher = "teacher";
+  EXPECT_THAT(warnings(),
+              ElementsAre("policy_loss: distillation.teacher of a rule that is off: no effect"));
+  teaching.teacher = "";
+  config.policy_loss.of<ClipOptions>().dual_clip = 10;
+  config.policy_loss.of<SapoOptions>().tau_positive = 2;
+  config.policy_loss.algorithm = "cispo";
+  EXPECT_THAT(warnings(), ElementsAre("policy_loss: dual_clip, sapo.tau_positive of another loss: "
+                                      "no effect"));
+  config.policy_loss.of<ClipOptions>() = {};
+  config.policy_loss.of<SapoOptions>() = {};
   config.data.evaluation_file = {"held_out.jsonl"};
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.every is 0")));
   config.evaluation.every = 5;

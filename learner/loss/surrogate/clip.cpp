@@ -43,11 +43,11 @@ void describe(FieldList& fields, ClipOptions& options) {
       {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo, "
        "2.5e-3 for luspo. 0.28 with grpo is clip-higher (DAPO).",
        "", 0});
-  fields.add(
-      "dual_clip", options.dual_clip,
-      {"Dual clip: for a negative advantage A the token loss is at most -A times this, which "
-       "must exceed 1. The published scripts use 10. 0: off.",
-       "", 0});
+  fields.add("dual_clip", options.dual_clip,
+             {"Dual clip, of the surrogate clip: for a negative advantage A the token loss is at "
+              "most -A times this, which "
+              "must exceed 1. The published scripts use 10. 0: off.",
+              "", 0});
 }
 
 void check_options(const ClipOptions& options) {

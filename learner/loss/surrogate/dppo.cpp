@@ -44,8 +44,7 @@ Surrogate surrogate(const DppoOptions& options, const Formulation&) {
   });
   result.aggregations = {Aggregation::kTokenMean, Aggregation::kSequenceMean,
                          Aggregation::kConstant};
-  result.range_above = options.high;  // a token of probability 1 at most; others have more room
-  result.range_below = options.low;
+  result.has_other_bounds = true;
   result.bounds_change_from_sampler = true;
   return result;
 }

@@ -46,6 +46,7 @@ Surrogate surrogate(const GmpoOptions& options, const Formulation&) {
   };
   result.aggregations = {Aggregation::kSequenceMean};
   result.takes_token_advantages = false;
+  result.has_other_bounds = true;
   result.tis_use = TisUse::kResponse;
   return result;
 }

@@ -64,11 +64,20 @@ struct Surrogate {
   bool takes_token_advantages = true;
   /// A token with A < 0 has no gradient if its ratio is below 1 - range_below. Infinity: no bound.
   double range_below = std::numeric_limits<double>::infinity();
+  /// Whether tokens lose their gradient at other bounds than of the ratio.
+  bool has_other_bounds = false;
   TisUse tis_use = TisUse::kToken;
   /// Whether its bounds are meant around the probabilities of the sampler, so that recomputed old
   /// log-probs are a departure from its paper.
   bool bounds_change_from_sampler = false;
 };
+
+/// Returns whether a ratio above 1 may end a token's gradient: the range is not so wide that it was
+/// meant as none.
+inline bool is_bounded(const Surrogate& surrogate) {
+  constexpr double kNone = 1e3;
+  return surrogate.range_above < kNone;
+}
 
 /// Makes a surrogate of single tokens: `loss`(input, t) returns the TokenLoss of token t.
 template <typename Loss>

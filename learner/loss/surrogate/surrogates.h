@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "common/config/options.h"
 #include "learner/loss/surrogate/cispo.h"
@@ -68,6 +69,10 @@ Surrogate chosen_surrogate(const SurrogateOptions& options);
 /// Returns a warning if the settings of the chosen surrogate differ from those of its paper, else
 /// an empty text.
 std::string departure(const SurrogateOptions& options);
+
+/// Returns the keys of surrogates that are not chosen which differ from their defaults, and so have
+/// no effect: "clip_low", "sapo.tau_positive".
+std::vector<std::string> idle_keys(const SurrogateOptions& options);
 
 /// Returns the options' choice in words for messages: "gspo", or "clip with token ratios".
 std::string chosen_name(const SurrogateOptions& options);

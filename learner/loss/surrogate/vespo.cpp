@@ -30,6 +30,7 @@ void describe(FieldList& fields, VespoOptions& options) {
 }
 
 double vespo_weight(double log_w, double k, double lambda) {
+  if (std::isinf(log_w) && log_w < 0) return 0.0;  // masked by tis_beyond
   const double limited = std::clamp(log_w, kLeastLog, kLogRatioLimit);
   return std::exp(lambda + k * limited - lambda * std::exp(limited));
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/config/options.h"
-#include "learner/loss/surrogate/surrogate.h"
 #include "learner/loss/token_rule/token_rule.h"
 
 namespace lie {
@@ -21,12 +20,16 @@ struct KlCovOptions {
 };
 void describe(FieldList& fields, KlCovOptions& options);
 
+/// Throws Error if the selected tokens would not be held.
+void check_options(const KlCovOptions& options);
+
 /// Adds coefficient x |l| to the loss of the `share` of tokens with the largest covariances().
 /// Returns how many these are.
 std::size_t apply(const KlCovOptions& options, const MiniBatchTokens& tokens,
                   std::span<TokenTerm> terms);
 
-/// Returns a warning if the surrogate has a clip, which the paper's has not.
-std::vector<std::string> departures(const KlCovOptions& options, const Surrogate& surrogate);
+/// Returns warnings if the surrogate has a clip, which the paper's has not, or if the rule has no
+/// effect.
+std::vector<std::string> departures(const KlCovOptions& options, const RuleUse& use);
 
 }  // namespace lie

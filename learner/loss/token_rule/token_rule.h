@@ -13,6 +13,7 @@
 
 #include "common/base/random.h"
 #include "learner/loss/surrogate/sequence_input.h"
+#include "learner/loss/surrogate/surrogate.h"
 
 namespace lie {
 
@@ -28,6 +29,12 @@ struct MiniBatchTokens {
   /// [S + 1] Response s has the tokens [starts[s], starts[s + 1]).
   std::vector<std::size_t> starts = {0};
   RandomKey draws = {};  // of the mini-batch; a rule sets the index
+};
+
+/// How a run uses a rule, for warnings.
+struct RuleUse {
+  const Surrogate& surrogate;
+  bool has_equal_log_probs = false;  // new and old log-probs are equal in each update
 };
 
 /// Returns how many of `count` tokens a share selects: floor(share x count), but at least one.

@@ -55,14 +55,28 @@ void check_options(const TokenRuleOptions& options, const Surrogate& surrogate,
                [&](const auto& rule) { check_rule(rule, surrogate, recomputes_old_log_probs); });
 }
 
-std::vector<std::string> departures(const TokenRuleOptions& options, const Surrogate& surrogate) {
+std::vector<std::string> departures(const TokenRuleOptions& options, const RuleUse& use) {
   std::vector<std::string> all;
   each_rule_on(options, [&](const auto& rule) {
-    if constexpr (requires { departures(rule, surrogate); }) {
-      for (std::string& each : departures(rule, surrogate)) all.push_back(std::move(each));
+    if constexpr (requires { departures(rule, use); }) {
+      for (std::string& each : departures(rule, use)) all.push_back(std::move(each));
     }
   });
   return all;
+}
+
+std::vector<std::string> idle_keys(const TokenRuleOptions& options) {
+  TokenRuleOptions off = options, usual;
+  FieldList found, defaults;
+  const auto add = [&](auto& rule, auto& usual_rule) {
+    if (rule.is_on()) return;
+    found.section(rule.kName, rule);
+    defaults.section(rule.kName, usual_rule);
+  };
+  std::apply(
+      [&](auto&... rule) { (add(rule, std::get<std::decay_t<decltype(rule)>>(usual.rules)), ...); },
+      off.rules);
+  return differing_keys(found, defaults);
 }
 
 bool any_rule(const TokenRuleOptions& options) {
@@ -85,6 +99,14 @@ std::string teacher_of(const TokenRuleOptions& options) {
     if constexpr (requires { rule.kReadsTeacher; }) teacher = rule.teacher;
   });
   return teacher;
+}
+
+bool uses_rewards(const TokenRuleOptions& options) {
+  bool uses = true;
+  each_rule_on(options, [&](const auto& rule) {
+    if constexpr (requires { rule.with_rewards; }) uses = uses && rule.with_rewards;
+  });
+  return uses;
 }
 
 std::vector<RuleCount> apply_rules(const TokenRuleOptions& options, const MiniBatchTokens& tokens,

@@ -32,7 +32,7 @@ namespace lie {
 /// - kChangesAdvantages, if it changes TokenTerm::advantage
 /// - kComparesWithSampler, if it compares old with behavior log-probs
 /// - check_options(options), if options can contradict each other
-/// - departures(options, surrogate): warnings about settings that differ from the paper's
+/// - departures(options, use): warnings about settings that differ from the paper's
 using TokenRuleList = std::tuple<DistillationOptions, EntropyAdvantageOptions, GeometricMaskOptions,
                                  HighEntropyOptions, KlCovOptions, ClipCovOptions>;
 
@@ -56,7 +56,10 @@ void check_options(const TokenRuleOptions& options, const Surrogate& surrogate,
                    bool recomputes_old_log_probs);
 
 /// Returns the warnings of all rules that are on.
-std::vector<std::string> departures(const TokenRuleOptions& options, const Surrogate& surrogate);
+std::vector<std::string> departures(const TokenRuleOptions& options, const RuleUse& use);
+
+/// Returns the keys of rules that are off which differ from their defaults, and so have no effect.
+std::vector<std::string> idle_keys(const TokenRuleOptions& options);
 
 /// Return whether a rule is on, and whether one that is on reads entropies.
 bool any_rule(const TokenRuleOptions& options);
@@ -64,6 +67,10 @@ bool reads_entropies(const TokenRuleOptions& options);
 
 /// Returns the directory of the teacher, if a rule that is on reads its log-probs; else empty.
 std::string teacher_of(const TokenRuleOptions& options);
+
+/// Returns false if a rule that is on replaces the advantages of rewards (its with_rewards is
+/// false).
+bool uses_rewards(const TokenRuleOptions& options);
 
 /// How many tokens a rule has selected, of how many.
 struct RuleCount {

@@ -168,6 +168,16 @@ TEST(Advantages, PassAtKHasThePublishedValues) {
   EXPECT_EQ(fewer_than_k[0].values, std::vector<double>(8, 0.0)) << "every subset passes";
 }
 
+TEST(Advantages, AGroupOfOneNeedsTheBaselineOfTheStep) {
+  const AdvantageOptions of_group = advantage_options({"estimator=batch"}),
+                         of_step = advantage_options({"estimator=batch", "batch.baseline=step"});
+  EXPECT_NE(error_of([&] { check_group_size(of_group, 1); }), "no error");
+  EXPECT_EQ(error_of([&] { check_group_size(of_step, 1); }), "no error");
+  EXPECT_FALSE(compares_groups(of_group));
+  EXPECT_TRUE(compares_groups(of_step));
+  EXPECT_FALSE(compares_groups(AdvantageOptions())) << "group-relative";
+}
+
 TEST(Advantages, PassAtKRefusesSmallGroupsAndTermsThatItWouldIgnore) {
   const AdvantageOptions options = advantage_options({"estimator=pass_at_k", "pass_at_k.k=8"});
   EXPECT_EQ(error_of([&] { check_group_size(options, 8); }), "no error");

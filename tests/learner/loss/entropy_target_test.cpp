@@ -26,6 +26,10 @@ TEST(EntropyTarget, AConstantCoefficientBesideItIsRefused) {
   PolicyLossOptions options;
   options.entropy_target = kTarget;
   EXPECT_EQ(error_of([&] { check_options(options); }), "no error");
+  options.entropy_target.change = 0;
+  EXPECT_NE(error_of([&] { check_options(options); }).find("the coefficient would stay at 0"),
+            std::string::npos);
+  options.entropy_target = kTarget;
   options.entropy_coefficient = 0.01;
   EXPECT_NE(error_of([&] { check_options(options); }).find("the target sets the coefficient"),
             std::string::npos);

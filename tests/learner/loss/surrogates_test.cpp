@@ -223,7 +223,7 @@ TEST(Surrogates, VespoHasThePublishedWeightsOfTheProductOfRatios) {
   EXPECT_EQ(vespo_weight(0, 2, 3), 1);
   EXPECT_EQ(vespo_weight(-30, 2, 3), vespo_weight(-19, 2, 3)) << "limited below";
   EXPECT_EQ(vespo_weight(30, 2, 3), 0) << "and without an overflow above";
-  EXPECT_NEAR(vespo_weight(-std::numeric_limits<double>::infinity(), 2, 3), 0, 1e-14);
+  EXPECT_EQ(vespo_weight(-std::numeric_limits<double>::infinity(), 0.1, 3), 0) << "masked";
 }
 
 TEST(Surrogates, VespoTakesTisWeightsAsFactorsOfItsRatio) {

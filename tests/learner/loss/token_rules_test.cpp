@@ -181,6 +181,15 @@ TEST(TokenRules, ContradictionsAreRefusedWithTheKey) {
                         "drop_zero_advantages=true"})
                 .find("a teacher gives advantages to groups"),
             std::string::npos);
+  const std::vector<std::string> taught = {"distillation.coefficient=1", "distillation.teacher=t",
+                                           "off_policy_mask.delta=0.1"};
+  EXPECT_EQ(error_with(taught), "no error");
+  std::vector<std::string> only_taught = taught;
+  only_taught.push_back("distillation.with_rewards=false");
+  EXPECT_NE(error_with(only_taught).find("whose rewards give a negative advantage"),
+            std::string::npos);
+  EXPECT_NE(error_with({"kl_cov.share=0.1", "kl_cov.coefficient=0"}).find("would not be held"),
+            std::string::npos);
   EXPECT_NE(error_with({"high_entropy.share=0"}).find("no token would have a loss"),
             std::string::npos);
   EXPECT_NE(error_with({"clip_cov.share=1", "clip_cov.low=6"}).find("clip_cov.low 6 is not below"),
@@ -199,11 +208,20 @@ TEST(TokenRules, ContradictionsAreRefusedWithTheKey) {
 TEST(TokenRules, KlCovWarnsAboutAClip) {
   const auto warnings = [](const std::vector<std::string>& settings) {
     const PolicyLossOptions options = options_of(settings);
-    return departures(options, chosen_surrogate(options)).size();
+    return departures(options, RuleUse{chosen_surrogate(options)}).size();
   };
   EXPECT_EQ(warnings({"algorithm=grpo", "kl_cov.share=0.1"}), 1U);
   EXPECT_EQ(warnings({"algorithm=grpo", "kl_cov.share=0.1", "clip_low=1", "clip_high=1e9"}), 0U);
   EXPECT_EQ(warnings({"algorithm=grpo"}), 0U);
+}
+
+TEST(TokenRules, KeysOfARuleThatIsOffAreIdle) {
+  const auto idle = [](const std::vector<std::string>& settings) {
+    return idle_keys(static_cast<const TokenRuleOptions&>(options_of(settings)));
+  };
+  const std::vector<std::string> keys = {"distillation.teacher", "kl_cov.coefficient"};
+  EXPECT_EQ(idle({"distillation.teacher=t", "kl_cov.coefficient=2"}), keys);
+  EXPECT_TRUE(idle({"distillation.teacher=t", "distillation.coefficient=1"}).empty());
 }
 
 }  // namespace

@@ -27,8 +27,13 @@ TEST(LearningWatch, WarnsOnceOfEqualRewards) {
   const auto warnings =
       warnings_of({{"groups_zero_advantage_share", 1}, {"grad_norm", 0}, {"accuracy", 0}}, 20);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(warnings[0].starts_with("5: up to step 5 the responses of each group"));
+  EXPECT_TRUE(warnings[0].starts_with("5: up to step 5 no response has had an advantage"));
   EXPECT_NE(warnings[0].find("no response is correct"), std::string::npos);
+  EXPECT_TRUE(
+      warnings_of(
+          {{"groups_zero_advantage_share", 1}, {"grad_norm", 0.3}, {"distillation_share", 0.5}}, 20)
+          .empty())
+      << "a teacher gives advantages";
 }
 
 TEST(LearningWatch, WarnsOnceIfMostResponsesAreCut) {

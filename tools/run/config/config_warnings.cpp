@@ -32,11 +32,10 @@ void add(std::string warning, std::vector<std::string>& warnings) {
 }
 
 void check_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
-  if (config.tickets.samples_per_prompt == 1) {
+  if (config.tickets.samples_per_prompt == 1 && !compares_groups(config.advantage)) {
     warnings.emplace_back(
         "rollout.samples_per_prompt is 1: a response is compared with no other, so its advantage "
-        "has "
-        "no baseline, or is 0; 8 or 16 are usual");
+        "has no baseline, or is 0; 8 or 16 are usual");
   }
   const SamplingOptions& sampling = config.rollout.sampling;
   if (sampling.top_k == 1) {
@@ -154,6 +153,7 @@ void check_rounding(const TrainConfig& config, std::vector<std::string>& warning
 void check_clip_range(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
   const Surrogate surrogate = chosen_surrogate(loss);
+  if (!is_bounded(surrogate)) return;
   const bool of_sequences = ratio_level(loss) == RatioLevel::kSequence;
   const auto is_foreign = [&](double range) {
     return !std::isinf(range) &&
@@ -199,7 +199,11 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   const PolicyLossOptions& loss = config.policy_loss;
   std::string text = departure(loss);
   if (!text.empty()) warnings.push_back(std::move(text));
-  for (std::string& each : departures(config.policy_loss, chosen_surrogate(config.policy_loss))) {
+  const bool has_one_update = config.update.epochs == 1 &&
+                              config.update.mini_batch_prompts >= config.tickets.prompts_per_step;
+  const bool is_old_equal = loss.recompute_old_log_probs || config.tickets.max_staleness == 0;
+  const Surrogate surrogate = chosen_surrogate(loss);
+  for (std::string& each : departures(loss, RuleUse{surrogate, has_one_update && is_old_equal})) {
     warnings.push_back(std::move(each));
   }
   if (loss.recompute_old_log_probs && chosen_surrogate(loss).bounds_change_from_sampler) {
@@ -217,6 +221,13 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   }
 }
 
+/// Warns of keys of policy_loss that belong to something unused.
+void add_idle(const std::vector<std::string>& keys, const char* of,
+              std::vector<std::string>& warnings) {
+  if (keys.empty()) return;
+  warnings.push_back(fmt::format("policy_loss: {} of {}: no effect", fmt::join(keys, ", "), of));
+}
+
 /// Finds keys that are set but have no effect because of other keys.
 void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnings) {
   const PolicyLossOptions& loss = config.policy_loss;
@@ -227,6 +238,8 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnin
     warnings.emplace_back(
         "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
   }
+  add_idle(idle_keys(static_cast<const SurrogateOptions&>(loss)), "another loss", warnings);
+  add_idle(idle_keys(static_cast<const TokenRuleOptions&>(loss)), "a rule that is off", warnings);
   if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
     warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
   }
@@ -263,6 +276,34 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_warmup(config, warnings);
   check_idle_keys(config, warnings);
   check_prompts(config, training, warnings);
+  return warnings;
+}
+
+std::vector<std::string> curriculum_warnings(const TrainConfig& config,
+                                             std::span<const PassPlan> plans) {
+  if (config.data.accuracy_bands.empty()) return {};
+  const auto size_of = [](const PassPlan& plan) {
+    std::int64_t size = 0;
+    for (const FileShare& file : plan) size += file.drawn;
+    return size;
+  };
+  std::vector<std::string> warnings;
+  const std::int64_t wanted = config.tickets.prompts_per_step, last = size_of(plans.back());
+  if (last < wanted) {
+    warnings.push_back(fmt::format(
+        "data.accuracy_bands: the last band has {} prompts, fewer than rollout.prompts_per_step "
+        "{}: a step repeats prompts, each as a group of its own; widen the band",
+        last, wanted));
+  }
+  std::int64_t before = 0;  // prompts of the bands before the last
+  for (const PassPlan& plan : plans.first(plans.size() - 1)) before += size_of(plan);
+  const std::int64_t drawn = config.run.steps * wanted;
+  if (drawn <= before && !config.tickets.dynamic_sampling.enabled) {
+    warnings.push_back(
+        fmt::format("data.accuracy_bands: the run draws {} prompts, and the bands before the last "
+                    "have {}: the last is never reached; raise run.steps, or leave out bands",
+                    drawn, before));
+  }
   return warnings;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/rollout/prompt_stream.h"
 #include "common/rollout/rollout.h"
 #include "tools/run/config/train_config.h"
 
@@ -17,6 +18,11 @@ namespace lie {
 std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training,
                                          std::span<const Prompt> evaluation = {});
+
+/// Returns a sentence for each part of a curriculum that the run repeats within a step or never
+/// reaches. `plans` are those of plan_passes().
+std::vector<std::string> curriculum_warnings(const TrainConfig& config,
+                                             std::span<const PassPlan> plans);
 
 /// Returns a sentence if the optimizer's warm-up is at least as long as the run; else an empty
 /// text. `unit` is the unit of optimizer.warmup: updates or steps.

@@ -51,6 +51,14 @@ void check_sampling(const TrainConfig& config) {
       "(evaluation.temperature may be 0)");
 }
 
+void check_teacher(const TrainConfig& config) {
+  const std::string teacher = teacher_of(config.policy_loss);
+  if (teacher.empty() || !config.tickets.dynamic_sampling.enabled) return;
+  fail(
+      "rollout.dynamic_sampling.enabled is true, but policy_loss.distillation.teacher gives "
+      "advantages to groups of one verdict, too; set it to false");
+}
+
 void check_length(const TrainConfig& config) {
   parse_metric_condition(config.run.stop_when);  // checks it
   if (config.run.epochs == 0) return;
@@ -111,6 +119,7 @@ void check(const TrainConfig& config) {
         config.evaluation.every);
   }
   check_length(config);
+  check_teacher(config);
   check_prompt_order(config.data);
   check_lora(config);
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
@@ -123,6 +132,7 @@ void check(const TrainConfig& config) {
   check_options(config.advantage);
   check_group_size(config.advantage, config.tickets.samples_per_prompt);
   check_reward_terms(config.advantage, terms_on(config.reward));
+  check_options(config.reward);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

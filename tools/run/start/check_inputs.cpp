@@ -66,7 +66,8 @@ RunPrompts check_prompts(const TrainConfig& config, std::vector<std::string>& wa
   RunPrompts prompts;
   const Log log("learner", 0);
   prompts.training = read_training_prompts(config.data, config.model.path, &log);
-  plan_passes(prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
+  const std::vector<PassPlan> plans = plan_passes(
+      prompts.training, prompt_order(config.data, 0));  // throws if a pass has no prompt
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
@@ -81,8 +82,10 @@ RunPrompts check_prompts(const TrainConfig& config, std::vector<std::string>& wa
                                 config.model.path, log);
   }
   check_best(config, prompts.evaluation, log);
-  for (std::string& warning :
-       config_warnings(config, prompts.training.prompts, prompts.evaluation)) {
+  std::vector<std::string> found =
+      config_warnings(config, prompts.training.prompts, prompts.evaluation);
+  std::ranges::move(curriculum_warnings(config, plans), std::back_inserter(found));
+  for (std::string& warning : found) {
     log.warn("{}", warning);
     warnings.push_back(std::move(warning));
   }
