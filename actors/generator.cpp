@@ -14,30 +14,24 @@ std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions
   return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
 }
 
-/// Returns the tokens that are not drawn before a response's minimum length. Throws Error if the
-/// options name one that the model does not have.
+/// Returns the tokens that are not drawn before a response's minimum length.
 std::vector<std::int32_t> barred_ids(const ModelConfig& model, const RolloutOptions& options) {
   std::vector<std::int32_t> ids = end_ids(model, options);
-  for (const std::int64_t id : options.barred_ids) {
-    if (id >= model.vocabulary) {
-      fail("rollout.barred_ids has {}, but the model's vocabulary is {}", id, model.vocabulary);
-    }
-    ids.push_back(static_cast<std::int32_t>(id));
-  }
+  for (const std::int64_t id : options.barred_ids) ids.push_back(static_cast<std::int32_t>(id));
   return ids;
 }
 
 void check_prompt(const Prompt& prompt, std::span<const std::int32_t> ids,
                   std::int64_t vocabulary) {
   if (ids.empty()) {
-    fail("problem row {} of {}: its prompt has no tokens", prompt.problem, prompt.data_source);
+    fail("problem row {} of {}: its prompt has no tokens", prompt.problem + 1, prompt.data_source);
   }
   for (const std::int32_t id : ids) {
     if (id >= 0 && id < vocabulary) continue;
     fail(
         "problem row {} of {}: token id {} is not in the model's vocabulary of {}: tokenizer and "
         "model do not match",
-        prompt.problem, prompt.data_source, id, vocabulary);
+        prompt.problem + 1, prompt.data_source, id, vocabulary);
   }
 }
 
@@ -45,7 +39,7 @@ void check_samples(const Ticket& ticket) {
   const SampleRange range = ticket.asked();
   if (range.is_within(ticket.samples)) return;
   fail("a ticket for problem row {} requests {} samples from number {} on; its group has {}",
-       ticket.prompt.problem, range.count, range.first, ticket.samples);
+       ticket.prompt.problem + 1, range.count, range.first, ticket.samples);
 }
 
 }  // namespace

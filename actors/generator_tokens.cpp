@@ -119,7 +119,7 @@ bool Generator::store_token(const DrawnToken& drawn, std::int32_t id, float log_
     fail(
         "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
         "weights have diverged or are corrupt",
-        ticket.step, ticket.prompt.problem, drawn.number(), drawn.index);
+        ticket.step, ticket.prompt.problem + 1, drawn.number(), drawn.index);
   }
   response.ids[drawn.index] = id;
   response.behavior_log_probs[drawn.index] = log_prob;

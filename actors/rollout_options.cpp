@@ -1,5 +1,7 @@
 #include "actors/rollout_options.h"
 
+#include <set>
+
 #include "common/base/error.h"
 
 namespace lie {
@@ -25,6 +27,23 @@ void add_min_length(FieldList& fields, SamplingOptions& options) {
                       "rollout.barred_ids are not drawn; the next token is drawn from the others.",
               .unit = "tokens",
               .min = 0});
+}
+
+void check_barred_ids(const RolloutOptions& options, const ModelConfig& model) {
+  const auto& own_ends = options.end_of_sequence_ids;
+  std::set<std::int64_t> barred(own_ends.begin(), own_ends.end());
+  if (own_ends.empty()) {
+    barred.insert(model.end_of_sequence_ids.begin(), model.end_of_sequence_ids.end());
+  }
+  for (const std::int64_t id : options.barred_ids) {
+    if (id >= model.vocabulary) {
+      fail("rollout.barred_ids has {}, but the model's vocabulary is {}", id, model.vocabulary);
+    }
+    barred.insert(id);
+  }
+  if (options.barred_ids.empty() || std::ssize(barred) < model.vocabulary) return;
+  fail("rollout.barred_ids and the ends are all {} tokens of the model: bar fewer",
+       model.vocabulary);
 }
 
 }  // namespace
@@ -108,6 +127,7 @@ void check_lengths(const SamplingOptions& options, std::string_view section) {
 }
 
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
+  check_barred_ids(options, model);
   const std::int64_t longest = options.max_prompt_tokens + options.longest_response();
   if (longest <= model.max_positions) return;
   const std::int64_t trained = options.sampling.max_response_tokens;
@@ -115,8 +135,7 @@ void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
   const char* longer = trained > evaluated ? "rollout." : "evaluation.";
   fail(
       "rollout.max_prompt_tokens {} + {}max_response_tokens {} is more than the model's {} "
-      "positions "
-      "(max_position_embeddings in its config.json): lower them",
+      "positions (max_position_embeddings in its config.json): lower them",
       options.max_prompt_tokens, trained == evaluated ? "" : longer, options.longest_response(),
       model.max_positions);
 }

@@ -63,7 +63,8 @@ void describe(FieldList& fields, RolloutOptions& options);
 /// Throws Error if the shortest allowed response is longer than the longest.
 void check_lengths(const SamplingOptions& options, std::string_view section);
 
-/// Throws Error if the longest prompt and response together exceed the model's positions.
+/// Throws Error if the longest prompt and response together exceed the model's positions, or if
+/// barred_ids names a token that the model does not have, or leaves none.
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model);
 
 }  // namespace lie

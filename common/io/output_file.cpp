@@ -31,7 +31,10 @@ void check_place(const fs::path& place) {
   std::error_code none;  // a path that cannot be examined counts as missing
   if (fs::is_directory(place, none)) fail("{}: is a directory; name a file", place.string());
   const fs::path parent = place.parent_path();
-  if (parent.empty() || fs::exists(parent, none)) return;
+  if (parent.empty() || fs::is_directory(parent, none)) return;
+  if (fs::exists(parent, none)) {
+    fail("{}: {} is no directory; name another place", place.string(), parent.string());
+  }
   fail("{}: there is no directory {}; make it first", place.string(), parent.string());
 }
 

@@ -58,8 +58,9 @@ void set_shares(PassPlan& plan, const std::vector<std::int64_t>& weights) {
     if (plan[file].drawn > 0 && !plan[file].members.empty()) continue;
     fail(
         "data.train_weights: file {} of data.train_file has {} prompts for {} of the {} draws of a "
-        "pass; raise its weight or widen data.accuracy_bands",
-        file + 1, plan[file].members.size(), plan[file].drawn, size);
+        "pass; {}",
+        file + 1, plan[file].members.size(), plan[file].drawn, size,
+        plan[file].drawn == 0 ? "raise its weight" : "widen data.accuracy_bands");
   }
 }
 

@@ -59,6 +59,10 @@ void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_
 /// Returns whether the chosen estimator compares a response with those to other prompts.
 bool compares_groups(const AdvantageOptions& options);
 
+/// Returns the keys of estimators that are not chosen which differ from their defaults, and so have
+/// no effect: "leave_one_out", "pass_at_k.k".
+std::vector<std::string> idle_keys(const AdvantageOptions& options);
+
 /// Tells the chosen estimator the reward terms of the run, in the order of Score::rewards. It must
 /// precede step_advantages(). Throws Error if options name another term.
 void set_reward_terms(AdvantageOptions& options, const RewardNames& terms);

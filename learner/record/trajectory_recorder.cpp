@@ -171,8 +171,9 @@ void LogComparison::record(StepOutcome& step) {
   Log("learner", 0)
       .warn(
           "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
-          "that equal the logged run's up to rounding only, as after a change of machine, build or "
-          "roles.learners; the log keeps the original values",
+          "that equal the logged run's up to rounding only, as after a change of machine or build; "
+          "the "
+          "log keeps the original values",
           step.step);
 }
 

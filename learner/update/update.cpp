@@ -1,6 +1,7 @@
 #include "learner/update/update.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -195,10 +196,24 @@ void PolicyUpdater::prepare_tokens(Pass pass, std::span<MiniBatch> batches, Step
       share_token_values(trainer_.learners(), pass.groups, batch.indices, batch.before);
     });
   }
+  if (teachers_) check_teacher(pass, batches);
   if (loss.entropy_target.is_on()) aim_at_entropy(pass, batches, update);
   for (MiniBatch& batch : batches) {
     if (any_rule(loss)) apply_token_rules(pass, batch, update);
     ++pass.mini_batch;
+  }
+}
+
+/// Throws Error, on every learner, if the teacher has no probability for a token.
+void PolicyUpdater::check_teacher(const Pass& pass, std::span<const MiniBatch> batches) {
+  for (const MiniBatch& batch : batches) {
+    for (const std::vector<float>& response : batch.before.teacher_log_probs) {
+      if (std::ranges::all_of(response, [](float p) { return std::isfinite(p); })) continue;
+      fail(
+          "step {}: the log-probs of policy_loss.distillation.teacher are not finite: its weights "
+          "are corrupt; name another teacher",
+          pass.step);
+    }
   }
 }
 

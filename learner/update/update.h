@@ -90,6 +90,7 @@ class PolicyUpdater {
   void poll_progress(const MicroBatchWork& done) const;
   void pass_before_update(MiniBatch& batch, UpdateSeconds& seconds);
   void prepare_tokens(Pass pass, std::span<MiniBatch> batches, StepUpdate& update);
+  static void check_teacher(const Pass& pass, std::span<const MiniBatch> batches);
   void aim_at_entropy(const Pass& pass, std::span<const MiniBatch> batches, StepUpdate& update);
   void apply_token_rules(const Pass& pass, MiniBatch& batch, StepUpdate& update);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,

@@ -24,10 +24,9 @@ bool needs_reference_length(const LengthRewardOptions& options) {
 void check_reference_length(const Ticket& ticket) {
   if (ticket.prompt.reference_length >= 0) return;
   fail(
-      "problem row {} of {}: no reference length, which the length reward needs; measure it with "
-      "`lie_cluster reference-lengths`, or set reward.length.enabled to false",
-      ticket.prompt.problem,
-      ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
+      "row {} of the training prompts: no reference length, which the length reward needs; measure "
+      "it with `lie_cluster reference-lengths`, or set reward.length.enabled to false",
+      ticket.prompt.problem + 1);
 }
 
 /// Returns a warning if responses cannot reach L_target for most of `prompts`, else an empty text.

@@ -201,6 +201,10 @@ TEST(Generator, ABarredTokenOutsideTheVocabularyIsRefused) {
   options.barred_ids = {1 << 20};
   EXPECT_NE(error_of([&] { policy.generator(options); }).find("rollout.barred_ids has 1048576"),
             std::string::npos);
+  options.barred_ids.clear();
+  for (std::int64_t id = 0; id < policy.weights.config().vocabulary; ++id)
+    options.barred_ids.push_back(id);
+  EXPECT_NE(error_of([&] { policy.generator(options); }).find("bar fewer"), std::string::npos);
 }
 
 TEST(Generator, EvaluationHasItsOwnSamplingOptionsAndRandomStream) {

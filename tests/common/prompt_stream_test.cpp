@@ -177,7 +177,7 @@ TEST(PromptStream, RefusesPassesWithoutPrompts) {
               PromptStream(prompts, {.weights = {1, 1000}});
             }),
             "data.train_weights: file 1 of data.train_file has 6 prompts for 0 of the 66 draws of "
-            "a pass; raise its weight or widen data.accuracy_bands");
+            "a pass; raise its weight");
 }
 
 TEST(PromptStream, ReadsBands) {

@@ -181,7 +181,7 @@ TEST(Score, MissingReferenceLengthErrorsNameTheRow) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     const std::string message = error.what();
-    EXPECT_NE(message.find("row 17 of sums"), std::string::npos) << message;
+    EXPECT_NE(message.find("row 18 of the training prompts"), std::string::npos) << message;
     EXPECT_NE(message.find("reference-lengths"), std::string::npos) << message;
   }
 }

@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-using testing::AllOf, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+using testing::AllOf, testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 struct ConfigWarnings : testing::Test {
   ConfigWarnings() {
@@ -151,6 +151,10 @@ TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
 TEST_F(ConfigWarnings, TruncatedPromptsAreCounted) {
   config.rollout.max_prompt_tokens = 5;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts")));
+  evaluation.resize(3);
+  for (Prompt& prompt : evaluation) prompt.text = "9 8 7 6 5 4 3 2 1";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts"),
+                                      HasSubstr("3 of 3 evaluation prompts are longer")));
 }
 
 TEST_F(ConfigWarnings, RoundingOnAGpuWithANarrowClipRange) {
@@ -269,6 +273,13 @@ TEST_F(ConfigWarnings, KeysWithoutEffect) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
   config.policy_loss.tis_cap = 2;
   EXPECT_THAT(warnings(), IsEmpty());
+  config.advantage.of<GroupRelativeOptions>().normalize_by_std = false;
+  config.model.lora.alpha = 64;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("model.lora: alpha of rank 0")));
+  config.advantage.estimator = "vl_norm";
+  config.model.lora = {};
+  EXPECT_THAT(warnings(), Contains("advantage: normalize_by_std of another estimator: no effect"));
+  config.advantage = {};
   auto& teaching = std::get<DistillationOptions>(config.policy_loss.rules);
   teaching.teacher = "teacher";
   EXPECT_THAT(warnings(),

@@ -82,11 +82,18 @@ TEST(EvalTable, AMeanOfSourcesHasNoVarianceBetweenThem) {
   EXPECT_LT(width(3), 0.8 * width(2));  // the sources themselves are not drawn
 }
 
+TEST(EvalTable, OneProblemHasNoInterval) {
+  const std::string text =
+      table_text(make_table(std::vector{problem("a", {true, false})}, kOptions));
+  EXPECT_NE(text.find("50.0"), std::string::npos);
+  EXPECT_EQ(text.find('['), std::string::npos) << text;
+  EXPECT_NE(text.find("One problem of a source has no interval."), std::string::npos);
+}
+
 TEST(EvalTable, TextAndJsonHoldTheSameValues) {
   const Table table = make_table(problems(), kOptions);
   const std::string text = table_text(table);
-  EXPECT_NE(text.find("mean of sources         4        8      75.0 [9.2, 98.9]"),
-            std::string::npos)
+  EXPECT_NE(text.find("mean of sources         4        8   75.0 [9.2, 98.9]"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("pass@4"), std::string::npos);
   std::istringstream lines(text);

@@ -142,11 +142,26 @@ TEST(Forecast, LengthDoesNotPayIfTheGainIsSurelySmall) {
 }
 
 TEST(Forecast, AWideIntervalIsUndecided) {
-  const Forecast forecast =
-      forecast_of({{samples_of(10, 2, 4), samples_of(10, 2, 4), samples_of(10, 2, 4)},
-                   {{30, {samples_of(30, 4, 4), samples_of(30, 0, 4), samples_of(30, 3, 4)}}}});
+  std::vector<PromptSamples> natural(21, samples_of(10, 2, 4)), forced;
+  for (int i = 0; i < 7; ++i) {
+    forced.insert(forced.end(), {samples_of(30, 4, 4), samples_of(30, 0, 4), samples_of(30, 3, 4)});
+  }
+  const Forecast forecast = forecast_of({natural, {{30, forced}}});
   EXPECT_EQ(forecast.outcome, ForecastCase::kUndecided);
   EXPECT_EQ(forecast_json(forecast)["outcome"], "undecided");
+  EXPECT_NE(outcome_text(forecast).find("holds both 0"), std::string::npos);
+}
+
+TEST(Forecast, FewPromptsAreUndecidedHoweverTheyAgree) {
+  const std::vector<PromptSamples> natural(19, samples_of(10, 0, 4)),
+      forced(19, samples_of(30, 4, 4));
+  const Forecast forecast = forecast_of({natural, {{30, forced}}});
+  EXPECT_EQ(forecast.outcome, ForecastCase::kUndecided);
+  EXPECT_NE(outcome_text(forecast).find("19 prompts are too few to tell"), std::string::npos);
+  const Forecast two = forecast_of({{samples_of(10, 0, 4), samples_of(10, 4, 4)},
+                                    {{30, {samples_of(30, 4, 4), samples_of(30, 4, 4)}}}});
+  EXPECT_EQ(two.accuracy.low, 0);
+  EXPECT_EQ(two.accuracy.high, 1);
 }
 
 TEST(Forecast, TheOutcomeIsDecidedOnTheLongestLength) {

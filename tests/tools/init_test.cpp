@@ -60,6 +60,22 @@ TEST_F(Init, SwitchesOffTheLengthRewardWithoutReferenceLengths) {
   EXPECT_TRUE(loaded().reward.of<LengthRewardOptions>().enabled);
 }
 
+TEST_F(Init, HeldOutPromptsMustHaveTheSameFieldsAndTheLimitFitsThem) {
+  const std::string row = "{\"question\": \"1 2 target 3:\", \"solution\": \"5\"}\n";
+  scratch.write("test.jsonl", "{\"problem\": \"1 2 target 3:\", \"answer\": \"5\"}\n");
+  config_of(row);
+  EXPECT_TRUE(loaded().data.evaluation_file.empty());
+  EXPECT_THAT(text, HasSubstr("not taken: "));
+  EXPECT_THAT(text, HasSubstr("test.jsonl:1: field question"));
+  std::string longest = "1";
+  for (int i = 0; i < 60; ++i) longest += " 2";
+  const std::string held_out =
+      scratch.write("test.jsonl", "{\"question\": \"" + longest + "\", \"solution\": \"5\"}\n");
+  config_of(row);
+  EXPECT_EQ(loaded().data.evaluation_file, std::vector{held_out});
+  EXPECT_GE(loaded().rollout.max_prompt_tokens, 61);
+}
+
 TEST_F(Init, LimitsFitTheLongestPromptAndTheModel) {
   std::string longest = "1";
   for (int i = 0; i < 60; ++i) longest += " 2";

@@ -160,14 +160,26 @@ TEST(InputRecord, NamesAChangedProgramFile) {
   EXPECT_EQ(input_difference(then, now, "runs/a"), "") << "no error";
 }
 
+TEST(InputRecord, TheTeacherOfDistillationIsAnInput) {
+  InputRecord then, now;
+  now.teacher = "b";
+  now.teacher_path = "teach";
+  EXPECT_EQ(input_difference(then, now, "runs/a"), "") << "unknown in older builds";
+  then.teacher = "a";
+  EXPECT_THAT(input_difference(then, now, "runs/a"),
+              HasSubstr("policy_loss.distillation.teacher teach: its weights have SHA-256 b, but "
+                        "runs/a began with those of a"));
+  EXPECT_EQ(input_difference(then, now, "runs/a", {.settings_may_change = true}), "");
+}
+
 TEST(InputRecord, OnlyEvaluationRowsMayChange) {
   InputRecord then = record_of_rows(prompts(3)), now = then;
   then.evaluation = prompt_rows(prompts(2));
   now.evaluation = prompt_rows(prompts(4));
   EXPECT_THAT(input_difference(then, now, "runs/a"), HasSubstr("2 rows are appended to its 2"));
-  EXPECT_EQ(input_difference(then, now, "runs/a", {.evaluation_may_change = true}), "");
+  EXPECT_EQ(input_difference(then, now, "runs/a", {.settings_may_change = true}), "");
   now.training = prompt_rows(prompts(4));
-  EXPECT_NE(input_difference(then, now, "runs/a", {.evaluation_may_change = true}), "");
+  EXPECT_NE(input_difference(then, now, "runs/a", {.settings_may_change = true}), "");
 }
 
 }  // namespace

@@ -217,8 +217,8 @@ refuses sft 'validation rows' "data.evaluation_file $WORK/heldout.jsonl is not t
 
 begin eval
 model eval
-refuses eval 'rows changed' 'holds responses to row 1 with another prompt, gold or data source' 'sed -i "2s/\"gold\": \"2\"/\"gold\": \"7\"/" "$WORK/heldout.jsonl"'
-refuses eval 'data source' 'holds responses to row 0 with another prompt, gold or data source' 'sed -i "1s/\"a\"/\"c\"/" "$WORK/heldout.jsonl"'
+refuses eval 'rows changed' 'holds responses to row 2 with another prompt, gold or data source' 'sed -i "2s/\"gold\": \"2\"/\"gold\": \"7\"/" "$WORK/heldout.jsonl"'
+refuses eval 'data source' 'holds responses to row 1 with another prompt, gold or data source' 'sed -i "1s/\"a\"/\"c\"/" "$WORK/heldout.jsonl"'
 refuses eval 'rows reordered' 'with another prompt, gold or data source' 'sort -r -o "$WORK/heldout.jsonl" "$WORK/heldout.jsonl"'
 allows eval 'rows removed at the end' 'resumes, 0 prompts left' 'sed -i 4d "$WORK/heldout.jsonl"'
 allows eval 'rows appended' 'resumes, 1 prompt left' 'echo "{\"prompt\": \"8\", \"gold\": \"8\", \"data_source\": \"a\"}" >>"$WORK/heldout.jsonl"'

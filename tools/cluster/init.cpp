@@ -93,8 +93,9 @@ struct Findings {
   RowOptions rows;
   std::string template_note;
   Dataset dataset;
-  fs::path held_out = {};                    // file of held-out prompts; empty: none
-  std::int64_t longest_prompt = 0;           // tokens
+  fs::path held_out = {};           // file of held-out prompts; empty: none
+  std::string unusable = {};        // why a file of such a name was not taken; empty: there is none
+  std::int64_t longest_prompt = 0;  // tokens
   std::optional<StartResponses> start = {};  // of the model as it is
 
   std::int64_t steps_of_epoch() const {
@@ -132,6 +133,15 @@ bool request_boxes(const std::vector<Prompt>& prompts) {
   return 2 * std::ranges::count_if(prompts, requests) > std::ssize(prompts);
 }
 
+std::int64_t longest_of(const fs::path& model, const std::vector<Prompt>& prompts) {
+  const Tokenizer tokenizer = Tokenizer::load(model);
+  std::int64_t longest = 0;
+  for (const Prompt& prompt : prompts) {
+    longest = std::max(longest, std::ssize(tokenizer.encode(prompt.text)));
+  }
+  return longest;
+}
+
 /// Reads the file, and again if it adds a suffix: with a chat template, prompts that do not request
 /// a box get a suffix that does.
 void read_rows(const InitArguments& arguments, Findings& found) {
@@ -147,22 +157,27 @@ void read_rows(const InitArguments& arguments, Findings& found) {
     found.rows.prompt_suffix = kBoxed;
     read();
   }
-  const Tokenizer tokenizer = Tokenizer::load(arguments.model);
-  for (const Prompt& prompt : found.dataset.prompts) {
-    found.longest_prompt =
-        std::max(found.longest_prompt, std::ssize(tokenizer.encode(prompt.text)));
-  }
+  found.longest_prompt = longest_of(arguments.model, found.dataset.prompts);
 }
 
-/// Returns the file of held-out prompts next to the training data: of the same kind, and named
-/// eval, validation, test and so on. Empty without one.
-fs::path evaluation_file(const fs::path& data) {
+/// Finds the file of held-out prompts next to the training data: of the same kind, named eval,
+/// validation, test and so on, and with the same fields. Adds its longest prompt.
+void find_evaluation(const InitArguments& arguments, Findings& found) {
+  const fs::path& data = arguments.data;
   for (const char* name : {"eval", "evaluation", "validation", "valid", "val", "dev", "test"}) {
     fs::path file = data.parent_path() / name;
     file += data.extension();
-    if (file != data && fs::is_regular_file(file)) return file;
+    if (file == data || !fs::is_regular_file(file)) continue;
+    try {
+      const Dataset held_out = read_run_prompts(file, found.rows, arguments.model);
+      found.longest_prompt =
+          std::max(found.longest_prompt, longest_of(arguments.model, held_out.prompts));
+      found.held_out = std::move(file);
+      return;
+    } catch (const Error& error) {
+      found.unusable = error.what();
+    }
   }
-  return {};
 }
 
 Findings findings(const InitArguments& arguments) {
@@ -170,7 +185,7 @@ Findings findings(const InitArguments& arguments) {
   found.model = plan_weights(arguments.model);
   read_rows(arguments, found);
   end_tokens(arguments.model, found.rows.prompt_template);  // throws if the tokenizer does not fit
-  found.held_out = evaluation_file(arguments.data);
+  find_evaluation(arguments, found);
   return found;
 }
 
@@ -276,6 +291,12 @@ void add_comments(const StartResponses& start, bool has_reference_lengths,
   comments["reward.length.eta"] = "an incorrect answer as short as the start policy's loses 0.75";
 }
 
+std::string evaluation_comment(const Findings& found) {
+  if (!found.held_out.empty()) return "held-out prompts, found beside the training data";
+  if (!found.unusable.empty()) return "not taken: " + found.unusable;
+  return "none found; with one, add evaluation: {every: 10}";
+}
+
 ConfigComments comments(const Findings& found) {
   const ModelConfig& model = found.model.config;
   ConfigComments comments = {
@@ -283,9 +304,7 @@ ConfigComments comments(const Findings& found) {
       {"model.path", fmt::format("{}, {:.1f} M parameters", model.architecture,
                                  static_cast<double>(found.model.parameters) / 1e6)},
       {"data.train_file", counted(std::ssize(found.dataset.prompts), "prompt")},
-      {"data.evaluation_file", found.held_out.empty()
-                                   ? "none found; with one, add evaluation: {every: 10}"
-                                   : "held-out prompts, found beside the training data"},
+      {"data.evaluation_file", evaluation_comment(found)},
       {"data.prompt_template", found.template_note},
       {"rollout.samples_per_prompt", "responses to each prompt: a group"},
       {"rollout.max_prompt_tokens", fmt::format("the longest has {}", found.longest_prompt)},

@@ -26,6 +26,9 @@ void merge(const MergeArguments& arguments) {
       !(fs::is_directory(arguments.output) && list_directory(arguments.output).empty())) {
     fail("{}: is there already; name a new directory", arguments.output.string());
   }
+  if (!fs::is_directory(arguments.model)) {
+    fail("{}: there is no such directory", arguments.model.string());
+  }
   const PolicyFiles policy = find_policy(arguments.model, arguments.adapter);
   if (policy.adapter.empty()) {
     fail("{}: has no adapter; give one by --adapter", arguments.model.string());

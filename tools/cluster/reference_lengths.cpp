@@ -247,8 +247,10 @@ class AccuracyScorer {
 /// Returns data.train_file. Throws Error unless it is one file.
 fs::path one_train_file(const TrainConfig& config) {
   if (config.data.train_file.size() == 1) return config.data.train_file.front();
-  fail("data.train_file names {} files: measure them one at a time, by --set data.train_file=FILE",
-       config.data.train_file.size());
+  fail(
+      "data.train_file names {} files: measure them one at a time, by --set data.train_file=FILE{}",
+      config.data.train_file.size(),
+      config.data.train_weights.empty() ? "" : " --set data.train_weights=[]");
 }
 
 /// Samples from model.path as the run's actors would, over all ranks, and writes the rows with each

@@ -110,7 +110,7 @@ void check_same_row(const RolloutGroup& group, const Prompt& now, const fs::path
   fail(
       "{}: holds responses to row {} with another prompt, gold or data source than "
       "data.evaluation_file has now; restore the row, or name another run.directory",
-      log.string(), then.problem);
+      log.string(), then.problem + 1);
 }
 
 fs::path response_log(const EvalConfig& config) {

@@ -158,7 +158,9 @@ class RowMaker {
   const TableOptions& options_;
 };
 
+/// Returns the percentage with its interval, which a single problem does not have.
 std::string percent(const Estimate& estimate) {
+  if (estimate.low == estimate.high) return fmt::format("{:.1f}", 100 * estimate.value);
   return fmt::format("{:.1f} [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,
                      100 * estimate.high);
 }
@@ -269,10 +271,14 @@ std::string table_text(const Table& table) {
     cells[heads.size() - 1].push_back(fmt::format("{:.1f}", 100 * row.no_answer));
   }
   for (std::size_t c = 0; c < heads.size(); ++c) cells[c].insert(cells[c].begin(), heads[c]);
-  return blocks_of(cells) +
-         fmt::format(
-             "Percentages with {:.4g} % intervals for other problems of the same sources.\n",
-             100 * table.options.confidence);
+  std::string text = blocks_of(cells);
+  text +=
+      fmt::format("Percentages with {:.4g} % intervals for other problems of the same sources.\n",
+                  100 * table.options.confidence);
+  if (std::ranges::find(table.rows, 1, &TableRow::problems) != table.rows.end()) {
+    text += "One problem of a source has no interval.\n";
+  }
+  return text;
 }
 
 nlohmann::json table_json(const Table& table) {

@@ -45,7 +45,10 @@ double cut_share(const std::vector<PromptSamples>& prompts) {
 Estimate accuracy_over(const std::vector<PromptSamples>& prompts) {
   std::vector<double> values;
   for (const PromptSamples& samples : prompts) values.push_back(accuracy_of(samples));
-  return mean_interval(values);
+  Estimate accuracy = mean_interval(values);
+  accuracy.low = std::max(accuracy.low, 0.0);
+  accuracy.high = std::min(accuracy.high, 1.0);
+  return accuracy;
 }
 
 StratumGain stratum_gain(std::span<const double> gains) {
@@ -159,7 +162,9 @@ Forecast forecast_of(const ForecastSamples& samples) {
     result.gains.push_back(gain_of(forced, natural));
   }
   std::ranges::sort(result.gains, {}, &LengthGain::tokens);
-  result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain);
+  if (result.prompts >= kLeastStratum) {
+    result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain);
+  }
   return result;
 }
 
@@ -190,6 +195,10 @@ std::string outcome_text(const Forecast& forecast) {
           "padding. Train with and without them (reward.length.enabled=false)",
           tokens);
     case ForecastCase::kUndecided: break;
+  }
+  if (forecast.prompts < kLeastStratum) {
+    return fmt::format("Undecided: {} prompts are too few to tell. Sample more (--prompts)",
+                       forecast.prompts);
   }
   return "Undecided: the interval of the gain holds both 0 and a worthwhile gain. Sample more "
          "prompts (--prompts)";

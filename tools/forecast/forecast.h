@@ -38,7 +38,7 @@ struct StratumGain {
   std::optional<Estimate> gain;  // from kLeastStratum prompts on
 };
 
-/// Of fewer prompts of a kind an interval would not hold the gain as often as it says
+/// Of fewer prompts, or prompts of a kind, an interval would not hold the gain as often as it says
 /// (docs/benchmarks/intervals.md).
 constexpr std::int64_t kLeastStratum = 20;
 
@@ -97,7 +97,8 @@ double length_deviation(const std::vector<PromptSamples>& prompts);
 
 /// Returns the forecast. Requires at least two natural samples of each prompt. The outcome is
 /// decided on the longest forced length alone, by the 95 % intervals:
-/// - the natural gain is at least kWorthwhileGain, and its interval lies above 0:
+/// - fewer than kLeastStratum prompts: kUndecided
+/// - else the natural gain is at least kWorthwhileGain, and its interval lies above 0:
 /// kLengthensByItself
 /// - else the gain lies above 0: kLengthPays
 /// - else it lies below kWorthwhileGain: kLengthDoesNotPay

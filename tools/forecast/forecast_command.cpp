@@ -19,6 +19,7 @@
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
+#include "common/rollout/prompt_stream.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
 #include "rewards/reward_worker.h"
@@ -26,6 +27,7 @@
 #include "tools/arguments/values.h"
 #include "tools/forecast/forecast.h"
 #include "tools/forecast/forecast_page.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
@@ -73,12 +75,15 @@ GenerationOptions generation_of(const TrainConfig& config, const EndTokens& ends
   rollout.barred_ids.insert(rollout.barred_ids.end(), boxes.begin(), boxes.end());
   rollout.evaluation = rollout.sampling;
   std::int64_t& limit = rollout.evaluation.max_response_tokens;
-  limit = std::min(kLimitFactor * limit, model.max_positions - rollout.max_prompt_tokens);
+  const std::int64_t wanted = kLimitFactor * limit;
+  limit = std::min(wanted, model.max_positions - rollout.max_prompt_tokens);
   if (min_tokens > limit) {
     fail(
-        "a forced length of {} tokens is more than the forecast's limit of {}: choose others with "
-        "--lengths, or raise rollout.max_response_tokens",
-        min_tokens, limit);
+        "a forced length of {} tokens is more than the forecast's limit of {} ({}): choose others "
+        "with --lengths",
+        min_tokens, limit,
+        limit < wanted ? "the model's positions less rollout.max_prompt_tokens"
+                       : "four times rollout.max_response_tokens");
   }
   rollout.evaluation.min_response_tokens = min_tokens;
   rollout.sampling = rollout.evaluation;
@@ -177,26 +182,34 @@ std::vector<std::int64_t> lengths_of(const ForecastArguments& arguments, const T
   return lengths;
 }
 
+/// Returns the first `count` prompts of each evaluation file, or those that training draws first.
 std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
   const Log log("forecast", 0);
-  if (!config.data.evaluation_file.empty()) {
-    return read_evaluation_prompts(config.data.evaluation_file, count, config.data,
-                                   config.model.path, log);
+  std::vector<Prompt> prompts;
+  const bool held_out = !config.data.evaluation_file.empty();
+  if (held_out) {
+    prompts = read_evaluation_prompts(config.data.evaluation_file, count, config.data,
+                                      config.model.path, log);
+  } else {
+    PromptStream stream(read_training_prompts(config.data, config.model.path, &log),
+                        prompt_order(config.data, static_cast<std::uint64_t>(config.run.seed)));
+    prompts = stream.next(std::min(count, stream.problems_in(1)));
   }
-  std::vector<Prompt> prompts = read_training_prompts(config.data, config.model.path, &log).prompts;
-  prompts.resize(std::min(prompts.size(), static_cast<std::size_t>(count)));
+  const std::string lost =
+      truncation_warning(config, prompts, held_out ? "evaluation" : "training");
+  if (!lost.empty()) log.warn("{}", lost);
   return prompts;
 }
 
 void report(const Forecast& forecast, const ForecastArguments& arguments) {
+  std::fputs(printable(forecast_text(forecast)).c_str(), stdout);
+  std::fflush(stdout);
   if (!arguments.json.empty()) {
     write_file_atomically(arguments.json, forecast_json(forecast).dump(1) + "\n");
   }
   if (!arguments.html.empty()) {
     write_file_atomically(arguments.html, forecast_page(forecast, arguments.config.config));
   }
-  std::fputs(printable(forecast_text(forecast)).c_str(), stdout);
-  std::fflush(stdout);
 }
 
 /// Samples the start policy at its natural length and at forced lengths, and reports whether length
@@ -214,6 +227,7 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
   const auto options_at = [&](std::int64_t tokens) {
     return generation_of(config, ends, boxes, tokens);
   };
+  for (const std::int64_t tokens : arguments.lengths) options_at(tokens);  // checks them
   std::vector<std::int64_t> lengths;
   if (job.rank() > 0) {
     run_generation_actor(job, options_at(0));
@@ -246,7 +260,9 @@ void add_forecast(CLI::App& program, JobCommand& chosen) {
       "natural length and at forced lengths; also under mpirun");
   add_config(*command, arguments->config, explain_config_of<TrainConfig>);
   add_integer(*command, "--prompts", arguments->prompts,
-              "Prompts of data.evaluation_file, or of data.train_file, to sample", 2);
+              "Prompts to sample of each file of data.evaluation_file or, without one, as training "
+              "draws them",
+              2);
   add_integer(*command, "--samples", arguments->samples, "Responses to each prompt and length", 2);
   command
       ->add_option("--lengths", arguments->lengths,

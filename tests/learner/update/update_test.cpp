@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <limits>
 
 #include "common/base/error.h"
 #include "learner/advantage/group_relative.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -427,6 +430,23 @@ TEST(Update, DistillationAloneLeavesThePolicyThatIsItsOwnTeacher) {
       .coefficient = 1, .teacher = "initial", .with_rewards = false};
   const UpdateResult result = train(options, groups);
   for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
+}
+
+TEST(Update, ATeacherWithoutProbabilitiesIsNamed) {
+  const auto groups = test::sampled_groups(2, 2);
+  const auto alone = solo_collective();
+  LearnerTrainer learner({}, {}, *alone);
+  LearnerPolicy teacher(make_cpu_operators(1));
+  std::ranges::fill(test::host(teacher.weights), std::numeric_limits<float>::quiet_NaN());
+  Options options = gspo(2);
+  options.loss.rule<DistillationOptions>() = {.coefficient = 1, .teacher = "t"};
+  PolicyUpdater updater(options, learner.trainer, nullptr, &teacher.transformer);
+  std::vector<GroupAdvantages> advantages;
+  for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
+  EXPECT_NE(error_of([&] {
+              updater.run(1, groups, advantages);
+            }).find("the log-probs of policy_loss.distillation.teacher are not finite"),
+            std::string::npos);
 }
 
 TEST(Update, RejectsGroupsWithoutAdvantages) {

@@ -118,23 +118,6 @@ void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& warn
       "to those with AMX, but cpu is faster");
 }
 
-void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
-                   std::vector<std::string>& warnings) {
-  const std::int64_t limit = config.rollout.max_prompt_tokens;
-  std::optional<Tokenizer> tokenizer;  // loaded if a prompt may be too long
-  const auto is_long = [&](const Prompt& prompt) {
-    if (std::ssize(prompt.text) <= limit) return false;  // a token has at least a byte
-    if (!tokenizer) tokenizer.emplace(Tokenizer::load(config.model.path));
-    return std::ssize(tokenizer->encode(prompt.text)) > limit;
-  };
-  const auto count = std::ranges::count_if(training, is_long);
-  if (count == 0) return;
-  warnings.push_back(
-      fmt::format("{} of {} training prompts are longer than rollout.max_prompt_tokens {} and will "
-                  "lose their first tokens",
-                  count, training.size(), limit));
-}
-
 /// The difference is measured in docs/benchmarks/gpu-first-run.md.
 void check_rounding(const TrainConfig& config, std::vector<std::string>& warnings) {
   const std::string& device = config.model.device;
@@ -221,11 +204,20 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   }
 }
 
-/// Warns of keys of policy_loss that belong to something unused.
-void add_idle(const std::vector<std::string>& keys, const char* of,
+/// Warns of keys of a section that belong to something unused.
+void add_idle(const char* section, const std::vector<std::string>& keys, const char* of,
               std::vector<std::string>& warnings) {
   if (keys.empty()) return;
-  warnings.push_back(fmt::format("policy_loss: {} of {}: no effect", fmt::join(keys, ", "), of));
+  warnings.push_back(fmt::format("{}: {} of {}: no effect", section, fmt::join(keys, ", "), of));
+}
+
+std::vector<std::string> idle_keys(LoraOptions lora) {
+  if (trains_adapter(lora)) return {};
+  LoraOptions usual;
+  FieldList found, defaults;
+  describe(found, lora);
+  describe(defaults, usual);
+  return differing_keys(found, defaults);
 }
 
 /// Finds keys that are set but have no effect because of other keys.
@@ -238,8 +230,13 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnin
     warnings.emplace_back(
         "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
   }
-  add_idle(idle_keys(static_cast<const SurrogateOptions&>(loss)), "another loss", warnings);
-  add_idle(idle_keys(static_cast<const TokenRuleOptions&>(loss)), "a rule that is off", warnings);
+  add_idle("policy_loss", idle_keys(static_cast<const SurrogateOptions&>(loss)), "another loss",
+           warnings);
+  add_idle("policy_loss", idle_keys(static_cast<const TokenRuleOptions&>(loss)),
+           "a rule that is off", warnings);
+  add_idle("advantage", idle_keys(config.advantage), "another estimator", warnings);
+  add_idle("model.lora", idle_keys(config.model.lora), "rank 0, which trains all weights",
+           warnings);
   if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
     warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
   }
@@ -275,8 +272,26 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_clip_range(config, warnings);
   check_warmup(config, warnings);
   check_idle_keys(config, warnings);
-  check_prompts(config, training, warnings);
+  add(truncation_warning(config, training, "training"), warnings);
+  add(truncation_warning(config, evaluation, "evaluation"), warnings);
   return warnings;
+}
+
+std::string truncation_warning(const TrainConfig& config, std::span<const Prompt> prompts,
+                               std::string_view kind) {
+  const std::int64_t limit = config.rollout.max_prompt_tokens;
+  std::optional<Tokenizer> tokenizer;  // loaded if a prompt may be too long
+  const auto is_long = [&](const Prompt& prompt) {
+    if (std::ssize(prompt.text) <= limit) return false;  // a token has at least a byte
+    if (!tokenizer) tokenizer.emplace(Tokenizer::load(config.model.path));
+    return std::ssize(tokenizer->encode(prompt.text)) > limit;
+  };
+  const auto count = std::ranges::count_if(prompts, is_long);
+  if (count == 0) return "";
+  return fmt::format(
+      "{} of {} {} prompts are longer than rollout.max_prompt_tokens {} and will lose their first "
+      "tokens",
+      count, prompts.size(), kind, limit);
 }
 
 std::vector<std::string> curriculum_warnings(const TrainConfig& config,

@@ -19,6 +19,11 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training,
                                          std::span<const Prompt> evaluation = {});
 
+/// Returns a sentence if prompts of this kind ("training") lose tokens; else an empty text. Throws
+/// Error if the tokenizer cannot be read.
+std::string truncation_warning(const TrainConfig& config, std::span<const Prompt> prompts,
+                               std::string_view kind);
+
 /// Returns a sentence for each part of a curriculum that the run repeats within a step or never
 /// reaches. `plans` are those of plan_passes().
 std::vector<std::string> curriculum_warnings(const TrainConfig& config,

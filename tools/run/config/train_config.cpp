@@ -36,6 +36,14 @@ void check_schedule(const TrainConfig& config) {
       "recorded");
 }
 
+/// Refuses a temperature that is 0 in all but name: logits divided by it are not finite in fp32.
+void check_temperature(const SamplingOptions& sampling, const char* section) {
+  constexpr double kLeast = 1e-3;
+  if (sampling.temperature == 0 || sampling.temperature >= kLeast) return;
+  fail("{}.temperature is {}, less than {}; 0 is greedy in evaluations", section,
+       sampling.temperature, kLeast);
+}
+
 void check_sampling(const TrainConfig& config) {
   if (config.rollout.sampling.min_response_tokens > 0) {
     fail(
@@ -44,6 +52,8 @@ void check_sampling(const TrainConfig& config) {
         "lie_cluster forecast",
         config.rollout.sampling.min_response_tokens);
   }
+  check_temperature(config.rollout.sampling, "rollout");
+  check_temperature(config.rollout.evaluation, "evaluation");
   if (config.rollout.sampling.temperature > 0) return;
   fail(
       "rollout.temperature is 0: greedy responses of a group are all the same, and log-probs at "

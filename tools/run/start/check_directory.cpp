@@ -84,7 +84,7 @@ void check_inputs_of_run(const TrainConfig& config, const InputRecord& now) {
   if (may_replace(config)) return;
   check_same_inputs(
       config.run.directory, now,
-      {.evaluation_may_change = config.run.resume == Resume::kChanged,
+      {.settings_may_change = config.run.resume == Resume::kChanged,
        .evaluation_remedy = "set run.resume=changed to continue with the new ones, "});
 }
 

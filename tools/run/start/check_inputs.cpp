@@ -106,13 +106,21 @@ void check_teacher(const TrainConfig& config) {
         "model.path",
         file(directory).string(), file(config.model.path).string());
   }
-  const std::int64_t known = plan_weights(directory).config.vocabulary,
-                     needed = plan_weights(config.model.path).config.vocabulary;
-  if (known >= needed) return;
+  const ModelConfig teacher = plan_weights(directory).config;
+  const std::int64_t needed = plan_weights(config.model.path).config.vocabulary;
+  if (teacher.vocabulary < needed) {
+    fail(
+        "{}: has a vocabulary of {}, fewer than the {} of model.path; name a teacher of the same "
+        "family",
+        directory, teacher.vocabulary, needed);
+  }
+  const std::int64_t longest =
+      config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
+  if (teacher.max_positions >= longest) return;
   fail(
-      "{}: has a vocabulary of {}, fewer than the {} of model.path; name a teacher of the same "
-      "family",
-      directory, known, needed);
+      "{}: the teacher has {} positions, fewer than rollout.max_prompt_tokens + "
+      "max_response_tokens {}; lower them, or name another teacher",
+      directory, teacher.max_positions, longest);
 }
 
 /// Throws Error if run.follow_schedule does not reach the end of the run. Warns if the run cannot

@@ -38,7 +38,7 @@ std::string data_difference(const InputRecord& then, const InputRecord& now, con
         "them, or {}",
         now.train_file, run, rules.otherwise);
   }
-  if (rules.evaluation_may_change || !then.evaluation || !now.evaluation) return "";
+  if (rules.settings_may_change || !then.evaluation || !now.evaluation) return "";
   const std::string what = rows_difference(*then.evaluation, *now.evaluation);
   if (what.empty()) return "";
   return fmt::format(
@@ -92,6 +92,11 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
   if (differ(then.prompt_template, now.prompt_template)) {
     return told(fmt::format("the chat template of {} is {}", model, now.prompt_template),
                 then.prompt_template);
+  }
+  if (!rules.settings_may_change && differ(then.teacher, now.teacher)) {
+    return told(fmt::format("policy_loss.distillation.teacher {}: its weights have SHA-256 {}",
+                            now.teacher_path, now.teacher),
+                "those of " + then.teacher);
   }
   return data_difference(then, now, run, rules);
 }

@@ -10,7 +10,7 @@ namespace lie {
 
 /// What a comparison of inputs allows and advises.
 struct InputRules {
-  bool evaluation_may_change = false;
+  bool settings_may_change = false;  // of the loss and of evaluations (run.resume=changed)
   std::string otherwise = "name another run.directory";  // the remedy besides restoring the input
   std::string evaluation_remedy = "";  // a further one for evaluation rows, such as "set x, "
 };

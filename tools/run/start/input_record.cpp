@@ -75,18 +75,6 @@ std::string template_text(const fs::path& model, const PromptOptions& prompts) {
   return found.begin.empty() ? text : fmt::format("{} that begins with {}", text, found.begin);
 }
 
-/// Returns stored_weights_sha256(). Logs first if it takes more than some seconds.
-std::string hashed_weights(const fs::path& model) {
-  const std::int64_t bytes = parameter_count(parameter_layout(load_model_config(model))) *
-                             static_cast<std::int64_t>(sizeof(float));
-  if (bytes >= kLoggedBytes) {
-    Log("start", 0)
-        .info("hashing the weights of {}, {:.0f} GiB as fp32", model.string(),
-              static_cast<double>(bytes) / kGibibyte);
-  }
-  return stored_weights_sha256(model);
-}
-
 Json json_of(const RowsRecord& rows) {
   return {{"rows", rows.rows},
           {"sha256", rows.sha256},
@@ -111,6 +99,7 @@ void for_each_text(auto& record, const auto& visit) {
   visit("special_tokens_sha256", record.special_tokens);
   visit("ends", record.ends);
   visit("prompt_template", record.prompt_template);
+  visit("teacher_sha256", record.teacher);
   visit("program_rows_sha256", record.program_rows);
 }
 
@@ -162,6 +151,17 @@ bool holds_config(const fs::path& run_directory) {
 }
 
 }  // namespace
+
+std::string hashed_weights(const fs::path& model) {
+  const std::int64_t bytes = parameter_count(parameter_layout(load_model_config(model))) *
+                             static_cast<std::int64_t>(sizeof(float));
+  if (bytes >= kLoggedBytes) {
+    Log("start", 0)
+        .info("hashing the weights of {}, {:.0f} GiB as fp32", model.string(),
+              static_cast<double>(bytes) / kGibibyte);
+  }
+  return stored_weights_sha256(model);
+}
 
 std::map<std::string, std::string> program_files(std::span<const std::string> commands) {
   std::map<std::string, std::string> files;

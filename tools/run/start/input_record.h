@@ -26,12 +26,13 @@ struct InputRecord {
   std::string special_tokens;   // SHA-256 of the added tokens of all tokenizer files
   std::string ends;             // EndTokens::text
   std::string prompt_template;  // name, or SHA-256 of the model's own; and the text before prompts
+  std::string teacher = {};     // of distillation: stored_weights_sha256(); empty without one
   std::optional<RowsRecord> training;    // data.train_file
   std::optional<RowsRecord> evaluation;  // data.evaluation_file
   std::string program_rows;              // SHA-256 of the rows that programs receive
   std::map<std::string, std::string> program_files = {};  // SHA-256 of each
   // Not stored: the places that messages name.
-  std::string model_path, adapter_path, train_file, evaluation_file;
+  std::string model_path, adapter_path, teacher_path, train_file, evaluation_file;
 };
 inline constexpr const char* kNoAdapter = "none";
 
@@ -40,6 +41,9 @@ inline constexpr const char* kNoAdapter = "none";
 /// file is invalid, or if the adapter was trained on other base weights.
 InputRecord model_record(const ModelOptions& options, const PromptOptions& prompts,
                          const EndTokens& ends, bool has_weights = true);
+
+/// Returns stored_weights_sha256(). Logs first if it takes more than some seconds.
+std::string hashed_weights(const std::filesystem::path& model);
 
 /// Returns the SHA-256 of the start policy, as logs hold it: that of its weights or, with an
 /// adapter, of the hexadecimal sums of weights and adapter. Empty if the weights are unknown.

@@ -31,6 +31,10 @@ namespace fs = std::filesystem;
 /// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false.
 InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
   InputRecord record = model_record(config.model, config.data, inputs.ends, has_weights);
+  record.teacher_path = teacher_of(config.policy_loss);
+  if (has_weights && !record.teacher_path.empty()) {
+    record.teacher = hashed_weights(record.teacher_path);
+  }
   record.train_file = fmt::format("{}", fmt::join(config.data.train_file, ", "));
   record.evaluation_file = fmt::format("{}", fmt::join(config.data.evaluation_file, ", "));
   record.training = training_rows(inputs.prompts.training);

@@ -35,10 +35,9 @@ SummaryEntry next_command_entry(std::string_view program, const std::string& arg
 
 /// Returns the entry "memory" with a line for each role: "learner 130 MiB: ...".
 SummaryEntry memory_entry(std::span<const RoleMemory> roles);
-/// Returns the entry "model": "assets/count_pairs/model: 0.413 M parameters".
 /// Returns the adapter that a run trains, with the number of its parameters.
 SummaryEntry adapter_entry(const ModelOptions& options, const ModelConfig& model);
-
+/// Returns the entry "model": "assets/count_pairs/model: 0.413 M parameters".
 SummaryEntry model_entry(const std::string& path, std::int64_t parameters);
 /// Returns the entries on how prompts are rendered and begin, and where responses end. `ends` is
 /// EndTokens::text.

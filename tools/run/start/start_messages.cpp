@@ -111,6 +111,9 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   if (run.inputs.model.config.lora) {
     entries.push_back(adapter_entry(config.model, run.inputs.model.config));
   }
+  if (const std::string teacher = teacher_of(config.policy_loss); !teacher.empty()) {
+    entries.push_back({"teacher", teacher});
+  }
   if (config.weight_sync.weights == DType::kBFloat16) {
     entries.push_back(
         {"weights", "rounded to bfloat16 for the actors: their policy differs from the learner's"});
