@@ -294,8 +294,8 @@ TEST(Generator, RejectsInvalidTicketsAndOptions) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   Generator generator = policy.generator(options);
-  expect_error([&] { generator.add(ticket_for(8, "", 1)); }, "row 8");
-  expect_error([&] { generator.add(ticket_for(9, "A", 1)); }, "row 9");
+  expect_error([&] { generator.add(ticket_for(8, "", 1)); }, "row 9");
+  expect_error([&] { generator.add(ticket_for(9, "A", 1)); }, "row 10");
   expect_error([&] { generator.add(ticket_for(9, "a", 0)); }, "samples");
   Ticket beyond = ticket_for(9, "a", 4);
   beyond.fragment = {2, 3};
