@@ -125,26 +125,39 @@ class Comparisons(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """A table with a line for each setting that could be chosen for a rival (docs/studies/rivals.md)."""
+    """A table with a line for each setting that could be chosen for a rival, and the choice by the rule of
+    docs/studies/rivals.md."""
 
     files: tuple
     rivals: tuple
+    seeds: tuple  # of the choice; after the first, candidates far behind are out
+    margin: float = 0.10
     candidates: tuple = (("", "first"), ("-slow", "second"), ("-other", "third"))  # ending of the rows, name in the page
 
-    def accuracies(self, study, rival):
-        """Returns the accuracies of each candidate: alone and with LIE, by seed. A rival may have no rows with LIE."""
-        rows = {name: [study.find(f"{rival}{ending}{lie}") for lie in ("", "-lie")] for ending, name in self.candidates}
-        return {name: [list(row.accuracies().values()) if row else [] for row in both] for name, both in rows.items()}
+    def choice(self, study, rival):
+        """Returns by candidate: accuracies alone and with LIE by seed, and "chosen", "out" or nothing. A rival may have no
+        rows with LIE."""
+        found = {}
+        for ending, name in self.candidates:
+            rows = (study.find(f"{rival}{ending}{lie}") for lie in ("", "-lie"))
+            found[name] = [row.accuracies() if row else {} for row in rows]
+        first = {name: [by_seed[self.seeds[0]] for by_seed in both if self.seeds[0] in by_seed] for name, both in found.items()}
+        if any(len(values) < sum(map(bool, found[name])) or not values for name, values in first.items()):
+            return {name: (*both, "") for name, both in found.items()}  # the first seed is not complete
+        least = max(map(mean, first.values())) - self.margin
+        left = [name for name, values in first.items() if mean(values) >= least]
+        is_complete = all(len(by_seed) == len(self.seeds) for name in left for by_seed in found[name] if by_seed)
+        best = max(left, key=lambda name: mean([a for by_seed in found[name] for a in by_seed.values()]))  # the first of equal ones
+        return {name: (*both, "out" if name not in left else "chosen" if is_complete and name == best else "")
+                for name, both in found.items()}
 
     def lines(self, study):
-        lines = [row_of(("rival", "candidate", "alone, by seed", "with LIE", "mean", "")), "|---" * 6 + "|"]
+        lines = [row_of(("rival", "candidate", "alone, by seed", "with LIE, by seed", "mean", "")), "|---" * 6 + "|"]
         for rival in self.rivals:
-            found = self.accuracies(study, rival)
-            means = {name: mean(alone + lie) for name, (alone, lie) in found.items() if len(alone) == 3}
-            best = max(means, key=means.get) if means else None  # the first of equal ones
-            for name, (alone, lie) in found.items():
-                lines.append(row_of((f"`{rival}`", name, *(" ".join(f"{accuracy:.3f}" for accuracy in values) for values in (alone, lie)),
-                                     f"{means[name]:.3f}" if name in means else "", "chosen" if name == best else "" if name in means else "out")))
+            for name, (alone, lie, verdict) in self.choice(study, rival).items():
+                every = [*alone.values(), *lie.values()]
+                lines.append(row_of((f"`{rival}`", name, *(" ".join(f"{a:.3f}" for a in by_seed.values()) for by_seed in (alone, lie)),
+                                     f"{mean(every):.3f}" if every else "", verdict)))
         return lines
 
 

@@ -219,6 +219,14 @@ class Study(unittest.TestCase):
         self.add_run("full", 1, 0.75, FULL + "\nrollout: {prompts_per_step: 32}")
         self.assert_refused("differ in rollout.prompts_per_step (32, 16), which neither row sets")
 
+    def test_an_algorithm_of_a_row_decides_its_aggregation(self):
+        (WORK / "rows.yaml").write_text(ROWS + "luspo:\n  table: First\n  against: plain\n  policy_loss: {algorithm: luspo}\n")
+        self.add_run("plain", 1, 0.5, PLAIN + "\npolicy_loss: {algorithm: gspo, aggregation: sequence-mean-token-mean}")
+        self.add_run("luspo", 1, 0.625, "policy_loss: {algorithm: luspo, aggregation: constant, constant_divisor: 130}")
+        self.assertEqual(load_study(WORK).find("luspo").final_mean("eval_accuracy").value, 0.625)
+        self.add_run("full", 1, 0.5, FULL + "\npolicy_loss: {algorithm: gspo, aggregation: constant}")
+        self.assert_refused("differ in policy_loss.aggregation")
+
     def test_a_preset_of_a_row_decides_the_keys_of_its_section_only(self):
         (WORK / "rows.yaml").write_text(ROWS + "paper:\n  table: First\n  against: plain\n  reward: {preset: paper}\n")
         self.add_run("plain", 1, 0.5, "reward: {length: {enabled: false, eta: 0.01}}")

@@ -27,6 +27,10 @@ def settings_of(path):
     return dict(_flat(found or {}, ""))
 
 
+# Keys whose value `auto` another key decides; a run's config holds the value.
+_DECIDED_BY = {"policy_loss.aggregation": "policy_loss.algorithm", "policy_loss.constant_divisor": "policy_loss.algorithm"}
+
+
 class Row(NamedTuple):
     """A training config under these settings, run with several seeds."""
 
@@ -38,8 +42,8 @@ class Row(NamedTuple):
 
     def sets(self, key):
         """Returns whether the row decides the value of a full key. A preset decides the keys of its section."""
-        return key in self.settings or any(key.startswith(preset.removesuffix("preset")) for preset in self.settings
-                                           if preset.endswith(".preset"))
+        presets = (preset.removesuffix("preset") for preset in self.settings if preset.endswith(".preset"))
+        return key in self.settings or _DECIDED_BY.get(key) in self.settings or any(map(key.startswith, presets))
 
 
 def load_rows(path):
