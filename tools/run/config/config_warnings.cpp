@@ -204,11 +204,11 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   }
 }
 
-/// Warns of keys of a section that belong to something unused.
-void add_idle(const char* section, const std::vector<std::string>& keys, const char* of,
+/// Warns of keys of a section that have no effect. `why` also names what would give them one.
+void add_idle(const char* section, const std::vector<std::string>& keys, const std::string& why,
               std::vector<std::string>& warnings) {
   if (keys.empty()) return;
-  warnings.push_back(fmt::format("{}: {} of {}: no effect", section, fmt::join(keys, ", "), of));
+  warnings.push_back(fmt::format("{}: no effect of {}: {}", section, fmt::join(keys, ", "), why));
 }
 
 std::vector<std::string> idle_keys(LoraOptions lora) {
@@ -230,13 +230,17 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnin
     warnings.emplace_back(
         "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
   }
-  add_idle("policy_loss", idle_keys(static_cast<const SurrogateOptions&>(loss)), "another loss",
+  add_idle("policy_loss", idle_keys(static_cast<const SurrogateOptions&>(loss)),
+           fmt::format("the loss is {}; leave them out, or choose another", chosen_name(loss)),
            warnings);
   add_idle("policy_loss", idle_keys(static_cast<const TokenRuleOptions&>(loss)),
-           "a rule that is off", warnings);
-  add_idle("advantage", idle_keys(config.advantage), "another estimator", warnings);
-  add_idle("model.lora", idle_keys(config.model.lora), "rank 0, which trains all weights",
+           "the token rule is off; leave them out, or switch it on", warnings);
+  add_idle("advantage", idle_keys(config.advantage),
+           fmt::format("advantage.estimator is {}; leave them out, or choose another",
+                       config.advantage.estimator),
            warnings);
+  add_idle("model.lora", idle_keys(config.model.lora),
+           "rank is 0, so all weights are trained; leave them out, or set rank", warnings);
   if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
     warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
   }
