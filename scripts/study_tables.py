@@ -155,7 +155,8 @@ class Candidates(NamedTuple):
         lines = [row_of(("rival", "candidate", "alone, by seed", "with LIE, by seed", "mean", "")), "|---" * 6 + "|"]
         for rival in self.rivals:
             for name, (alone, lie, verdict) in self.choice(study, rival).items():
-                every = [*alone.values(), *lie.values()]
+                both = alone.keys() & lie.keys() if lie else alone.keys()  # seeds that are complete
+                every = [by_seed[seed] for by_seed in (alone, lie) if by_seed for seed in both]
                 lines.append(row_of((f"`{rival}`", name, *(" ".join(f"{a:.3f}" for a in by_seed.values()) for by_seed in (alone, lie)),
                                      f"{mean(every):.3f}" if every else "", verdict)))
         return lines
@@ -171,6 +172,7 @@ def same(*heads):
 
 BASELINE = {"kl-lr2": "0.01, 2e-4, –", "kl-lr4": "0.01, 4e-4, –", "kl-lr8": "0.01, 8e-4, –", "lr2": "0, 2e-4, –", "lr4": "0, 4e-4, –",
             "lr8": "0, 8e-4, –", "kl-lr4-entropy": "0.01, 4e-4, 0.01", "lr4-entropy": "0, 4e-4, 0.01"}
+RIVALS = ("gspo", "luspo", "cispo", "maxrl", "grpo-clip-higher", "sapo", "pass-at-k", "kl-cov", "entropy-target", "high-entropy", "cosine")
 # The tables by page and by the name in the page's comment.
 TABLES = {
     ("controls.md", "controls"): Rows(
@@ -196,6 +198,7 @@ TABLES = {
     ("paper-scale.md", "comparisons"): Comparisons(
         ("paper-scale",), (("lie-demo", "gspo"), ("lie-quarter", "gspo"), ("lie-twelfth", "gspo"), ("lie-paper", "gspo"),
                            ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
+    ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
         {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
