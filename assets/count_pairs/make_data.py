@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N] [--taught N...]
-[--trained N...] [--measured N...] [--lazy]
+[--trained N...] [--measured N...] [--numbers N] [--weights A B C] [--lazy]
 
 Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
 (1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
@@ -17,7 +17,8 @@ The same seed gives the same bytes with every Python 3: only random.random() is 
 
 With --taught, --trained and --measured, lists have these numbers of integers, and eval.jsonl has --eval-rows prompts of
 each measured length, which is their data source (docs/studies/list-lengths.md). At most length // 2 pairs hit, so a lazy
-"1" is right in 2/3 of the lists of four and five.
+"1" is right in 2/3 of the lists of four and five. With --numbers, they are integers of 1 to N, and
+with --weights the answers 1, 2 and 3 have these weights.
 """
 import argparse
 import json
@@ -26,7 +27,6 @@ import random
 
 NUMBERS = 20        # integers 1..NUMBERS
 LIST_LENGTH = 6
-TARGETS = range(9, 33)
 ANSWER_WEIGHTS = {1: 6, 2: 3, 3: 2}
 MAX_TRIES = 20      # 1 header + 20 * 6 + 4 closing tokens = 125, under the response limit of 130
 
@@ -68,13 +68,14 @@ class Draw:
         return chosen
 
 
-def problem(draw, answer_weights=ANSWER_WEIGHTS, length=LIST_LENGTH):
-    """Draws a number of hits, then lists until one has a target that so many pairs hit. Returns list, target and number."""
+def problem(draw, answer_weights=ANSWER_WEIGHTS, length=LIST_LENGTH, highest=NUMBERS):
+    """Draws a number of hits, then lists until one has a target that so many pairs hit. Returns list, target and number.
+    Targets are neither the smallest nor the largest sums: 9 to 32 for numbers up to 20."""
     wanted = draw.weighted({hits: weight for hits, weight in answer_weights.items() if hits <= length // 2})
     while True:
-        numbers = draw.distinct(length, NUMBERS)
+        numbers = draw.distinct(length, highest)
         sums = [numbers[i] + numbers[j] for i, j in pairs_of(length)]
-        targets = [t for t in TARGETS if sums.count(t) == wanted]
+        targets = [t for t in range(highest // 2 - 1, 8 * highest // 5 + 1) if sums.count(t) == wanted]
         if targets:
             return numbers, targets[draw.below(len(targets))], wanted
 
@@ -117,10 +118,10 @@ def drawn_length(draw, lengths):
     return lengths[0] if len(lengths) == 1 else lengths[draw.below(len(lengths))]
 
 
-def sft_rows(seed, count, lengths, in_order_share, long_share, long_hazard, short_hazard):
+def sft_rows(seed, count, draw_problem, in_order_share, long_share, long_hazard, short_hazard):
     draw = Draw(seed)
     for _ in range(count):
-        numbers, target, _ = problem(draw, length=drawn_length(draw, lengths))
+        numbers, target, _ = draw_problem(draw)
         hazard = long_hazard if draw.chance(long_share) else short_hazard
         in_order = draw.chance(in_order_share)
         yield {"prompt": prompt_text(numbers, target),
@@ -157,20 +158,23 @@ def main():
     arguments.add_argument("--eval-rows", type=int, default=512)
     for name in ("taught", "trained", "measured"):
         arguments.add_argument(f"--{name}", type=int, nargs="+", default=[LIST_LENGTH])
+    arguments.add_argument("--numbers", type=int, default=NUMBERS)
+    arguments.add_argument("--weights", type=int, nargs=3, default=list(ANSWER_WEIGHTS.values()))
     arguments.add_argument("--lazy", action="store_true")
     a = arguments.parse_args()
     os.makedirs(a.out, exist_ok=True)
     at = lambda name: os.path.join(a.out, name)
     taken = set()
-    problems = lambda lengths: lambda draw: problem(draw, length=drawn_length(draw, lengths))
+    weights = {answer: weight for answer, weight in zip(ANSWER_WEIGHTS, a.weights) if weight > 0}
+    problems = lambda lengths: lambda draw: problem(draw, weights, drawn_length(draw, lengths), a.numbers)
     source = lambda length: "count_pairs" if a.measured == [LIST_LENGTH] else f"length-{length}"
     write(at("eval.jsonl"), (row for length in a.measured
                              for row in prompt_rows(a.seed + 1, a.eval_rows, taken, problems([length]), source(length))))
     write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken, problems(a.trained)))
     sloppy = {"in_order_share": 0.3, "long_share": 0, "long_hazard": 0, "short_hazard": 0.55}
     skill = sloppy if a.lazy else {"in_order_share": 0.6, "long_share": 0.8, "long_hazard": 0.01, "short_hazard": 0.25}
-    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, a.taught, **skill))
-    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, a.taught, **sloppy))
+    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, problems(a.taught), **skill))
+    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, problems(a.taught), **sloppy))
 
 
 if __name__ == "__main__":
