@@ -67,6 +67,9 @@ TEST_F(Init, HeldOutPromptsMustHaveTheSameFieldsAndTheLimitFitsThem) {
   EXPECT_TRUE(loaded().data.evaluation_file.empty());
   EXPECT_THAT(text, HasSubstr("not taken: "));
   EXPECT_THAT(text, HasSubstr("test.jsonl:1: field question"));
+  scratch.write("test.jsonl", row + "{\"question\": \"1 2 target 3:\"}\n");
+  config_of(row);
+  EXPECT_THAT(text, HasSubstr("not taken: ")) << "train refuses its second row";
   std::string longest = "1";
   for (int i = 0; i < 60; ++i) longest += " 2";
   const std::string held_out =

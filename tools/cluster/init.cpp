@@ -164,12 +164,14 @@ void read_rows(const InitArguments& arguments, Findings& found) {
 /// validation, test and so on, and with the same fields. Adds its longest prompt.
 void find_evaluation(const InitArguments& arguments, Findings& found) {
   const fs::path& data = arguments.data;
+  RowOptions rows = found.rows;
+  rows.skip_bad_rows = !found.dataset.skipped.empty();  // as the config will say
   for (const char* name : {"eval", "evaluation", "validation", "valid", "val", "dev", "test"}) {
     fs::path file = data.parent_path() / name;
     file += data.extension();
     if (file == data || !fs::is_regular_file(file)) continue;
     try {
-      const Dataset held_out = read_run_prompts(file, found.rows, arguments.model);
+      const Dataset held_out = read_run_prompts(file, rows, arguments.model);
       found.longest_prompt =
           std::max(found.longest_prompt, longest_of(arguments.model, held_out.prompts));
       found.held_out = std::move(file);
