@@ -160,6 +160,17 @@ class FieldList {
   std::vector<std::pair<std::string, std::string>> refused_;  // keys and reasons
 };
 
+/// Adds the fields of an entry of a list of options: in a section of its kName, or, if it has
+/// kHasSection = false, without one.
+template <typename Options>
+void add_entry(FieldList& fields, Options& entry) {
+  if constexpr (requires { entry.kHasSection; }) {
+    describe(fields, entry);
+  } else {
+    fields.section(entry.kName, entry);
+  }
+}
+
 /// Returns the keys of the fields whose values differ between two lists of the same fields.
 std::vector<std::string> differing_keys(const FieldList& one, const FieldList& other);
 

@@ -30,15 +30,6 @@ std::int64_t least_group_of(const Options& options) {
   return 1;
 }
 
-template <typename Options>
-void add_fields(FieldList& fields, Options& estimator) {
-  if constexpr (requires { estimator.kHasSection; }) {
-    describe(fields, estimator);
-  } else {
-    fields.section(estimator.kName, estimator);
-  }
-}
-
 }  // namespace
 
 void describe(FieldList& fields, AdvantageOptions& options) {
@@ -50,7 +41,7 @@ void describe(FieldList& fields, AdvantageOptions& options) {
   });
   fields.add_one_of("estimator", options.estimator, names,
                     {"How advantages follow from the rewards of a step." + about});
-  for_each_estimator(options, [&](auto& estimator) { add_fields(fields, estimator); });
+  for_each_estimator(options, [&](auto& estimator) { add_entry(fields, estimator); });
 }
 
 void check_options(const AdvantageOptions& options) {
@@ -83,8 +74,8 @@ std::vector<std::string> idle_keys(const AdvantageOptions& options) {
   FieldList fields, defaults;
   for_each_estimator(found, [&](auto& estimator) {
     if (options.estimator == estimator.kName) return;
-    add_fields(fields, estimator);
-    add_fields(defaults, usual.of<std::decay_t<decltype(estimator)>>());
+    add_entry(fields, estimator);
+    add_entry(defaults, usual.of<std::decay_t<decltype(estimator)>>());
   });
   return differing_keys(fields, defaults);
 }

@@ -172,8 +172,7 @@ void LogComparison::record(StepOutcome& step) {
       .warn(
           "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
           "that equal the logged run's up to rounding only, as after a change of machine or build; "
-          "the "
-          "log keeps the original values",
+          "the log keeps the original values",
           step.step);
 }
 

@@ -96,15 +96,6 @@ void check_surrogate(const Options& options, RatioLevel level) {
   if constexpr (requires { check_options(options); }) check_options(options);
 }
 
-template <typename Options>
-void add_fields(FieldList& fields, Options& surrogate) {
-  if constexpr (requires { surrogate.kHasSection; }) {
-    describe(fields, surrogate);
-  } else {
-    fields.section(surrogate.kName, surrogate);
-  }
-}
-
 /// Adds the names, and sentences about them, of all short forms and surrogates.
 struct Names {
   std::vector<std::string> algorithms, surrogates = {kUnset};
@@ -142,7 +133,7 @@ void describe(FieldList& fields, SurrogateOptions& options) {
   fields.add_one_of("surrogate", options.surrogate, names.surrogates,
                     {"Loss of a token from its importance ratio and advantage." +
                      names.about_surrogates + " auto: as algorithm says."});
-  for_each_surrogate(options, [&](auto& surrogate) { add_fields(fields, surrogate); });
+  for_each_surrogate(options, [&](auto& surrogate) { add_entry(fields, surrogate); });
 }
 
 void check_options(const SurrogateOptions& options) {
@@ -183,8 +174,8 @@ std::vector<std::string> idle_keys(const SurrogateOptions& options) {
   FieldList fields, defaults;
   for_each_surrogate(found, [&](auto& surrogate) {
     if (surrogate.kName == chosen) return;
-    add_fields(fields, surrogate);
-    add_fields(defaults, usual.of<std::decay_t<decltype(surrogate)>>());
+    add_entry(fields, surrogate);
+    add_entry(defaults, usual.of<std::decay_t<decltype(surrogate)>>());
   });
   return differing_keys(fields, defaults);
 }
