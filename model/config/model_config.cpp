@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"
@@ -24,13 +26,14 @@ struct Family {
   std::int64_t default_head_width;  // 0: width / heads
   std::int64_t default_max_positions;
   bool qk_norm;
-  bool only_qkv_bias;  // qkv has biases and the output none, regardless of "attention_bias"
+  bool only_qkv_bias;    // qkv has biases and the output none, regardless of "attention_bias"
+  bool has_layer_types;  // the class derives "layer_types" if the file lacks it
 };
 
 constexpr Family kFamilies[] = {
-    {"Qwen3ForCausalLM", "qwen3", 128, 32768, true, false},
-    {"Qwen2ForCausalLM", "qwen2", 0, 32768, false, true},
-    {"LlamaForCausalLM", "llama", 0, 2048, false, false},
+    {"Qwen3ForCausalLM", "qwen3", 128, 32768, true, false, true},
+    {"Qwen2ForCausalLM", "qwen2", 0, 32768, false, true, true},
+    {"LlamaForCausalLM", "llama", 0, 2048, false, false, false},
 };
 
 const Family* find_family(const Json& architecture) {
@@ -192,8 +195,8 @@ std::string read_type(const JsonNode& rope) {
         (!found.empty() && type.json() != found)) {
       rope.reject(
           "rope_type \"default\" or \"llama3\"; a model extended to long contexts by another "
-          "rope_type works without it up to its original length: set it to \"default\" and lower "
-          "max_position_embeddings");
+          "rope_type works without it up to its original length: keep only \"rope_theta\" of these "
+          "keys and lower max_position_embeddings");
     }
     found = type.text();
   }
@@ -206,22 +209,73 @@ void check_rotary_factor(const JsonNode& node) {
   if (factor.positive(1.0) != 1.0) factor.reject("1");
 }
 
+/// Throws Error if a rotary embedding of the type "default" has keys of another type, which would
+/// have no effect. Keys that published models have without effect on texts are allowed.
+void check_default_keys(const JsonNode& rope) {
+  static constexpr std::string_view kAllowed[] = {"rope_type",
+                                                  "type",
+                                                  "rope_theta",
+                                                  "partial_rotary_factor",
+                                                  "mrope_section",
+                                                  "mrope_interleaved",
+                                                  "original_max_position_embeddings"};
+  for (const auto& [key, value] : rope.object().items()) {
+    if (value.is_null() || std::ranges::find(kAllowed, key) != std::end(kAllowed)) continue;
+    if (key == "factor" && value == 1.0) continue;
+    rope.at(key).reject(
+        "no such key with rope_type \"default\"; name the rope_type that it belongs to, or delete "
+        "it");
+  }
+}
+
+/// Returns the entry of full attention, the type of all layers, where the keys are nested by type,
+/// and otherwise the node itself.
+JsonNode of_full_attention(const JsonNode& rope, bool has_layer_types) {
+  if (!has_layer_types || !rope.object().contains("full_attention")) return rope;
+  for (const auto& [key, value] : rope.object().items()) {
+    if (!value.is_object()) rope.at(key).reject("an object, as \"full_attention\" beside it");
+  }
+  return rope.at("full_attention");
+}
+
+/// Throws Error if a "rope_theta" differs from the one that is used. transformers 4 and 5 would
+/// read different ones.
+void check_thetas(std::span<const JsonNode> nodes, double used) {
+  for (const JsonNode& node : nodes) {
+    const JsonNode theta = node.at("rope_theta");
+    if (theta.positive(used) != used) {
+      theta.reject(fmt::format("{}, which has precedence in this file; correct one", used));
+    }
+  }
+}
+
 /// Sets rope_theta and llama3_rope. transformers 5 writes rope_parameters {rope_theta, rope_type,
-/// ...}. transformers 4 writes rope_theta and rope_scaling {rope_type or type, ...} at top level.
-/// If both exist, a rope_scaling that is not null has precedence, as in transformers. Throws Error
-/// for any rope_type except "default" and "llama3".
-void read_rope(const JsonNode& root, ModelConfig& config) {
-  config.rope_theta = root.at("rope_theta").positive(kDefaultTheta);
-  check_rotary_factor(root);
+/// ...}, which may be nested by layer type. transformers 4 writes rope_theta and rope_scaling
+/// {rope_type or type, ...} at top level. If both exist, a rope_scaling that is not null has
+/// precedence, as in transformers. Throws Error for any rope_type except "default" and "llama3".
+void read_rope(const JsonNode& root, const Family& family, ModelConfig& config) {
+  const bool has_layer_types = family.has_layer_types || !root.at("layer_types").is_null();
+  std::vector<JsonNode> ropes;  // in order of precedence
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const JsonNode rope = root.at(key);
     if (rope.json().empty()) continue;
     rope.object();
+    ropes.push_back(of_full_attention(rope, has_layer_types));
+  }
+  config.rope_theta = root.at("rope_theta").positive(kDefaultTheta);
+  check_rotary_factor(root);
+  if (!ropes.empty()) {
+    const JsonNode& rope = ropes.front();
     check_rotary_factor(rope);
     config.rope_theta = rope.at("rope_theta").positive(config.rope_theta);
-    if (read_type(rope) == "llama3") config.llama3_rope = read_llama3(rope, config);
-    return;
+    if (read_type(rope) == "llama3") {
+      config.llama3_rope = read_llama3(rope, config);
+    } else {
+      check_default_keys(rope);
+    }
   }
+  ropes.push_back(root);
+  check_thetas(ropes, config.rope_theta);
 }
 
 /// Writes the keys of both forms, so that either version of transformers reads them.
@@ -264,7 +318,7 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
                                                          : config.width / config.heads);
   config.max_positions =
       root.at("max_position_embeddings").size(INT32_MAX, family.default_max_positions);
-  read_rope(root, config);
+  read_rope(root, family, config);
   config.rms_norm_eps = root.at("rms_norm_eps").positive(1e-6);
   config.initializer_range = root.at("initializer_range").positive(0.02);
   config.qk_norm = family.qk_norm;

@@ -63,6 +63,17 @@ std::int32_t id_of(const Vocabulary& vocabulary, const std::string& token, const
   return found->second;
 }
 
+/// Returns the ids of a character's bytes as tokens such as "<0xC4>", none if one is missing.
+std::vector<std::int32_t> fallback_of(const std::string& character, const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> ids;
+  for (const char c : character) {
+    const auto found = vocabulary.find(fmt::format("<0x{:02X}>", static_cast<unsigned char>(c)));
+    if (found == vocabulary.end()) return {};
+    ids.push_back(found->second);
+  }
+  return ids;
+}
+
 }  // namespace
 
 Bpe::Bpe(const BpeSpec& spec)
@@ -77,8 +88,12 @@ Bpe::Bpe(const BpeSpec& spec)
 
   const ByteMap byte_map;
   for (int byte = 0; byte < 256; ++byte) {
-    const auto found = vocabulary.find(byte_map.character(static_cast<std::uint8_t>(byte)));
+    const std::string character = byte_map.character(static_cast<std::uint8_t>(byte));
+    const auto found = vocabulary.find(character);
     byte_ids_[byte] = found == vocabulary.end() ? -1 : found->second;
+    if (spec.byte_fallback && found == vocabulary.end()) {
+      fallback_ids_[static_cast<std::size_t>(byte)] = fallback_of(character, vocabulary);
+    }
   }
   if (spec.unknown_token) {
     const auto found = vocabulary.find(*spec.unknown_token);
@@ -131,19 +146,24 @@ void Bpe::encode(std::string_view word, std::vector<std::int32_t>& out) const {
   out.insert(out.end(), symbols.begin(), symbols.end());
 }
 
+/// The tokenizers library holds an unknown token back until the next known or unknown one. Tokens
+/// of byte fallback in between come before it.
 std::vector<std::int32_t> Bpe::symbols_of(std::string_view word) const {
   std::vector<std::int32_t> symbols;
   symbols.reserve(word.size());
-  bool unknown_before = false;
+  bool holds_unknown = false;
   for (const char c : word) {
     const std::int32_t id = byte_ids_[static_cast<unsigned char>(c)];
-    if (id >= 0) {
-      symbols.push_back(id);
-    } else if (unknown_id_ >= 0 && !(fuses_unknown_ && unknown_before)) {
-      symbols.push_back(unknown_id_);
+    const auto& fallback = fallback_ids_[static_cast<unsigned char>(c)];
+    if (id < 0 && !fallback.empty()) {
+      symbols.insert(symbols.end(), fallback.begin(), fallback.end());
+      continue;
     }
-    unknown_before = id < 0;
+    if (holds_unknown && (id >= 0 || !fuses_unknown_)) symbols.push_back(unknown_id_);
+    if (id >= 0) symbols.push_back(id);
+    holds_unknown = id < 0 && unknown_id_ >= 0;
   }
+  if (holds_unknown) symbols.push_back(unknown_id_);
   return symbols;
 }
 

@@ -42,9 +42,9 @@ class Bpe {
   explicit Bpe(const BpeSpec& spec);
 
   /// Appends the ids of one word. Pairs of adjacent tokens, at first bytes, are merged: the lowest
-  /// rank first, and the leftmost of equal ranks. A byte outside the vocabulary becomes the unknown
-  /// token. Without an unknown token it is dropped, as in the tokenizers library. The time is
-  /// n log n for a word of n bytes.
+  /// rank first, and the leftmost of equal ranks. A byte outside the vocabulary becomes the tokens
+  /// of byte fallback if they exist, otherwise the unknown token. Without an unknown token it is
+  /// dropped, as in the tokenizers library. The time is n log n for a word of n bytes.
   void encode(std::string_view word, std::vector<std::int32_t>& out) const;
 
  private:
@@ -64,7 +64,9 @@ class Bpe {
   std::vector<std::int32_t> symbols_of(std::string_view word) const;
 
   std::int32_t byte_ids_[256] = {};  // -1 for a byte that is not in the vocabulary
-  std::int32_t unknown_id_ = -1;     // -1 if there is no unknown token
+  // The tokens of byte fallback by byte. Empty if the byte's own token or one of them is missing.
+  std::array<std::vector<std::int32_t>, 256> fallback_ids_;
+  std::int32_t unknown_id_ = -1;  // -1 if there is no unknown token
   bool fuses_unknown_ = false;
   std::vector<Merge> merges_;  // a hash table with open addressing, of 2^n entries
   bool ignores_merges_ = false;

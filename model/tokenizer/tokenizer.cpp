@@ -8,6 +8,7 @@
 #include "model/tokenizer/added_tokens.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/pre_tokenizer.h"
+#include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_json.h"
 #include "model/tokenizer/unicode.h"
 
@@ -60,6 +61,7 @@ struct Tokenizer::State {
   void encode_normalized(std::string_view text, WordCache* cache,
                          std::vector<std::int32_t>& out) const;
   void encode_text(std::string_view text, WordCache* cache, std::vector<std::int32_t>& out) const;
+  std::string text_of(std::span<const std::int32_t> tokens, const auto& is_kept) const;
 
   TokenizerSpec spec;
   UnicodeTable table;
@@ -118,6 +120,17 @@ void Tokenizer::State::encode_text(std::string_view text, WordCache* cache,
   }
 }
 
+std::string Tokenizer::State::text_of(std::span<const std::int32_t> tokens,
+                                      const auto& is_kept) const {
+  std::string bytes;
+  for (const std::int32_t id : tokens) {
+    if (id < 0 || static_cast<std::size_t>(id) >= entries.size()) continue;
+    const Entry& entry = entries[static_cast<std::size_t>(id)];
+    if (entry.exists && is_kept(entry)) bytes += entry.bytes;
+  }
+  return is_valid_utf8(bytes) ? bytes : repair_utf8(bytes);
+}
+
 Tokenizer Tokenizer::load(const std::filesystem::path& directory) {
   TokenizerSpec spec = read_tokenizer_spec(directory);
   const UnicodeTable table;
@@ -129,7 +142,7 @@ Tokenizer Tokenizer::load(const std::filesystem::path& directory) {
   const auto& eos = state->spec.end_of_sequence;
   if (eos && !state->ids.contains(*eos)) {
     fail("{}: \"eos_token\" \"{}\" is not a token of tokenizer.json",
-         (directory / "tokenizer_config.json").string(), *eos);
+         tokenizer_config_place(directory), *eos);
   }
   return Tokenizer(std::move(state));
 }
@@ -156,13 +169,13 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, EncodeOptions
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
-  std::string bytes;
-  for (const std::int32_t id : ids) {
-    if (id < 0 || static_cast<std::size_t>(id) >= state_->entries.size()) continue;
-    const Entry& entry = state_->entries[static_cast<std::size_t>(id)];
-    if (entry.exists && !(skip_special && entry.special)) bytes += entry.bytes;
-  }
-  return is_valid_utf8(bytes) ? bytes : repair_utf8(bytes);
+  return state_->text_of(ids, [&](const Entry& entry) { return !skip_special || !entry.special; });
+}
+
+std::string Tokenizer::response_text(std::span<const std::int32_t> ids) const {
+  return state_->text_of(ids, [](const Entry& entry) {
+    return !entry.special || entry.bytes == "<think>" || entry.bytes == "</think>";
+  });
 }
 
 std::optional<std::int32_t> Tokenizer::token_to_id(std::string_view token) const {
@@ -181,6 +194,12 @@ std::vector<std::string> Tokenizer::special_tokens() const {
 
 std::int64_t Tokenizer::vocabulary_size() const {
   return static_cast<std::int64_t>(state_->entries.size());
+}
+
+std::optional<std::int32_t> Tokenizer::begin_of_sequence_id() const {
+  if (!state_->spec.prefix.empty()) return state_->spec.prefix.front();
+  if (!state_->spec.begin_of_sequence) return std::nullopt;
+  return token_to_id(*state_->spec.begin_of_sequence);
 }
 
 std::optional<std::int32_t> Tokenizer::end_of_sequence_id() const {

@@ -21,8 +21,8 @@ struct EncodeOptions {
 /// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe and move-only.
 class Tokenizer {
  public:
-  /// Reads `directory/tokenizer.json`, and tokenizer_config.json if it exists. Throws Error that
-  /// names file and key if something is missing, malformed or unsupported.
+  /// Reads `directory/tokenizer.json` and the files beside it, if they exist. Throws Error that
+  /// names file and key if something is missing, malformed, contradictory or unsupported.
   static Tokenizer load(const std::filesystem::path& directory);
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -36,6 +36,9 @@ class Tokenizer {
   /// Returns the text of ids, with U+FFFD for invalid UTF-8. Ids without a token (padding rows of a
   /// model's vocabulary) are skipped. With `skip_special`, special tokens are skipped, too.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = true) const;
+  /// Returns the text of a response for rewards, programs and tables: that of decode() without
+  /// special tokens, but with the tags <think> and </think> even if they are special.
+  std::string response_text(std::span<const std::int32_t> ids) const;
 
   /// Returns the id of an added token's content, or of a vocabulary entry in the form of
   /// tokenizer.json ("Ġthe").
@@ -44,7 +47,10 @@ class Tokenizer {
   std::int64_t vocabulary_size() const;
   /// Returns the texts that encode() reads as one special token each, such as "<|im_end|>".
   std::vector<std::string> special_tokens() const;
-  /// Returns the id of the eos_token in tokenizer_config.json.
+  /// Returns the id of the token that begins texts: the post-processor's first, or else the
+  /// bos_token of tokenizer_config.json or special_tokens_map.json.
+  std::optional<std::int32_t> begin_of_sequence_id() const;
+  /// Returns the id of the eos_token of these two files.
   std::optional<std::int32_t> end_of_sequence_id() const;
 
  private:

@@ -5,6 +5,7 @@
 #include "common/base/error.h"
 #include "common/io/json_node.h"
 #include "model/tokenizer/bpe.h"
+#include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_file.h"
 #include "model/tokenizer/tokens_beside.h"
 
@@ -100,6 +101,7 @@ BpeSpec read_bpe(const JsonNode& node, const std::string& name, TokenizerFile fi
   bpe.ignore_merges = node.at("ignore_merges").flag(false);
   if (!node.at("unk_token").is_null()) bpe.unknown_token = node.at("unk_token").text();
   bpe.fuse_unknown = node.at("fuse_unk").flag(false);
+  bpe.byte_fallback = node.at("byte_fallback").flag(false);
   if (!file.vocabulary) node.at("vocab").reject("an object");
   if (!file.merges) node.at("merges").reject("a list");
   bpe.vocabulary = *std::move(file.vocabulary);
@@ -190,16 +192,10 @@ void check_decoder(const JsonNode& node, const TokenizerSpec& spec) {
   node.reject("a decoder of type ByteLevel");
 }
 
-/// Returns the content of tokenizer_config.json; an empty object if there is no such file.
-Json read_config(const std::filesystem::path& directory) {
-  const auto path = directory / "tokenizer_config.json";
-  return std::filesystem::exists(path) ? read_json(path) : Json::object();
-}
-
 /// Returns the text of a token in tokenizer_config.json, such as eos_token.
 std::optional<std::string> read_token(const Json& config, const std::filesystem::path& directory,
                                       const char* name) {
-  const std::string place = (directory / "tokenizer_config.json").string() + ": ";
+  const std::string place = tokenizer_config_place(directory) + ": ";
   const JsonNode token = JsonNode(&config, place).at(name);
   if (token.is_null()) return std::nullopt;
   return token.is_object() ? token.at("content").text() : token.text();
@@ -222,7 +218,9 @@ TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory) {
   add_tokens_beside(directory, spec);
   check_decoder(root.at("decoder"), spec);
   read_post_processor(root.at("post_processor"), spec);
-  spec.end_of_sequence = read_token(read_config(directory), directory, "eos_token");
+  const Json config = read_tokenizer_config(directory);
+  spec.begin_of_sequence = read_token(config, directory, "bos_token");
+  spec.end_of_sequence = read_token(config, directory, "eos_token");
   return spec;
 }
 
@@ -246,7 +244,7 @@ std::string begin_of_sequence(const std::filesystem::path& directory) {
     }
     text += token->content;
   }
-  const Json config = read_config(directory);
+  const Json config = read_tokenizer_config(directory);
   const std::string bos = read_token(config, directory, "bos_token").value_or("");
   const auto flag = config.find("add_bos_token");
   if (flag == config.end() || !flag->is_boolean() || bos.empty()) return text;

@@ -21,6 +21,7 @@ struct BpeSpec {
   bool ignore_merges = false;                // a word that is a token is encoded as that token
   std::optional<std::string> unknown_token;  // replaces bytes outside the vocabulary
   bool fuse_unknown = false;                 // one unknown token replaces a run of such bytes
+  bool byte_fallback = false;  // tokens such as "<0x0A>" replace characters outside the vocabulary
 };
 
 /// One entry of "added_tokens".
@@ -64,11 +65,13 @@ struct TokenizerSpec {
   // Ids before and after a text with add_special_tokens ("post_processor", TemplateProcessing).
   std::vector<std::int32_t> prefix;
   std::vector<std::int32_t> suffix;
-  std::optional<std::string> end_of_sequence;  // eos_token of tokenizer_config.json
+  // bos_token and eos_token of tokenizer_config.json or special_tokens_map.json.
+  std::optional<std::string> begin_of_sequence, end_of_sequence;
 };
 
-/// Reads tokenizer.json and, if it exists, tokenizer_config.json. Throws Error that names file and
-/// key if something is missing or malformed, or is not supported for byte-level BPE.
+/// Reads tokenizer.json and the files beside it, if they exist. Throws Error that names file and
+/// key if something is missing or malformed, or is not supported for byte-level BPE, or if tokens
+/// contradict each other.
 TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory);
 
 /// Returns the text of the tokens that begin every text, such as "<|begin_of_text|>": those of the

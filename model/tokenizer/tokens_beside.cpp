@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json_node.h"
+#include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_file.h"
 
 namespace lie {
@@ -16,32 +18,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ids by content and contents by id.
-struct Tokens {
-  std::unordered_map<std::string, std::int32_t> ids;
-  std::unordered_map<std::int32_t, std::string> contents;
-
-  void add(const std::string& content, std::int32_t id) {
-    ids.emplace(content, id);
-    contents.emplace(id, content);
+/// Added tokens, by content and by id.
+class KnownTokens {
+ public:
+  /// Adds a token unless it is known, and returns whether it is new. `place`, a file or a list in
+  /// it, is named in errors. Throws Error as check() does.
+  bool add(const std::string& place, const std::string& content, std::int32_t id) {
+    check(place, content, id);
+    contents_.emplace(id, Content{content, place});
+    return ids_.emplace(content, id).second;
   }
 
-  /// Returns whether the token is known. Throws Error that names `file` if it is known otherwise.
-  bool has(const fs::path& file, const std::string& content, std::int32_t id) const {
-    const auto known_id = ids.find(content);
-    const auto known_content = contents.find(id);
-    if (known_id != ids.end() && known_id->second != id) {
-      fail("{}: token \"{}\" has the id {}, but {} in another file of the tokenizer; correct one",
-           file.string(), content, id, known_id->second);
+  /// Throws Error if a known token has this content or this id, but not both.
+  void check(const std::string& place, const std::string& content, std::int32_t id) const {
+    const auto same_content = ids_.find(content);
+    if (same_content != ids_.end() && same_content->second != id) {
+      fail("{}: token \"{}\" has the id {}, but {} in {}; correct one", place, content, id,
+           same_content->second, contents_.at(same_content->second).place);
     }
-    if (known_content != contents.end() && known_content->second != content) {
-      fail(
-          "{}: token \"{}\" has the id {}, which is \"{}\" in another file of the tokenizer; "
-          "correct one",
-          file.string(), content, id, known_content->second);
+    const auto same_id = contents_.find(id);
+    if (same_id != contents_.end() && same_id->second.text != content) {
+      fail("{}: token \"{}\" has the id {}, which is \"{}\" in {}; correct one", place, content, id,
+           same_id->second.text, same_id->second.place);
     }
-    return known_id != ids.end();
   }
+
+ private:
+  struct Content {
+    std::string text, place;
+  };
+  std::unordered_map<std::string, std::int32_t> ids_;
+  std::unordered_map<std::int32_t, Content> contents_;
 };
 
 Json object_in(const fs::path& path) {
@@ -71,7 +78,7 @@ void add_names(const Json& value, std::set<std::string>& names) {
   }
 }
 
-/// Returns the tokens that tokenizer_config.json names by their purpose.
+/// Returns the tokens that the tokenizer's config names by their purpose.
 std::set<std::string> special_names(const Json& config) {
   std::set<std::string> names;
   for (const char* key :
@@ -122,41 +129,60 @@ std::vector<AddedToken> file_tokens(const fs::path& path, const Json& config) {
   return tokens;
 }
 
-}  // namespace
-
-std::vector<AddedToken> tokens_beside(const fs::path& directory) {
+/// Returns the tokens of the other files that are not known yet, sorted by id, and adds them.
+std::vector<AddedToken> new_tokens(const fs::path& directory, KnownTokens& known) {
   const fs::path config_path = directory / "tokenizer_config.json";
   const fs::path file = directory / "added_tokens.json";
-  const Json config = object_in(config_path);
-  std::vector<AddedToken> tokens = decoder_tokens(config_path, config);
-  Tokens known;
-  for (const AddedToken& token : tokens) {
-    if (!known.has(config_path, token.content, token.id)) known.add(token.content, token.id);
-  }
-  for (AddedToken& token : file_tokens(file, config)) {
-    if (known.has(file, token.content, token.id)) continue;
-    known.add(token.content, token.id);
-    tokens.push_back(std::move(token));
-  }
-  std::erase_if(tokens, [](const AddedToken& token) { return token.content.empty(); });
+  const Json config = read_tokenizer_config(directory);
+  std::vector<AddedToken> tokens;
+  const auto append = [&](const fs::path& path, std::vector<AddedToken> from) {
+    for (AddedToken& token : from) {
+      const bool is_new = known.add(path.string(), token.content, token.id);
+      if (is_new && !token.content.empty()) tokens.push_back(std::move(token));
+    }
+  };
+  append(config_path, decoder_tokens(config_path, config));
+  append(file, file_tokens(file, config));
   std::ranges::sort(tokens, {}, &AddedToken::id);
   return tokens;
 }
 
+/// Throws Error if an added token follows a gap after the vocabulary, where the tokenizers library
+/// would give it another id. In a vocabulary that has gaps itself, any id is accepted.
+void check_gaps(const std::string& place, const TokenizerSpec& spec) {
+  std::int64_t next = 0;
+  for (const auto& [content, id] : spec.bpe.vocabulary) next = std::max<std::int64_t>(next, id + 1);
+  if (next != std::ssize(spec.bpe.vocabulary)) return;
+  std::map<std::int64_t, std::string> contents;
+  for (const AddedToken& token : spec.added_tokens) contents.emplace(token.id, token.content);
+  for (auto it = contents.lower_bound(next); it != contents.end(); ++it, ++next) {
+    if (it->first == next) continue;
+    fail(
+        "{}: token \"{}\" has the id {}, but the next one after vocabulary and added tokens is {}, "
+        "which the tokenizers library would use; correct it",
+        place, it->second, it->first, next);
+  }
+}
+
+}  // namespace
+
+std::vector<AddedToken> tokens_beside(const fs::path& directory) {
+  KnownTokens known;
+  return new_tokens(directory, known);
+}
+
 void add_tokens_beside(const fs::path& directory, TokenizerSpec& spec) {
-  std::vector<AddedToken> tokens = tokens_beside(directory);
-  Tokens added;
-  for (const AddedToken& token : spec.added_tokens) added.add(token.content, token.id);
-  std::erase_if(tokens, [&](const AddedToken& token) {
-    return added.has(directory / "tokenizer_config.json", token.content, token.id);
-  });
-  if (tokens.empty()) return;
-  Tokens vocabulary;
-  for (const auto& [content, id] : spec.bpe.vocabulary) vocabulary.add(content, id);
-  for (AddedToken& token : tokens) {
-    vocabulary.has(directory / "added_tokens.json", token.content, token.id);
+  const std::string file = (directory / "tokenizer.json").string();
+  KnownTokens known;
+  for (const AddedToken& token : spec.added_tokens) {
+    known.add(file + ": added_tokens", token.content, token.id);
+  }
+  check_gaps(file + ": added_tokens", spec);
+  for (AddedToken& token : new_tokens(directory, known)) {
     spec.added_tokens.push_back(std::move(token));
   }
+  const std::string vocabulary = file + ": model.vocab";
+  for (const auto& [content, id] : spec.bpe.vocabulary) known.check(vocabulary, content, id);
 }
 
 }  // namespace lie

@@ -195,6 +195,62 @@ TEST(ModelConfig, EmptyRopeScalingIsIgnored) {
   EXPECT_FALSE(loaded(config).llama3_rope);
 }
 
+/// The golden config with rope_parameters replaced.
+Json with_rope(const Json& rope) {
+  Json config = valid_config();
+  config["rope_parameters"] = rope;
+  return config;
+}
+
+TEST(ModelConfig, ReadsRopeParametersThatAreNestedByLayerType) {
+  const Json full = {{"rope_type", "default"}, {"rope_theta", 5e5}};
+  EXPECT_EQ(loaded(with_rope({{"full_attention", full}})).rope_theta, 5e5);
+  Json config = with_rope({{"full_attention", full}, {"sliding_attention", {{"rope_theta", 1e4}}}});
+  EXPECT_EQ(loaded(config).rope_theta, 5e5) << "all layers have full attention";
+  config.erase("layer_types");
+  EXPECT_EQ(loaded(config).rope_theta, 5e5) << "Qwen's classes derive them";
+  Json llama3 = kLlama3Rope;
+  llama3["rope_theta"] = 5e5;
+  EXPECT_TRUE(loaded(with_rope({{"full_attention", llama3}})).llama3_rope);
+
+  config["architectures"] = {"LlamaForCausalLM"};
+  config["model_type"] = "llama";
+  EXPECT_THAT(error_of([&] { loaded(config); }),
+              HasSubstr("rope_parameters.full_attention: found"));
+  EXPECT_THAT(error_with("rope_parameters", {{"sliding_attention", full}}),
+              HasSubstr("rope_parameters.sliding_attention: found"));
+  EXPECT_THAT(error_with("rope_parameters", {{"full_attention", full}, {"rope_theta", 1e4}}),
+              HasSubstr("rope_parameters.rope_theta: found 10000.0, expected an object"));
+  EXPECT_THAT(error_with("rope_parameters", {{"full_attention", nullptr}}),
+              HasSubstr("rope_parameters.full_attention: found null, expected an object"));
+}
+
+TEST(ModelConfig, RejectsTwoRopeThetasThatDiffer) {
+  EXPECT_THAT(error_with("rope_theta", 5e5),
+              HasSubstr("rope_theta: found 500000.0, expected 1000000, which has precedence"));
+  EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "default"}, {"rope_theta", 5e5}}),
+              HasSubstr("rope_parameters.rope_theta: found 1000000.0, expected 500000"));
+  Json config = valid_config();
+  config["rope_theta"] = 1'000'000;  // an integer, as many published models have it
+  EXPECT_EQ(loaded(config).rope_theta, 1e6);
+}
+
+TEST(ModelConfig, RejectsKeysThatADefaultRopeDoesNotHave) {
+  EXPECT_THAT(error_with("rope_scaling", {{"factor", 8.0}}),
+              HasSubstr("rope_scaling.factor: found 8.0, expected no such key"));
+  EXPECT_THAT(error_with("rope_parameters", {{"rope_type", "default"}, {"beta_fast", 32}}),
+              HasSubstr("rope_parameters.beta_fast: found 32"));
+  const Json harmless = {{"rope_type", "default"},
+                         {"type", "default"},
+                         {"rope_theta", 1e6},
+                         {"partial_rotary_factor", 1.0},
+                         {"factor", 1.0},
+                         {"attention_factor", nullptr},
+                         {"mrope_section", {16, 24, 24}},
+                         {"original_max_position_embeddings", 32768}};
+  EXPECT_EQ(loaded(with_rope(harmless)).rope_theta, 1e6);
+}
+
 TEST(ModelConfig, ErrorsNameTheInvalidKeyOfLlama3Rope) {
   for (const char* key : {"factor", "low_freq_factor", "high_freq_factor"}) {
     Json rope = kLlama3Rope;

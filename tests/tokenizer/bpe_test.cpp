@@ -100,6 +100,31 @@ TEST(Bpe, DropsBytesOutsideTheVocabulary) {
   EXPECT_EQ(ids, (Ids{3, 3}));
 }
 
+/// The expected ids are those of the tokenizers library, which holds an unknown token back.
+TEST(Bpe, ByteFallbackReplacesACharacterIfTheVocabularyHasAllItsBytes) {
+  BpeSpec spec;
+  spec.vocabulary = {{"a", 0}, {"?", 1}, {"<0x68>", 2}, {"<0xC4>", 3}, {"<0x68>a", 4}};
+  spec.merges = {{"<0x68>", "a"}};
+  spec.byte_fallback = true;
+  const auto encoded = [&](const char* word) {
+    Ids ids;
+    Bpe(spec).encode(word, ids);
+    return ids;
+  };
+  EXPECT_EQ(encoded("eh"), (Ids{2})) << "without an unknown token other characters are dropped";
+  EXPECT_EQ(encoded("ha"), (Ids{4}));
+  EXPECT_EQ(encoded(" a"), (Ids{0})) << "a space is U+0120, whose byte A0 has no token";
+  spec.vocabulary.emplace_back("<0xA0>", 5);
+  EXPECT_EQ(encoded(" a"), (Ids{3, 5, 0}));
+  spec.unknown_token = "?";
+  EXPECT_EQ(encoded("ehe"), (Ids{2, 1, 1}));
+  EXPECT_EQ(encoded("heeea"), (Ids{2, 1, 1, 1, 0}));
+  spec.fuse_unknown = true;
+  EXPECT_EQ(encoded("ehea"), (Ids{2, 1, 0}));
+  spec.byte_fallback = false;
+  EXPECT_EQ(encoded("ha"), (Ids{1, 0}));
+}
+
 TEST(Bpe, IgnoreMergesEncodesAWordThatIsATokenAsThatToken) {
   BpeSpec spec = random_spec(1, 10);
   spec.vocabulary.emplace_back("\u0120xyz", 9999);

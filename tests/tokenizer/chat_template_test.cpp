@@ -105,6 +105,36 @@ TEST(ChatTemplates, UntrustedOnesNeitherCrashNorFillMemoryNorRunForever) {
             "no error");
 }
 
+/// The expected texts are those of transformers.
+TEST(ChatTemplates, KeepTheirFirstCharacter) {
+  const auto text = [](const std::string& source) {
+    return JinjaTemplate(source, "").render({}, true, {});
+  };
+  EXPECT_EQ(text("A{% if true %}B{% endif %}"), "AB");
+  EXPECT_EQ(text("A  {%- if true %}B{% endif %}"), "AB");
+  EXPECT_EQ(text("A{# c #}B"), "AB");
+  EXPECT_EQ(text("\u00e9{% if true %}B{% endif %}"), "\u00e9B");
+  EXPECT_EQ(text("\n{# c #}B"), "\nB");
+  EXPECT_EQ(text("\r\n{# c #}B"), "\nB");
+  EXPECT_EQ(text("\n\n  {% if true %}B{% endif %}"), "\n\nB");
+  EXPECT_EQ(text("  {% if true %}B{% endif %}"), "B");
+  EXPECT_EQ(text("\nA {{ 'x' }}"), "\nA x");
+  EXPECT_EQ(text("\n{{- 'x' }}"), "x");
+  EXPECT_EQ(text("   {{ 'x' }}"), "   x");
+  EXPECT_EQ(text("A"), "A");
+  EXPECT_EQ(text(""), "");
+}
+
+TEST(ChatTemplates, TextThatIsNotUtf8IsRefused) {
+  const JinjaTemplate jinja("{{ messages[0].content[0:2] }}", "M/chat_template.jinja");
+  EXPECT_EQ(jinja.render(std::vector<ChatMessage>{{"user", "abc"}}, true, {}), "ab");
+  const std::string error = error_of([&] {
+    jinja.render(std::vector<ChatMessage>{{"user", "a\u00e9c"}}, true, {});
+  });
+  EXPECT_TRUE(error.starts_with("M/chat_template.jinja: ")) << error;
+  EXPECT_NE(error.find("not UTF-8"), std::string::npos) << error;
+}
+
 TEST(ChatTemplates, HaveAFixedDate) {
   const JinjaTemplate jinja("{{ strftime_now('%Y-%m-%d %H:%M') }}", "");
   EXPECT_EQ(jinja.render({}, true, {}), "2024-07-26 12:00");
@@ -159,6 +189,17 @@ TEST_F(ModelWithTemplate, RejectsAnswersThatDoNotContinueThePrompt) {
   EXPECT_NE(error(opens, "2").find("no text to learn"), std::string::npos);
 }
 
+TEST_F(ModelWithTemplate, ReasoningMustBeRenderedBeforeTheContent) {
+  const auto error = [&](const std::string& jinja) {
+    directory_.write("chat_template.jinja", "{% for m in messages %}" + jinja + "{% endfor %}");
+    const PromptTemplate prompts = prompt_template("model", directory_.path());
+    return error_of([&] { prompts.answer(question_, "It is \\boxed{5}.", "5"); });
+  };
+  EXPECT_NE(error("{{ m.content }}").find("does not render the reasoning"), std::string::npos)
+      << "the content contains the same text";
+  EXPECT_EQ(error("{{ m.reasoning_content }}\n{{ m.content }}"), "no error");
+}
+
 TEST_F(ModelWithTemplate, UsesTheDefaultTemplateOfAList) {
   directory_.write("tokenizer_config.json",
                    Json{{"chat_template",
@@ -166,6 +207,38 @@ TEST_F(ModelWithTemplate, UsesTheDefaultTemplateOfAList) {
                           {{"name", "default"}, {"template", "yes {{ messages[0].content }}"}}}}}
                        .dump());
   EXPECT_EQ(prompt_template("model", directory_.path()).prompt(question_), "yes 1+1?");
+}
+
+/// The expected texts are those of transformers 5.24.
+TEST_F(ModelWithTemplate, TokensOfBothFilesAreVariables) {
+  directory_.write(
+      "chat_template.jinja",
+      "[{{ eos_token }}|{{ image_token }}|{{ think_token }}|{{ bos_token is defined }}]");
+  const auto text = [&](const std::string& config, const std::string& map = "{}") {
+    directory_.write("tokenizer_config.json", config);
+    directory_.write("special_tokens_map.json", map);
+    return prompt_template("model", directory_.path()).prompt(question_);
+  };
+  EXPECT_EQ(text(R"({"eos_token": "<a>"})", R"({"eos_token": "<b>"})"), "[<b>|||False]");
+  EXPECT_EQ(text(R"({"eos_token": "<a>"})", R"({"eos_token": {"content": "<b>"}})"),
+            "[<b>|||False]");
+  EXPECT_EQ(text(R"({"eos_token": "<a>", "added_tokens_decoder": {}})",
+                 R"({"eos_token": "<b>", "bos_token": "<b>"})"),
+            "[<a>|||False]");
+  EXPECT_EQ(text(R"({"eos_token": "<a>", "bos_token": ""})", R"({"eos_token": null})"),
+            "[|||True]");
+  EXPECT_EQ(text("{}", R"({"image_token": "<b>"})"), "[|<b>||False]");
+  EXPECT_EQ(text(R"({"image_token": "<a>"})", R"({"image_token": "<b>"})"), "[|<a>||False]");
+  const std::string extra = R"({"extra_special_tokens": {"think_token": "<t>"}})";
+  EXPECT_EQ(text(extra), "[||<t>|False]");
+  EXPECT_EQ(text(extra, R"({"extra_special_tokens": {"image_token": "<i>"}})"), "[|<i>|<t>|False]");
+  EXPECT_EQ(text(extra, R"({"extra_special_tokens": ["<i>"]})"), "[||<t>|False]");
+}
+
+TEST_F(ModelWithTemplate, NamedTokensReplaceNoOtherVariable) {
+  directory_.write("chat_template.jinja", "{{ messages[0].content }}");
+  directory_.write("tokenizer_config.json", R"({"extra_special_tokens": {"messages": "<m>"}})");
+  EXPECT_EQ(prompt_template("model", directory_.path()).prompt(question_), "1+1?");
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ TEST(Templates, RenderAsInTransformers) {
       if (messages.back().role == "assistant") {
         const std::string content = messages.back().content;
         messages.pop_back();
-        answer = prompts.answer(messages, content);
+        // In transformers the caller adds the empty thought.
+        if (name != "qwen3-no-thinking") answer = prompts.answer(messages, content);
       }
       const std::string prompt = prompts.prompt(messages);
       EXPECT_EQ(prompt, row["prompt"].get<std::string>()) << name;
@@ -43,8 +44,6 @@ TEST(Templates, RenderAsInTransformers) {
       // The line end after ChatML's end of turn belongs to the next turn. No model writes it.
       std::string expected = row["whole"];
       if (expected.ends_with("<|im_end|>\n")) expected.pop_back();
-      // In transformers the caller adds the empty thought.
-      if (name == "qwen3-no-thinking") continue;
       EXPECT_EQ(prompt + answer, expected) << name;
     }
   }
@@ -115,6 +114,25 @@ TEST(Templates, ReasoningIsRenderedOrRefused) {
               std::string::npos);
     EXPECT_NE(error_of([&] { other.prompt(longer); }).find("reasoning"), std::string::npos);
   }
+}
+
+TEST(Templates, ThoughtsInAnAnswerAreRenderedOrRefused) {
+  const std::vector<ChatMessage> question = {{"user", "a"}};
+  const auto error = [&](const char* name, const char* content, const char* reasoning = "") {
+    return error_of([&] { prompt_template(name, "").answer(question, content, reasoning); });
+  };
+  const PromptTemplate short_answers = prompt_template("qwen3-no-thinking", "");
+  EXPECT_EQ(short_answers.answer(question, "<think>\n\n</think>\n\n5"), "5<|im_end|>");
+  EXPECT_NE(error("qwen3-no-thinking", "<think>2+3</think>\n\n5").find("renders no thought"),
+            std::string::npos);
+  EXPECT_EQ(error("qwen3", "<think>A</think>\n\n5"), "no error");
+  EXPECT_EQ(error("qwen3", "A</think>5"), "no error") << "the prompt may begin the thought";
+  EXPECT_EQ(error("qwen3", "<think>\n</think>5", "A"), "no error");
+  EXPECT_EQ(error("plain", "<think>A</think>5<think>B</think>6"), "no error") << "it is all text";
+  const std::string one = "renders one thought, which begins the answer";
+  EXPECT_NE(error("qwen3", "<think>B</think>5", "A").find(one), std::string::npos);
+  EXPECT_NE(error("qwen3", "<think>A</think>5<think>B</think>6").find(one), std::string::npos);
+  EXPECT_NE(error("qwen3", "Well. <think>A</think>5").find(one), std::string::npos);
 }
 
 }  // namespace

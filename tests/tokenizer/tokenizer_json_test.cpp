@@ -150,6 +150,8 @@ TEST(TokenizerJson, AcceptsTheDecoderOfModelsConvertedFromGguf) {
   for (const char* token : {"<0x0A>", "\u2581", "two words"}) {
     Json json = original;
     json["added_tokens"][1]["content"] = token;
+    json["model"]["vocab"].erase("<|im_start|>");
+    json["model"]["vocab"][token] = json["added_tokens"][1]["id"];
     EXPECT_THAT(error_of_files(json.dump()), HasSubstr("is not of the byte-level alphabet"));
   }
 }
@@ -240,15 +242,93 @@ TEST_F(TokensBeside, TokensThatTokenizerJsonHasChangeNothing) {
 TEST_F(TokensBeside, ContradictionsAreRefused) {
   const std::int64_t id = next();
   directory.write("added_tokens.json", fmt::format("{{\"<|eot_id|>\": {}}}", id));
-  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  EXPECT_THAT(error(),
+              HasSubstr(fmt::format("added_tokens.json: token \"<|eot_id|>\" has the id {}, "
+                                    "but {} in ",
+                                    id, id - 1)));
+  EXPECT_THAT(error(), HasSubstr("tokenizer.json: added_tokens; correct one"));
   directory.write("added_tokens.json", R"({"<think>": 5})");
-  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  EXPECT_THAT(error(), HasSubstr("has the id 5, which is \"<think>\" in "));
   directory.write("added_tokens.json", R"({"<think>": "x"})");
   EXPECT_THAT(error(), HasSubstr("expected a token id"));
   directory.write("added_tokens.json", fmt::format("{{\"<think>\": {}}}", id));
   directory.write("tokenizer_config.json",
                   fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<t>"}}}}}})", id));
-  EXPECT_THAT(error(), HasSubstr("in another file of the tokenizer"));
+  EXPECT_THAT(error(), HasSubstr("tokenizer_config.json; correct one"));
+}
+
+/// Added tokens of one tokenizer.json. The vocabulary of the golden tokenizer has the ids 0 to 422,
+/// and its two added tokens follow.
+struct AddedTokens : ::testing::Test {
+  void add(const std::string& content, std::int64_t id) {
+    json["added_tokens"].push_back({{"id", id}, {"content", content}});
+  }
+  std::string error() const { return error_of_files(json.dump()); }
+
+  Json json = golden();
+};
+
+TEST_F(AddedTokens, MustNotContradictTheVocabulary) {
+  add("<think>", 0);
+  EXPECT_THAT(error(),
+              HasSubstr("model.vocab: token \"!\" has the id 0, which is \"<think>\" in "));
+  json = golden();
+  json["model"]["vocab"]["<think>"] = 425;
+  add("<think>", 426);
+  EXPECT_THAT(error(), HasSubstr("model.vocab: token \"<think>\" has the id 425, but 426 in "));
+}
+
+TEST_F(AddedTokens, MustNotContradictEachOther) {
+  add("<think>", 424);
+  EXPECT_THAT(error(),
+              HasSubstr("added_tokens: token \"<think>\" has the id 424, which is \"<|eot_id|>\""));
+  json = golden();
+  add("<think>", 425);
+  add("<think>", 426);
+  EXPECT_THAT(error(), HasSubstr("added_tokens: token \"<think>\" has the id 426, but 425 in "));
+}
+
+TEST_F(AddedTokens, HaveTheIdsThatTheTokenizersLibraryGivesThem) {
+  add("<think>", 426);
+  EXPECT_THAT(error(), HasSubstr("added_tokens: token \"<think>\" has the id 426, but the next one "
+                                 "after vocabulary and added tokens is 425"));
+  add("<call>", 425);
+  EXPECT_EQ(error(), "no error") << "in any order";
+  json["model"]["vocab"]["<pad>"] = 427;
+  add("<pad>", 427);
+  EXPECT_EQ(error(), "no error") << "the vocabulary itself may have gaps and added tokens";
+}
+
+/// The expected tokens are those of transformers 5.24.
+TEST_F(TokensBeside, TheSpecialTokensMapReplacesTokensOfAnOldConfig) {
+  const auto ends = [&](const std::string& config) {
+    directory.write("tokenizer_config.json", config);
+    return Tokenizer::load(directory.path()).end_of_sequence_id();
+  };
+  const Tokenizer tokenizer = Tokenizer::load(directory.path());
+  const auto eot = tokenizer.token_to_id("<|eot_id|>"), a = tokenizer.token_to_id("a");
+  directory.write("special_tokens_map.json", R"({"eos_token": {"content": "<|eot_id|>"}})");
+  EXPECT_EQ(ends("{}"), eot);
+  EXPECT_EQ(ends(R"({"eos_token": "a"})"), eot);
+  EXPECT_EQ(ends(R"({"eos_token": "a", "added_tokens_decoder": {}})"), a);
+  directory.write("special_tokens_map.json", R"({"eos_token": null})");
+  EXPECT_EQ(ends(R"({"eos_token": "a"})"), std::nullopt);
+  directory.write("special_tokens_map.json", R"({"eos_token": "</s>"})");
+  EXPECT_THAT(error(), HasSubstr("special_tokens_map.json: \"eos_token\" \"</s>\" is not a token"));
+  directory.write("special_tokens_map.json", "[]");
+  EXPECT_THAT(error(), HasSubstr("special_tokens_map.json: expected an object"));
+}
+
+TEST_F(TokensBeside, PostProcessorOrBosTokenNamesTheTokenThatBeginsTexts) {
+  const auto begin = [&] { return Tokenizer::load(directory.path()).begin_of_sequence_id(); };
+  const Tokenizer tokenizer = Tokenizer::load(directory.path());
+  EXPECT_EQ(begin(), tokenizer.token_to_id("<|begin_of_text|>"));
+  Json json = golden();
+  json["post_processor"] = nullptr;
+  directory.write("tokenizer.json", json.dump());
+  EXPECT_EQ(begin(), std::nullopt);
+  directory.write("tokenizer_config.json", R"({"bos_token": "<|eot_id|>", "add_bos_token": true})");
+  EXPECT_EQ(begin(), tokenizer.token_to_id("<|eot_id|>"));
 }
 
 TEST_F(TokensBeside, ThePostProcessorOrItsFlagBeginsPrompts) {

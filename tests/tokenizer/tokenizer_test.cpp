@@ -8,6 +8,7 @@
 
 #include "common/io/json.h"
 #include "tests/directories.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -132,6 +133,25 @@ TEST(CountPairsTokenizer, HasOnlyTheEndOfSequenceAsSpecialToken) {
     EXPECT_EQ(tokenizer.decode(Ids{id}, true), id == 256 ? "" : tokenizer.decode(Ids{id}, false));
   }
   EXPECT_EQ(tokenizer.decode(Ids{256}, false), "<|endoftext|>");
+}
+
+TEST(Tokenizer, TheTextOfAResponseKeepsTheTagsOfThoughts) {
+  const TemporaryDirectory model;
+  Json spec = read_json(directory_of("count_pairs") / "tokenizer.json");
+  std::int32_t id = 299;
+  for (const char* tag : {"<think>", "</think>"}) {
+    Json token = spec["added_tokens"][0];
+    token["id"] = id++;
+    token["content"] = tag;
+    token["special"] = true;
+    spec["added_tokens"].push_back(token);
+  }
+  model.write("tokenizer.json", spec.dump());
+  const Tokenizer tokenizer = Tokenizer::load(model.path());
+  const Ids ids = tokenizer.encode("<think>7</think>+<|endoftext|>");
+  EXPECT_EQ(ids, (Ids{299, 55, 300, 43, 256}));
+  EXPECT_EQ(tokenizer.response_text(ids), "<think>7</think>+");
+  EXPECT_EQ(tokenizer.decode(ids), "7+");
 }
 
 TEST(Tokenizer, SkipsIdsWithoutATokenInDecode) {

@@ -22,7 +22,7 @@ StartResponses tally_of(std::span<const RolloutGroup> groups, const Tokenizer& t
     const Prompt& prompt = group.ticket.prompt;
     std::int64_t correct = 0;
     for (const Response& response : group.responses) {
-      const std::string text = tokenizer.decode(response.ids, /*skip_special=*/true);
+      const std::string text = tokenizer.response_text(response.ids);
       const bool is_cut = response.finish == FinishReason::kLength;
       correct += verify(prompt.gold, text, {}, prompt.text).correct() ? 1 : 0;
       all.cut += is_cut ? 1 : 0;
@@ -46,7 +46,9 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
   const Tokenizer tokenizer = Tokenizer::load(model.path);
   const auto operators = make_operators(model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(model.path, *operators);
-  const ModelConfig config = load_model_config(model.path);
+  ModelConfig config = load_model_config(model.path);
+  // A prompt that is too long keeps the token that its template or the tokenizer begins it with.
+  if (const auto id = tokenizer.begin_of_sequence_id()) config.begin_of_sequence_id = id;
   log_choices(Log("init", 0), *operators, PassKind::kGeneration, config);
   Generator generator(policy, *operators, config, rollout, /*seed=*/1,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "model/tokenizer/unicode.h"
 
 namespace lie {
 namespace {
@@ -74,13 +75,28 @@ std::size_t place_of(const std::string& problem, const jinja::lexer_result& lexe
   return low == 0 ? 0 : lexed.tokens[low - 1].pos;
 }
 
+/// Removes the line break before a template from its source and tokens.
+void remove_first_line_break(jinja::lexer_result& lexed) {
+  if (!lexed.source.empty()) lexed.source.erase(0, 1);
+  for (jinja::token& token : lexed.tokens) token.pos -= std::min<std::size_t>(token.pos, 1);
+  if (lexed.tokens.empty()) return;
+  jinja::token& first = lexed.tokens.front();
+  if (first.t != jinja::token::text || !first.value.starts_with('\n')) return;
+  first.value.erase(0, 1);
+  if (first.value.empty()) lexed.tokens.erase(lexed.tokens.begin());
+}
+
+/// Splits a template into tokens. The engine drops the first character of a template if only spaces
+/// are between it and a block. A line break before the template prevents this.
 jinja::lexer_result lexed(const std::string& source, const std::string& place) {
   if (source.size() > kMaxTemplateBytes) {
     fail("{}: the chat template has {} bytes, more than {}", place, source.size(),
          kMaxTemplateBytes);
   }
   try {
-    return jinja::lexer().tokenize(source);
+    jinja::lexer_result result = jinja::lexer().tokenize('\n' + source);
+    remove_first_line_break(result);
+    return result;
   } catch (const std::exception& error) {
     fail("{}: the chat template cannot be read: {}", place, reason_of(error.what()));
   }
@@ -124,7 +140,7 @@ nlohmann::ordered_json globals(std::span<const ChatMessage> messages, bool add_g
     all["messages"].push_back({{"role", m.role}, {"content", m.content}});
     if (!m.reasoning.empty()) all["messages"].back()[reasoning] = m.reasoning;
   }
-  for (const auto& [name, text] : variables) all[name] = text;
+  for (const auto& [name, text] : variables) all.emplace(name, text);  // replaces none of the above
   return all;
 }
 
@@ -147,7 +163,18 @@ class Program {
     source_ = std::move(tokens.source);
   }
 
+  /// The engine cuts texts by bytes, so that a slice may end within a character.
   std::string render(const nlohmann::ordered_json& variables) const {
+    std::string text = executed(variables);
+    if (is_valid_utf8(text)) return text;
+    fail(
+        "{}: the chat template renders text that is not UTF-8: it has other bytes itself, or takes "
+        "part of a text, which the engine cuts by bytes; set data.prompt_template to a named "
+        "template",
+        place_);
+  }
+
+  std::string executed(const nlohmann::ordered_json& variables) const {
     jinja::context context(source_);
     jinja::global_from_json(context, variables, false);
     context.set_val("strftime_now", jinja::mk_val<jinja::value_func>("strftime_now", fixed_date));

@@ -9,6 +9,7 @@
 #include "common/io/json.h"
 #include "common/io/sha256.h"
 #include "common/text/scan.h"
+#include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_file.h"
 #include "model/tokenizer/tokenizer_json.h"
 #include "model/tokenizer/tokens_beside.h"
@@ -17,11 +18,6 @@ namespace lie {
 namespace {
 
 constexpr std::string_view kProbeAnswer = "an answer that no template contains";
-
-Json tokenizer_config(const fs::path& model_directory) {
-  const fs::path path = model_directory / "tokenizer_config.json";
-  return fs::exists(path) ? read_json(path) : Json::object();
-}
 
 /// Returns the template named "default" from a list, the form of older tokenizer configs.
 std::string default_of(const Json& named) {
@@ -41,22 +37,27 @@ std::string token_text(const Json& token) {
   return content != token.end() && content->is_string() ? content->get<std::string>() : "";
 }
 
-/// Returns bos_token and similar tokens, which transformers passes to the template as variables.
+/// Returns the tokens that transformers passes to the template as variables: bos_token and other
+/// keys that end with "_token", and those that extra_special_tokens names.
 JinjaVariables named_tokens(const Json& config) {
   JinjaVariables tokens;
-  for (const char* name : {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
-                           "cls_token", "mask_token"}) {
-    const auto found = config.find(name);
-    const std::string text = found != config.end() ? token_text(*found) : "";
-    if (!text.empty()) tokens.emplace(name, text);
+  const auto add = [&](const std::string& name, const Json& token) {
+    const std::string text = token_text(token);
+    if (token.is_string() || !text.empty()) tokens.insert_or_assign(name, text);
+  };
+  for (const auto& [name, token] : config.items()) {
+    if (name.ends_with("_token")) add(name, token);
   }
+  const auto extra = config.find("extra_special_tokens");
+  if (extra == config.end() || !extra->is_object()) return tokens;
+  for (const auto& [name, token] : extra->items()) add(name, token);
   return tokens;
 }
 
 /// Returns the texts of all added tokens of a model.
 std::vector<std::string> added_tokens(const fs::path& model_directory) {
   std::vector<std::string> texts;
-  for (const auto& [name, text] : named_tokens(tokenizer_config(model_directory))) {
+  for (const auto& [name, text] : named_tokens(read_tokenizer_config(model_directory))) {
     texts.push_back(text);
   }
   for (const AddedToken& token : tokens_beside(model_directory)) texts.push_back(token.content);
@@ -86,7 +87,7 @@ std::string first_token(std::string_view text, const std::vector<std::string>& t
 std::optional<ChatTemplateFile> find_chat_template(const fs::path& model_directory) {
   const fs::path file = model_directory / "chat_template.jinja";
   if (fs::exists(file)) return ChatTemplateFile{file, read_file(file)};
-  const Json config = tokenizer_config(model_directory);
+  const Json config = read_tokenizer_config(model_directory);
   const auto found = config.find("chat_template");
   if (found == config.end()) return std::nullopt;
   std::string text = found->is_array() ? default_of(*found) : token_text(*found);
@@ -97,7 +98,7 @@ std::optional<ChatTemplateFile> find_chat_template(const fs::path& model_directo
 ChatTemplate::ChatTemplate(const ChatTemplateFile& file, const fs::path& model_directory)
     : place_(file.path.string()),
       template_(file.text, place_),
-      tokens_(named_tokens(tokenizer_config(model_directory))),
+      tokens_(named_tokens(read_tokenizer_config(model_directory))),
       end_of_turn_(find_end_of_turn(model_directory)) {}
 
 std::string ChatTemplate::prompt(std::span<const ChatMessage> messages) const {
@@ -124,7 +125,9 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages, std::str
         "text to learn after the prompt; set data.prompt_template to a named template",
         place_);
   }
-  if (answer.find(trimmed(reasoning)) == std::string::npos) {
+  const std::string_view thought =
+      std::string_view(answer).substr(0, answer.rfind(trimmed(content)));
+  if (thought.find(trimmed(reasoning)) == std::string_view::npos) {
     fail(
         "{}: the chat template does not render the reasoning of this answer, which would be lost; "
         "write it into the content, or set data.prompt_template to one that has thoughts",
@@ -258,6 +261,26 @@ bool drops_earlier_thoughts(std::string_view name) {
   return name == "qwen3" || name == "qwen3-no-thinking";
 }
 
+/// Returns a text without its think tags and white space.
+std::string bare(std::string_view text) {
+  std::string rest;
+  while (!text.empty()) {
+    const std::size_t tag = text.starts_with("<think>") ? 7 : text.starts_with(kThinkEnd) ? 8 : 0;
+    if (tag == 0 && !is_space(text.front())) rest += text.front();
+    text.remove_prefix(std::max<std::size_t>(tag, 1));
+  }
+  return rest;
+}
+
+/// Throws Error if a rendered answer lacks a part of its text, such as a second thought.
+void require_whole(std::string_view name, std::string_view text, std::string_view rendered) {
+  if (bare(text) == bare(rendered)) return;
+  fail("prompt template {} renders {}, so text before </think> in this answer would be lost; {}",
+       name, renders_thoughts(name) ? "one thought, which begins the answer" : "no thought",
+       renders_thoughts(name) ? "write all thoughts as one, or remove them"
+                              : "remove it, or set data.prompt_template to qwen3");
+}
+
 constexpr std::array<NamedTemplate, 9> kNamedTemplates = {{
     {"plain", joined_contents, unchanged_answer, ""},
     {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
@@ -336,9 +359,11 @@ std::string PromptTemplate::answer(std::span<const ChatMessage> messages, std::s
   if (!renders_thoughts(name)) refuse_reasoning(name, reasoning);
   const std::string thought =
       reasoning.empty() ? "" : fmt::format("<think>\n{}\n</think>\n\n", reasoning);
-  return named_template(name)
-      .answer(thought + std::string(content))
-      .append(named_template(name).end_of_turn);
+  const std::string text = thought + std::string(content);
+  const NamedTemplate& named = named_template(name);
+  const std::string answer = named.answer(text);
+  require_whole(name, text, answer);
+  return answer + std::string(named.end_of_turn);
 }
 
 std::string_view PromptTemplate::end_of_turn() const {

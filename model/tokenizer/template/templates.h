@@ -83,7 +83,7 @@ struct PromptTemplate {
   /// Returns the text that the model should write after prompt(messages): this content and the
   /// template's end-of-turn token. If there is no such token, end of sequence must follow. Throws
   /// Error if the model's own template has no such text (ChatTemplate::answer), or if a named one
-  /// does not render the reasoning: qwen3 alone does.
+  /// does not render the reasoning or a thought in the content: qwen3 alone renders one.
   std::string answer(std::span<const ChatMessage> messages, std::string_view content,
                      std::string_view reasoning = "") const;
   /// Returns the token that ends answer(), or an empty string.

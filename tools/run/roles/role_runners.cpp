@@ -155,9 +155,7 @@ struct GeneratingLearner0 : Learner0 {
 
 DecodeText text_decoder(const RunStart& start) {
   auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(start.model_directory));
-  return [tokenizer](std::span<const std::int32_t> ids) {
-    return tokenizer->decode(ids, /*skip_special=*/true);
-  };
+  return [tokenizer](std::span<const std::int32_t> ids) { return tokenizer->response_text(ids); };
 }
 
 TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
@@ -168,7 +166,9 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uint64_t seed,
                   Operators& operators, WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(model);
-  const ModelConfig config = load_model_config(model);
+  ModelConfig config = load_model_config(model);
+  // A prompt that is too long keeps the token that its template or the tokenizer begins it with.
+  if (const auto id = tokenizer.begin_of_sequence_id()) config.begin_of_sequence_id = id;
   // Before the generator, whose cache may take all memory that is left.
   log_choices(Log("actor", transport.rank), operators, PassKind::kGeneration, config);
   Generator generator(weights.policy(), operators, config, rollout, seed,
