@@ -18,6 +18,7 @@ GradedProblem problem(const std::string& source, const std::vector<bool>& right)
     GradedSample sample;
     sample.right = is_right;
     sample.verdict = is_right ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
+    sample.answer = is_right ? "1" : "";
     sample.tokens = is_right ? 10 : 30;
     sample.truncated = !is_right;
     sample.right_at = {static_cast<char>(is_right)};
@@ -57,6 +58,16 @@ TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
   EXPECT_DOUBLE_EQ(b.length, 20);
   EXPECT_DOUBLE_EQ(b.truncated, 0.5);
   EXPECT_DOUBLE_EQ(b.no_answer, 0.5);
+}
+
+TEST(EvalTable, HasNoVotesWhereACorrectSampleHasNoAnswer) {
+  std::vector<GradedProblem> graded = problems();
+  graded[0].samples[0].answer = "";  // as of a verifier program that gives no answers
+  const Table table = make_table(graded, kOptions);
+  EXPECT_EQ(table.rows[0].majority.size(), 2u) << "source a has all answers";
+  for (const std::size_t row : {1u, 2u, 3u}) EXPECT_TRUE(table.rows[row].majority.empty());
+  EXPECT_NE(table_text(table).find("There is no maj@k where"), std::string::npos);
+  EXPECT_EQ(table_text(make_table(problems(), kOptions)).find("no maj@k"), std::string::npos);
 }
 
 TEST(EvalTable, EqualSamplesGiveNoFalseCertainty) {

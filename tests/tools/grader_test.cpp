@@ -16,9 +16,19 @@ TEST(ChoiceLetter, IsFoundInCommonSpellings) {
 }
 
 TEST(ChoiceLetter, IsAbsentFromOtherAnswers) {
-  for (const char* answer :
-       {"", "42", "Always", "K", "B = 3", "b + 1", "\\beta", "BC", "b^2", "B_1"}) {
+  for (const char* answer : {"", "42", "Always", "K", "B = 3", "b + 1", "\\beta", "BC", "b^2",
+                             "B_1", "A right triangle", "A 5"}) {
     EXPECT_EQ(choice_letter(answer), std::nullopt) << answer;
+  }
+}
+
+TEST(ChoiceLetter, IsAbsentWhereSeveralAreNamed) {
+  for (const char* answer : {"A, B, C, D", "A or B", "(A) or (B)", "A/B", "A) 3, B) 5", "A & C",
+                             "\\text{A or B}", "(A) and (B)", "A; B"}) {
+    EXPECT_EQ(choice_letter(answer), std::nullopt) << answer;
+  }
+  for (const char* answer : {"(B) 1, 2 and 3", "B. This, and that", "B) 3/4", "(B) I"}) {
+    EXPECT_EQ(choice_letter(answer), 'B') << answer;
   }
 }
 
@@ -103,6 +113,15 @@ TEST(Grader, FindsALetterOutsideTheBoxOnlyIfAllowed) {
   EXPECT_EQ(sample("C", "The answer is B.").verdict, VerdictCode::kUnequal);
   EXPECT_FALSE(sample("B", "The answer is B, so \\boxed{C}").right) << "the box comes first";
   EXPECT_EQ(sample("B", "Who knows?").verdict, VerdictCode::kNoAnswer);
+}
+
+TEST(Grader, TheVerdictOfAProgramStands) {
+  ScoringOptions options;
+  options.verifier_program.command =
+      "while read -r line; do echo '{\"correct\": false, \"answer\": \"B (no)\"}'; done";
+  Grader grader(options, as_text, {});
+  const auto samples = grader.grade(grader.score(answers("B", {"\\boxed{B}"})));
+  EXPECT_EQ(samples.at(0).verdict, VerdictCode::kUnequal);
 }
 
 TEST(Grader, EqualAnswersShareAClass) {

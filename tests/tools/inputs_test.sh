@@ -165,6 +165,9 @@ done
 program=(--set "reward.command=python3 $WORK/program.py --ngram 2 --threshold 3 --beta 0.5")
 begin train "${program[@]}"
 refuses train 'fields for programs' 'has other fields, which programs receive' 'sed -i "s/\"response\"/\"other\"/" "$WORK/rows.jsonl"' "${program[@]}"
+others='sed -i "s/\"response\"/\"other\"/" "$WORK/heldout.jsonl"'
+refuses train 'evaluation fields for programs' 'its rows have other fields, which programs receive' "$others" "${program[@]}"
+allows train 'evaluation fields, changed' 'other rows in data.evaluation_file' "$others" "${program[@]}" --set run.resume=changed
 allows train 'program file' "$WORK/program.py, which reward.command or verifier.command names, has changed" 'echo "# repaired" >>"$WORK/program.py"' "${program[@]}"
 echo "# repaired" >>"$WORK/program.py"
 start train "${program[@]}" --set run.steps=3 || { cat "$WORK/log"; fail "no resume after the repair"; }
@@ -222,6 +225,20 @@ refuses eval 'data source' 'holds responses to row 1 with another prompt, gold o
 refuses eval 'rows reordered' 'with another prompt, gold or data source' 'sort -r -o "$WORK/heldout.jsonl" "$WORK/heldout.jsonl"'
 allows eval 'rows removed at the end' 'resumes, 0 prompts left' 'sed -i 4d "$WORK/heldout.jsonl"'
 allows eval 'rows appended' 'resumes, 1 prompt left' 'echo "{\"prompt\": \"8\", \"gold\": \"8\", \"data_source\": \"a\"}" >>"$WORK/heldout.jsonl"'
+
+# A verifier program grades with the fields that the rows have now. Without answers there are no votes.
+cat >"$WORK/verifier.py" <<'END'
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({"id": request["id"], "correct": request["problem"]["response"] == "1"}), flush=True)
+END
+verifier=(--set "verifier.command=python3 $WORK/verifier.py")
+begin eval "${verifier[@]}"
+grep -q 'all problems  *4  *4  *25\.0' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "the program's verdicts do not count"; }
+grep -q 'There is no maj@k' "$WORK/run/table.txt" && ! grep -q 'maj@1' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "votes without answers"; }
+allows eval 'fields for a verifier program' 'resumes, 0 prompts left' 'sed -i "s/\"response\": \"2\"/\"response\": \"1\"/" "$WORK/heldout.jsonl"' "${verifier[@]}"
+grep -q 'all problems  *4  *4  *50\.0' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "graded with outdated fields"; }
 
 # The adapter that a run begins with is an input, and so is the base of one that it trains.
 lora=(--set model.lora.rank=2 --set model.lora.alpha=4 --set 'model.lora.targets=[q_proj, v_proj]')

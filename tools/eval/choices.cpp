@@ -27,6 +27,25 @@ std::string_view without_wrapping(std::string_view text) {
   return text;
 }
 
+/// Returns whether a text joins another choice to the one before it: ", B", "or (C)", "/D".
+bool joins_another_choice(std::string_view text) {
+  bool joined = false;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_letter_or_digit(text[end])) ++end;
+    if (end == i) {
+      joined = joined || std::string_view(",;/&").find(text[i]) != std::string_view::npos;
+      ++i;
+      continue;
+    }
+    const std::string word = lowered(text.substr(i, end - i));
+    if (joined && word.size() == 1 && text[i] >= 'A' && text[i] <= 'J') return true;
+    joined = word == "or" || word == "and";
+    i = end;
+  }
+  return false;
+}
+
 /// Returns a pattern in which a choice follows `before`: a letter that stands alone, perhaps in
 /// bold and brackets. The groups are both brackets and, between them, the letter. All repetitions
 /// are bounded, because std::regex calls itself for each.
@@ -51,14 +70,17 @@ std::optional<char> last_match(const std::regex& pattern, const std::string& tex
 std::optional<char> choice_letter(std::string_view answer) {
   const std::string_view text = without_wrapping(answer);
   if (text.empty() || !is_letter(text[0])) return std::nullopt;
-  // "Always" is not the choice A, and A = 3 is mathematics.
-  if (text.size() > 1 && std::string_view(" )}].:,*\\").find(text[1]) == std::string_view::npos) {
+  // "Always" is not the choice A, nor is "A right triangle"; A = 3 is mathematics.
+  if (text.size() > 1 && std::string_view(" )}].:*\\").find(text[1]) == std::string_view::npos) {
     return std::nullopt;
   }
+  const std::size_t word = std::min(text.find_first_not_of(' ', 1), text.size());
+  if (word < text.size() && is_letter_or_digit(text[word])) return std::nullopt;
   const std::size_t next = std::min(text.find_first_not_of(" )}]*", 1), text.size());
   if (next < text.size() && std::string_view("=+-^_").find(text[next]) != std::string_view::npos) {
     return std::nullopt;
   }
+  if (joins_another_choice(text.substr(1))) return std::nullopt;
   const char letter = to_upper(text[0]);
   return letter <= 'J' ? std::optional(letter) : std::nullopt;
 }

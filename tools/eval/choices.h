@@ -14,7 +14,7 @@
 namespace lie::evaluation {
 
 /// Returns the letter A to J of the choice in an answer such as "B", "(b)", "\text{B}", "B. 42",
-/// "\textbf{(B)}\ 42".
+/// "\textbf{(B)}\ 42". An answer that joins several, such as "A or B", names none.
 std::optional<char> choice_letter(std::string_view answer);
 
 /// Returns whether a gold answer is the letter of a choice.

@@ -56,6 +56,8 @@ PromptsByRow prompts_of(const EvalConfig& config) {
   const std::string greedy =
       greedy_warning(config.rollout.sampling, config.evaluation.samples_per_prompt);
   if (!greedy.empty()) Log("eval", 0).warn("{}", greedy);
+  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
+  if (!unfit.empty()) Log("eval", 0).warn("{}", unfit);
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     Log("eval", 0).warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "
@@ -152,7 +154,11 @@ class Generation {
 
   std::deque<Ticket> tickets() const { return tickets_; }
   std::int64_t prompts() const { return std::ssize(prompts_); }
-  bool contains(std::int64_t group) const { return prompts_.contains(group); }
+  /// Returns the row of a group as the files have it now; nullptr if it is not evaluated.
+  const Prompt* find(std::int64_t group) const {
+    const auto found = prompts_.find(group);
+    return found == prompts_.end() ? nullptr : &found->second;
+  }
 
   /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
   /// the progress line. `budget`: the tokens of the tickets.
@@ -218,7 +224,10 @@ std::vector<ScoredGroup> score_responses(const EvalConfig& config, const Generat
   std::map<std::int64_t, RolloutGroup> groups;
   read_responses(response_log(config), [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
-    if (generation.contains(number)) groups.insert_or_assign(number, std::move(group));
+    const Prompt* prompt = generation.find(number);
+    if (prompt == nullptr) return;
+    group.ticket.prompt.row = prompt->row;  // whose other fields a verifier program may read
+    groups.insert_or_assign(number, std::move(group));
   });
   std::vector<ScoredGroup> scored;
   for (auto& [number, group] : groups) scored.push_back(grader.score(std::move(group)));
@@ -257,7 +266,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
                         const EndTokens& ends) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
-    return tokenizer.decode(ids, /*skip_special=*/true);
+    return tokenizer.response_text(ids);
   };
   Grader grader(scoring_options(config), decode, config.table.budgets,
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},

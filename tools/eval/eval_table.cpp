@@ -68,6 +68,7 @@ using Value = std::function<double(const GradedProblem&)>;
 struct Strata {
   std::vector<Problems> groups;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // fewest samples of a problem
+  bool have_answers = true;  // of each problem's correct samples
 };
 
 Strata strata_of(std::vector<Problems> groups) {
@@ -75,6 +76,7 @@ Strata strata_of(std::vector<Problems> groups) {
   for (const Problems& problems : strata.groups) {
     for (const GradedProblem* problem : problems) {
       strata.fewest = std::min(strata.fewest, std::ssize(problem->samples));
+      strata.have_answers = strata.have_answers && problem->has_answers();
     }
   }
   return strata;
@@ -110,6 +112,7 @@ class RowMaker {
       row.pass.emplace_back(k, mean(strata, [k](const GradedProblem& p) {
                               return pass_at_k(std::ssize(p.samples), p.right(), k);
                             }));
+      if (!strata.have_answers) continue;
       row.majority.emplace_back(
           k, mean(strata, [k](const GradedProblem& p) { return majority(p, k); }));
     }
@@ -277,6 +280,11 @@ std::string table_text(const Table& table) {
                   100 * table.options.confidence);
   if (std::ranges::find(table.rows, 1, &TableRow::problems) != table.rows.end()) {
     text += "One problem of a source has no interval.\n";
+  }
+  if (std::ranges::any_of(table.rows, [](const TableRow& row) {
+        return !row.pass.empty() && row.majority.empty();
+      })) {
+    text += "There is no maj@k where verifier.command gives a correct response no answer.\n";
   }
   return text;
 }

@@ -24,9 +24,17 @@ std::int64_t GradedProblem::right() const {
                        [](const GradedSample& sample) { return sample.right; });
 }
 
+bool GradedProblem::has_answers() const {
+  return std::ranges::none_of(
+      samples, [](const GradedSample& sample) { return sample.right && sample.answer.empty(); });
+}
+
 Grader::Grader(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
                const ProgramHost& host, bool choice_patterns)
-    : scorer_(options, host), decode_(std::move(decode)), budgets_(std::move(budgets)) {
+    : scorer_(options, host),
+      decode_(std::move(decode)),
+      budgets_(std::move(budgets)),
+      reads_letters_(options.verifier_program.command.empty()) {
   if (choice_patterns) choice_patterns_.emplace();
 }
 
@@ -35,7 +43,7 @@ ScoredGroup Grader::score(RolloutGroup group) {
   const std::string& gold = scored.rollout.ticket.prompt.gold;
   for (std::size_t i = 0; i < scored.scores.size(); ++i) {
     Score& score = scored.scores[i];
-    if (!is_choice(gold)) continue;
+    if (!reads_letters_ || !is_choice(gold)) continue;
     std::optional<char> letter = choice_letter(score.extracted);
     if (!letter && choice_patterns_) {
       letter = choice_patterns_->find(decode_(scored.rollout.responses[i].ids));

@@ -31,6 +31,8 @@ struct GradedProblem {
   std::vector<GradedSample> samples;
   std::vector<std::int32_t> answer_class;  // [samples], see majority_at_k
   std::int64_t right() const;
+  /// Returns whether each correct sample has an answer, which a verifier program need not give.
+  bool has_answers() const;
 };
 
 /// Grades responses one after the other. Not thread-safe.
@@ -40,7 +42,8 @@ class Grader {
          const ProgramHost& host = {}, bool choice_patterns = false);
 
   /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
-  /// letter is also correct, with `choice_patterns` even outside the box.
+  /// letter is also correct, with `choice_patterns` even outside the box. The verdict of a
+  /// verifier program stands.
   ScoredGroup score(RolloutGroup group);
   /// Returns the group's samples, each with a verdict for each budget.
   std::vector<GradedSample> grade(const ScoredGroup& group);
@@ -51,6 +54,7 @@ class Grader {
   Scorer scorer_;
   DecodeText decode_;
   std::vector<std::int64_t> budgets_;
+  bool reads_letters_;  // of choices
   std::optional<ChoicePatterns> choice_patterns_;
 };
 

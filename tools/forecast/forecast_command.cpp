@@ -122,7 +122,7 @@ class Probe {
         job_, options, std::move(tickets),
         [&](RolloutGroup group) {
           return score_group(scorer_, std::move(group), [&](std::span<const std::int32_t> ids) {
-            return tokenizer_.decode(ids, /*skip_special=*/true);
+            return tokenizer_.response_text(ids);
           });
         },
         [&](const ScoredGroup& group) {
@@ -198,6 +198,8 @@ std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
   const std::string lost =
       truncation_warning(config, prompts, held_out ? "evaluation" : "training");
   if (!lost.empty()) log.warn("{}", lost);
+  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
+  if (!unfit.empty()) log.warn("{}", unfit);
   return prompts;
 }
 

@@ -60,8 +60,7 @@ void SampleEvents::record_texts(const StepOutcome& step) {
   std::string text;
   for (const ScoredGroup& group :
        std::span(step.evaluation).first(std::min(kTexts, step.evaluation.size()))) {
-    text += sample_text(
-        group, tokenizer_.decode(group.rollout.responses.front().ids, /*skip_special=*/true));
+    text += sample_text(group, tokenizer_.response_text(group.rollout.responses.front().ids));
   }
   write(text_record(unix_seconds(), step.step, "evaluation/samples", text));
 }

@@ -39,7 +39,10 @@ std::string data_difference(const InputRecord& then, const InputRecord& now, con
         now.train_file, run, rules.otherwise);
   }
   if (rules.settings_may_change || !then.evaluation || !now.evaluation) return "";
-  const std::string what = rows_difference(*then.evaluation, *now.evaluation);
+  std::string what = rows_difference(*then.evaluation, *now.evaluation);
+  if (what.empty() && differ(then.evaluation_program_rows, now.evaluation_program_rows)) {
+    what = "its rows have other fields, which programs receive";
+  }
   if (what.empty()) return "";
   return fmt::format(
       "data.evaluation_file {} is not the one that {} began with: {}; restore its "

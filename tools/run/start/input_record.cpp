@@ -101,6 +101,7 @@ void for_each_text(auto& record, const auto& visit) {
   visit("prompt_template", record.prompt_template);
   visit("teacher_sha256", record.teacher);
   visit("program_rows_sha256", record.program_rows);
+  visit("evaluation_program_rows_sha256", record.evaluation_program_rows);
 }
 
 std::string text_of(const InputRecord& record) {
@@ -221,6 +222,9 @@ bool record_inputs(const fs::path& run_directory, InputRecord now) {
   const InputRecord then = is_run ? recorded_inputs(run_directory) : InputRecord{};
   if (!now.evaluation) now.evaluation = then.evaluation;
   if (now.program_rows.empty()) now.program_rows = then.program_rows;
+  if (now.evaluation_program_rows.empty()) {
+    now.evaluation_program_rows = then.evaluation_program_rows;
+  }
   const std::string text = text_of(now);
   if (!is_recorded || read_file(file) != text) write_file_atomically(file, text);
   return is_run && !is_recorded;

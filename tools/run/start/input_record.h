@@ -29,7 +29,9 @@ struct InputRecord {
   std::string teacher = {};     // of distillation: stored_weights_sha256(); empty without one
   std::optional<RowsRecord> training;    // data.train_file
   std::optional<RowsRecord> evaluation;  // data.evaluation_file
-  std::string program_rows;              // SHA-256 of the rows that programs receive
+  // SHA-256 of the rows that programs receive, of data.train_file and of data.evaluation_file.
+  std::string program_rows;
+  std::string evaluation_program_rows = {};
   std::map<std::string, std::string> program_files = {};  // SHA-256 of each
   // Not stored: the places that messages name.
   std::string model_path, adapter_path, teacher_path, train_file, evaluation_file;

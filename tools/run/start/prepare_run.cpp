@@ -28,6 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Returns the SHA-256 of rows as programs receive them.
+std::string rows_sha256(std::span<const Prompt> prompts) {
+  Sha256 sha;
+  for (const Prompt& prompt : prompts) sha.update(prompt.row + "\n");
+  return sha.hex_digest();
+}
+
 /// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false.
 InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
   InputRecord record = model_record(config.model, config.data, inputs.ends, has_weights);
@@ -42,9 +49,8 @@ InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool h
   if (!config.data.keep_rows) return record;
   const std::string commands[] = {config.reward.command, config.verifier_program.command};
   record.program_files = program_files(commands);
-  Sha256 sha;
-  for (const Prompt& prompt : inputs.prompts.training.prompts) sha.update(prompt.row + "\n");
-  record.program_rows = sha.hex_digest();
+  record.program_rows = rows_sha256(inputs.prompts.training.prompts);
+  if (record.evaluation) record.evaluation_program_rows = rows_sha256(inputs.prompts.evaluation);
   return record;
 }
 
