@@ -30,15 +30,6 @@ std::string advice(const char* key, const std::string& guess) {
        advice("prompt_field", guess_fields(row).prompt));
 }
 
-/// Returns whether a text looks like chat messages that were written as JSON.
-bool is_json_messages(std::string_view text) {
-  const auto holds = [text](std::string_view key) {  // in JSON or as Python prints it
-    return text.find(fmt::format("\"{}\"", key)) != std::string_view::npos ||
-           text.find(fmt::format("'{}'", key)) != std::string_view::npos;
-  };
-  return text.starts_with("[{") && holds("role") && holds("content");
-}
-
 std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field,
                                      RowCounts& counts) {
   if (!row.has(field)) fail_without_prompt(row, field);
@@ -128,16 +119,6 @@ void count_unlike(const JsonRow& row, std::span<const std::string> fields, const
     const bool is_other = other && !split_words(*other).empty() && !is_one_answer(gold, *other);
     if (is_other) ++counts.other_golds[fmt::format("{} and {}", used, field)];
   }
-}
-
-/// Returns whether a text has the control characters that a JSON reader makes of \frac, \beta,
-/// \text and \right with one backslash.
-bool has_lost_backslash(std::string_view text) {
-  static constexpr std::array<std::string_view, 13> kLost = {
-      "\f",     "\b",    "\v",        "\text{", "\text {", "\times", "\theta",
-      "\tfrac", "\tan ", "\triangle", "\right", "\rm{",    "\rho"};
-  return text.find_first_of("\f\b\v\t\r") != text.npos &&
-         std::ranges::any_of(kLost, [text](auto lost) { return text.find(lost) != text.npos; });
 }
 
 constexpr const char* kNeedsNone = "a row needs none with reward.command or verifier.command";
@@ -309,6 +290,41 @@ PromptOrder prompt_order(const DataOptions& options, std::uint64_t seed) {
   return order;
 }
 
+bool is_json_messages(std::string_view text) {
+  const auto holds = [text](std::string_view key) {  // in JSON or as Python prints it
+    return text.find(fmt::format("\"{}\"", key)) != std::string_view::npos ||
+           text.find(fmt::format("'{}'", key)) != std::string_view::npos;
+  };
+  return text.starts_with("[{") && holds("role") && holds("content");
+}
+
+bool has_lost_backslash(std::string_view text) {
+  static constexpr std::array<std::string_view, 13> kLost = {
+      "\f",     "\b",    "\v",        "\text{", "\text {", "\times", "\theta",
+      "\tfrac", "\tan ", "\triangle", "\right", "\rm{",    "\rho"};
+  return text.find_first_of("\f\b\v\t\r") != text.npos &&
+         std::ranges::any_of(kLost, [text](auto lost) { return text.find(lost) != text.npos; });
+}
+
+std::string suffix_remark(const RowOptions& options) {
+  static constexpr std::array<std::string_view, 5> kLatex = {"\\text", "\\times", "\\theta",
+                                                             "\\tfrac", "\\neq"};
+  std::string_view rest = options.prompt_suffix;
+  for (std::size_t at = rest.find('\\'); at != rest.npos; at = rest.find('\\')) {
+    rest.remove_prefix(at);
+    const bool is_latex =
+        std::ranges::any_of(kLatex, [rest](auto command) { return rest.starts_with(command); });
+    if (!is_latex && (rest.starts_with("\\n") || rest.starts_with("\\t"))) {
+      return fmt::format(
+          "data.prompt_suffix has {} as two characters, which every prompt gets; for a line end or "
+          "tab write $'...' around the text in the shell, or double quotes in a config file",
+          rest.substr(0, 2));
+    }
+    rest.remove_prefix(1);
+  }
+  return "";
+}
+
 std::string prompt_text(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                         RowCounts& counts) {
   const std::vector<std::string> choices = choices_of(row, options);
@@ -329,6 +345,7 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
   std::string& last = messages.back().content;
   if (!choices.empty()) last += choice_lines(choices);
   last += options.prompt_suffix;
+  counts.lost_backslashes += has_lost_backslash(joined_contents(messages)) ? 1 : 0;
   if (!render) return joined_contents(messages);
   return rendered_at(row, [&] { return render(messages); });
 }
@@ -338,8 +355,8 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   Prompt prompt;
   prompt.text = prompt_text(row, options, render, counts);
   prompt.gold = gold_of(row, options, choices_of(row, options).size(), counts);
-  counts.lost_backslashes +=
-      has_lost_backslash(prompt.gold) || has_lost_backslash(prompt.text) ? 1 : 0;
+  const bool is_counted = has_lost_backslash(prompt.text);
+  counts.lost_backslashes += has_lost_backslash(prompt.gold) && !is_counted ? 1 : 0;
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();
@@ -348,6 +365,12 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
 
 std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows) {
   std::vector<std::string> remarks;
+  if (counts.json_prompts > 0) {
+    remarks.push_back(fmt::format(
+        "{} of {} prompts are the JSON text of chat messages, and the model reads that text; write "
+        "the messages as a JSON list instead of a text",
+        counts.json_prompts, rows));
+  }
   for (const auto& [name, count] : counts.unrendered) {
     remarks.push_back(fmt::format(
         "{} of {} rows have the field {}, which is not rendered: the model does not read it", count,
@@ -369,6 +392,12 @@ std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows)
         "{} of {} rows have a control character where LaTeX has a command, such as a form feed "
         "before rac: write \\\\frac in JSON, with two backslashes",
         counts.lost_backslashes, rows));
+  }
+  if (counts.media > 0) {
+    remarks.push_back(
+        fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "
+                    "audios are not read",
+                    counts.media, rows));
   }
   return remarks;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/config/options.h"
@@ -76,6 +77,17 @@ struct RowCounts {
 /// Returns a sentence for each field that is not rendered, and for each kind of suspicious answer
 /// or text, of `rows` rows in all.
 std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows);
+
+/// Returns whether a text looks like chat messages that were written as JSON.
+bool is_json_messages(std::string_view text);
+
+/// Returns whether a text has the control characters that a JSON reader makes of \frac, \beta,
+/// \text and \right with one backslash.
+bool has_lost_backslash(std::string_view text);
+
+/// Returns a sentence if prompt_suffix has a backslash and n or t where a line end or a tab may be
+/// meant; else an empty text.
+std::string suffix_remark(const RowOptions& options);
 
 /// The prompts of a file.
 struct Dataset {

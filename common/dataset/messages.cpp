@@ -173,6 +173,41 @@ ChatMessage message_of(const JsonRow& row) {
   return message;
 }
 
+/// Returns whether `text` is a thought in `content`, which ends with </think>. Its <think> may be
+/// absent, since some templates write it in the prompt.
+bool has_thought(std::string_view content, std::string_view text) {
+  constexpr std::string_view kBegin = "<think>", kEnd = "</think>";
+  for (std::size_t end = content.find(kEnd); end != content.npos; end = content.find(kEnd)) {
+    std::string_view thought = content.substr(0, end);
+    const std::size_t begin = thought.rfind(kBegin);
+    if (begin != thought.npos) thought.remove_prefix(begin + kBegin.size());
+    if (trimmed(thought) == trimmed(text)) return true;
+    content.remove_prefix(end + kEnd.size());
+  }
+  return false;
+}
+
+/// Returns the message that ends a conversation if it is an assistant's, else null.
+const Json* last_answer(const Json* messages) {
+  if (messages == nullptr || !messages->is_array() || messages->empty()) return nullptr;
+  const Json& last = messages->back();
+  const auto is = [&](const char* field, const char* sender) {
+    return last.is_object() && last.contains(field) && last[field] == sender;
+  };
+  return is("role", "assistant") || is("from", "gpt") ? &last : nullptr;
+}
+
+/// Returns whether a message has the text as its reasoning.
+bool has_reasoning(const Json& message, std::string_view text) {
+  return std::ranges::any_of(message.items(), [&](const auto& field) {
+    if (!field.value().is_string()) return false;
+    const auto& held = field.value().template get_ref<const std::string&>();
+    const bool is_reasoning =
+        std::ranges::find(kReasoningFields, field.key()) != kReasoningFields.end();
+    return (is_reasoning && trimmed(held) == trimmed(text)) || has_thought(held, text);
+  });
+}
+
 /// Returns the mark in a field: true or false, 1 or 0. Empty if the field is absent.
 std::optional<bool> mark_in(const JsonRow& row, const char* name) {
   const Json* value = find(row, name);
@@ -228,8 +263,7 @@ std::string reasoning_of(const JsonRow& row, std::string_view content) {
     }
     found = std::move(text);
   }
-  const bool is_there = content.find(trimmed(found)) != std::string_view::npos;
-  return is_there ? "" : found;
+  return has_thought(content, found) ? "" : found;
 }
 
 bool was_cut(const JsonRow& row) {
@@ -257,6 +291,13 @@ std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string
   for (const char* name : kUnrenderedInRows) add(name);
   for (const auto& [name, value] : row.object().items()) {
     if (!value.is_number() && !value.is_boolean() && names_media(name)) add(name);
+  }
+  // The reasoning beside a conversation belongs to a turn, which is rendered without it.
+  const Json* answer = last_answer(prompt);
+  for (const char* name : kReasoningFields) {
+    const Json* value = answer == nullptr ? nullptr : find(row, name);
+    if (value == nullptr || !value->is_string() || !has_content(value)) continue;
+    if (!has_reasoning(*answer, value->get_ref<const std::string&>())) names.emplace_back(name);
   }
   // Alpaca's rows continue the instruction in another field.
   if (prompt_field == "instruction") add("input");

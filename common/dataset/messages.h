@@ -29,7 +29,8 @@ std::vector<MarkedMessage> marked_messages(const JsonRow& row, const std::string
 std::vector<ChatMessage> chat_messages(const JsonRow& row, const std::string& field);
 
 /// Returns the text of reasoning_content, reasoning, thinking, thought and the like. Empty if there
-/// is none, or if `content` contains the text already. Throws Error if two of them differ.
+/// is none, or if it is a thought in `content` already (<think>text</think>). Throws Error if two
+/// of them differ.
 std::string reasoning_of(const JsonRow& row, std::string_view content);
 
 /// Returns whether a response was cut off by a limit, as finish_reason: length says, or its names
@@ -37,8 +38,8 @@ std::string reasoning_of(const JsonRow& row, std::string_view content);
 bool was_cut(const JsonRow& row);
 
 /// Returns the names of the row's fields that belong to a prompt in other trainers and are not
-/// rendered here, such as images and tools. Fields without content, and texts that stand in the
-/// prompt, do not count.
+/// rendered here, such as images and tools, and reasoning that the answer at the end of a
+/// conversation lacks. Fields without content, and texts that stand in the prompt, do not count.
 std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field);
 
 /// Returns the fields with content of the messages in a list field that have no meaning here, such

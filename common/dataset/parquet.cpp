@@ -7,6 +7,7 @@
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -76,7 +77,8 @@ Json row_of(const arrow::StructArray& rows, std::int64_t i) {
   Json row = structure(rows, i);
   for (int field = 0; field < rows.num_fields(); ++field) {
     const arrow::Type::type type = rows.field(field)->type_id();
-    const bool is_bytes = type == arrow::Type::BINARY || type == arrow::Type::LARGE_BINARY;
+    const bool is_bytes = type == arrow::Type::BINARY || type == arrow::Type::LARGE_BINARY ||
+                          type == arrow::Type::FIXED_SIZE_BINARY;
     Json& value = row[rows.type()->field(field)->name()];
     if (is_bytes && value.is_null() && !rows.field(field)->IsNull(i)) value = {{"bytes", nullptr}};
   }
@@ -88,10 +90,28 @@ Json dictionary(const arrow::Array& array, std::int64_t i) {
   return to_json(*values.dictionary(), values.GetValueIndex(i));
 }
 
+/// Returns a map as an object, so that its values have paths. A map whose keys are not distinct
+/// texts becomes a list of pairs.
+Json map(const arrow::Array& array, std::int64_t i) {
+  const auto& maps = static_cast<const arrow::MapArray&>(array);
+  Json object = Json::object(), pairs = Json::array();
+  for (std::int64_t k = maps.value_offset(i); k < maps.value_offset(i + 1); ++k) {
+    Json key = to_json(*maps.keys(), k), value = to_json(*maps.items(), k);
+    if (key.is_string()) object[key.get_ref<const std::string&>()] = value;
+    pairs.push_back(Json::array({std::move(key), std::move(value)}));
+  }
+  return object.size() == pairs.size() ? object : pairs;
+}
+
+/// Returns what stands for an element of a type that is not read.
+Json unread(const arrow::Array& array) {
+  return Json::object({{kUnreadType, array.type()->ToString()}});
+}
+
 /// Returns Arrow's text of an element. Used for dates, times and decimals.
 Json as_text(const arrow::Array& array, std::int64_t i) {
   const auto scalar = array.GetScalar(i);
-  return scalar.ok() ? Json((*scalar)->ToString()) : Json();
+  return scalar.ok() ? Json((*scalar)->ToString()) : unread(array);
 }
 
 /// Returns the double of the shortest decimal text that a float reads back from: 0.1 for 0.1F.
@@ -99,6 +119,20 @@ Json shortest(const arrow::Array& array, std::int64_t i) {
   const float value = static_cast<const arrow::FloatArray&>(array).Value(i);
   return std::isfinite(value) ? Json(std::stod(fmt::format("{}", value)))
                               : Json(static_cast<double>(value));
+}
+
+/// Returns the double of the shortest decimal text that a 16-bit float reads back from.
+Json shortest_half(const arrow::Array& array, std::int64_t i) {
+  const int bits = static_cast<const arrow::HalfFloatArray&>(array).Value(i);
+  const int exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  const double sign = (bits >> 15) == 0 ? 1 : -1;
+  if (exponent == 31) return Json(fraction == 0 ? sign * HUGE_VAL : std::nan(""));
+  const double unit = std::ldexp(1, std::max(exponent, 1) - 25);  // of the last place
+  const double value = sign * unit * (exponent == 0 ? fraction : fraction + 1024);
+  for (int digits = 1;; ++digits) {
+    const double text = std::stod(fmt::format("{:.{}g}", value, digits));
+    if (std::abs(text - value) < unit / 2) return Json(text);
+  }
 }
 
 Json to_json(const arrow::Array& array, std::int64_t i) {
@@ -109,6 +143,7 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
     case Type::LARGE_STRING: return element<arrow::LargeStringArray, std::string>(array, i);
     case Type::BINARY: return binary<arrow::BinaryArray>(array, i);
     case Type::LARGE_BINARY: return binary<arrow::LargeBinaryArray>(array, i);
+    case Type::FIXED_SIZE_BINARY: return binary<arrow::FixedSizeBinaryArray>(array, i);
     case Type::STRING_VIEW: return element<arrow::StringViewArray, std::string>(array, i);
     case Type::BOOL: return element<arrow::BooleanArray, bool>(array, i);
     case Type::INT8: return element<arrow::Int8Array, std::int64_t>(array, i);
@@ -119,19 +154,24 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
     case Type::UINT16: return element<arrow::UInt16Array, std::uint64_t>(array, i);
     case Type::UINT32: return element<arrow::UInt32Array, std::uint64_t>(array, i);
     case Type::UINT64: return element<arrow::UInt64Array, std::uint64_t>(array, i);
+    case Type::HALF_FLOAT: return shortest_half(array, i);
     case Type::FLOAT: return shortest(array, i);
     case Type::DOUBLE: return element<arrow::DoubleArray, double>(array, i);
     case Type::LIST: return list<arrow::ListArray>(array, i);
     case Type::LARGE_LIST: return list<arrow::LargeListArray>(array, i);
     case Type::FIXED_SIZE_LIST: return list<arrow::FixedSizeListArray>(array, i);
+    case Type::MAP: return map(array, i);
     case Type::STRUCT: return structure(array, i);
     case Type::DICTIONARY: return dictionary(array, i);
     case Type::DATE32:
     case Type::DATE64:
+    case Type::TIME32:
+    case Type::TIME64:
     case Type::TIMESTAMP:
     case Type::DECIMAL128:
     case Type::DECIMAL256: return as_text(array, i);
-    default: return nullptr;
+    case Type::NA: return nullptr;
+    default: return unread(array);
   }
 }
 

@@ -14,8 +14,9 @@ namespace lie {
 
 /// Calls `visit` with each row in order. A row's place is "train.parquet:row 12", counted from 1.
 /// Reads one batch of rows at a time. Lists and structs become JSON lists and objects. Texts,
-/// numbers and booleans keep their type. Times, dates and decimals become texts. Values of other
-/// types become null. Throws Error if the file cannot be read, or in a build without Arrow.
+/// numbers and booleans keep their type. Times, dates and decimals become texts, and maps objects.
+/// A value of another type, such as a duration, becomes an object with the key kUnreadType. Throws
+/// Error if the file cannot be read, or in a build without Arrow.
 void for_each_parquet_row(const std::filesystem::path& path,
                           const std::function<void(const JsonRow&)>& visit);
 

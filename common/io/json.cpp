@@ -96,8 +96,8 @@ void write_json(const Json& value, const std::filesystem::path& path) {
 
 namespace {
 
-// Begins the string that replaces a word such as NaN. JSON text cannot hold the character itself,
-// and an escaped one becomes a number again only if such a word follows.
+// Begins the string that replaces a word such as NaN, or a number. JSON text cannot hold the
+// character itself, and an escaped one becomes a number again only if such a token follows.
 constexpr std::string_view kMark = "\\u0001";
 
 bool is_not_finite(std::string_view token) {
@@ -143,8 +143,10 @@ bool is_rounded(std::string_view token) {
 /// Copies JSON text, with quotes around the literals that are to be kept.
 class LiteralQuoter {
  public:
-  /// With `words`, NaN and the infinities become marked strings.
-  LiteralQuoter(std::string_view text, bool words) : text_(text), words_(words) {}
+  /// With `words`, NaN and the infinities become marked strings. With `marks_numbers`, the strings
+  /// of numbers are marked, too.
+  LiteralQuoter(std::string_view text, bool words, bool marks_numbers = false)
+      : text_(text), words_(words), mark_of_numbers_(marks_numbers ? kMark : "") {}
 
   std::string run() {
     while (at_ < text_.size()) {
@@ -174,7 +176,7 @@ class LiteralQuoter {
     if (words_ && is_not_finite(token)) {
       out_ += fmt::format("\"{}{}\"", kMark, token);
     } else if (is_rounded(token)) {
-      out_ += fmt::format("\"{}\"", token);
+      out_ += fmt::format("\"{}{}\"", mark_of_numbers_, token);
     } else {
       out_ += token;
     }
@@ -182,6 +184,7 @@ class LiteralQuoter {
 
   std::string_view text_;
   bool words_;
+  std::string_view mark_of_numbers_;
   std::size_t at_ = 0;
   std::string out_;
 };
@@ -215,6 +218,25 @@ std::optional<double> value_of_literal(std::string_view text) {
 
 std::string quote_rounded_numbers(std::string_view text) {
   return LiteralQuoter(text, false).run();
+}
+
+std::string mark_rounded_numbers(std::string_view text) {
+  return LiteralQuoter(text, true, true).run();
+}
+
+std::string restored_numbers(std::string_view text) {
+  const std::string begin = fmt::format("\"{}", kMark);
+  std::string out;
+  for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin)) {
+    const std::string_view rest = text.substr(at + begin.size());
+    const std::string_view token = rest.substr(0, rest.find('"'));
+    const bool is_inside = at > 0 && text[at - 1] == '\\';  // an escaped quote of a text
+    const bool is_marked = !is_inside && (is_not_finite(token) || is_rounded(token));
+    out += is_marked ? text.substr(0, at) : text.substr(0, at + begin.size());
+    if (is_marked) out += token;
+    text = is_marked ? rest.substr(token.size() + 1) : rest;
+  }
+  return out += text;
 }
 
 }  // namespace lie

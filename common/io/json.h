@@ -44,4 +44,11 @@ std::optional<double> value_of_literal(std::string_view text);
 /// Returns JSON text in which the numbers that a parser would round are strings of their literals.
 std::string quote_rounded_numbers(std::string_view text);
 
+/// Returns JSON text in which the numbers that a parser would round, NaN and the infinities are
+/// marked strings. restored_numbers() converts them back.
+std::string mark_rounded_numbers(std::string_view text);
+
+/// Returns JSON text in which the strings of mark_rounded_numbers() are the numbers that they were.
+std::string restored_numbers(std::string_view text);
+
 }  // namespace lie

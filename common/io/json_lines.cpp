@@ -61,6 +61,10 @@ void JsonRow::fail_expected(std::string_view field, std::string_view what) const
     fail("{}: field {}: expected {}, found nothing; the row has {}", place_, field, what,
          fmt::join(names(), ", "));
   }
+  if (found->is_object() && found->size() == 1 && found->contains(kUnreadType)) {
+    fail("{}: field {}: its column has the type {}, which is not read; convert it to text", place_,
+         field, found->front().dump());
+  }
   const bool is_finite = !found->is_number() || std::isfinite(found->get<double>());
   fail("{}: field {}: expected {}, found {}; correct the row", place_, field, what,
        is_finite ? found->type_name() : "NaN or Infinity");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/io/json.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -81,6 +82,14 @@ TEST(JsonLines, NumbersKeepTheDigitsThatADoubleLoses) {
   EXPECT_EQ(r.number("b"), 0.1234567890123456789);
   EXPECT_EQ(error_of([&] { r.number("c"); }),
             "f.jsonl:1: field c: expected a finite number, found string; correct the row");
+}
+
+TEST(JsonLines, MarkedNumbersAreRestoredAsTheyWere) {
+  const std::string text = R"({"a":18446744073709551617,"b":[NaN,-Infinity,1e400],"c":"1e400",)"
+                           R"("d":"NaN \"\u0001NaN\"","e":0.5})";
+  const auto parsed = nlohmann::ordered_json::parse(mark_rounded_numbers(text));
+  EXPECT_EQ(restored_numbers(parsed.dump()), text);
+  EXPECT_EQ(restored_numbers(R"(["\u0001NaNs"])"), R"(["\u0001NaNs"])");
 }
 
 TEST(JsonLines, NotFiniteNumbersAreErrorsOnlyWhereTheyAreRead) {

@@ -274,6 +274,28 @@ TEST_F(DatasetFile, SuspiciousAnswersAreCounted) {
   EXPECT_EQ(counts(R"("gold": "\\frac12")").lost_backslashes, 0);
 }
 
+TEST_F(DatasetFile, LostBackslashesOfPromptsAreCountedOncePerRow) {
+  const auto lost = [&](const std::string& row) {
+    return read_dataset(scratch.write("d.jsonl", row), options).counts.lost_backslashes;
+  };
+  EXPECT_EQ(lost(R"({"prompt": "\frac12?", "gold": "\frac12"})"), 1);
+  EXPECT_EQ(lost(R"({"prompt": [{"role": "user", "content": "\frac12?"}], "gold": "1"})"), 1);
+  EXPECT_EQ(lost(R"({"prompt": "\\frac12?", "gold": "1"})"), 0);
+}
+
+TEST(PromptSuffix, ABackslashInPlaceOfALineEndIsRemarked) {
+  const auto remark = [](const char* suffix) {
+    RowOptions options;
+    options.prompt_suffix = suffix;
+    return suffix_remark(options);
+  };
+  EXPECT_NE(remark("\\nBox it.").find("data.prompt_suffix has \\n as two characters"),
+            std::string::npos);
+  EXPECT_NE(remark(" \\boxed{}\\tnow").find("has \\t as two"), std::string::npos);
+  EXPECT_NE(remark("\\nBox it.").find("double quotes in a config file"), std::string::npos);
+  EXPECT_EQ(remark("\nBox it in \\boxed{}, as \\text{yes}."), "");
+}
+
 TEST_F(DatasetFile, MessageFieldsWithoutATemplateAreRefused) {
   const auto error_with = [&](const std::string& field) {
     return error(R"({"gold": "1", "prompt": [{"role": "user", "content": "x"},)"
@@ -290,7 +312,7 @@ TEST_F(DatasetFile, MessageFieldsWithoutATemplateAreRefused) {
 }
 
 TEST_F(DatasetFile, ReasoningOfAMessageIsKept) {
-  const auto messages = [&](const std::string& fields) {
+  const auto messages = [&](const std::string& fields, const std::string& content = "y z") {
     std::vector<ChatMessage> found;
     const RenderPrompt render = [&](std::span<const ChatMessage> all) {
       found.assign(all.begin(), all.end());
@@ -298,8 +320,9 @@ TEST_F(DatasetFile, ReasoningOfAMessageIsKept) {
     };
     read_dataset(
         scratch.write("d.jsonl", R"({"gold": "1", "prompt": [{"role": "user", "content": "x"},)"
-                                 R"({"role": "assistant", "content": "y z", )" +
-                                     fields + R"(}, {"role": "user", "content": "z"}]})"),
+                                 R"({"role": "assistant", "content": ")" +
+                                     content + R"(", )" + fields +
+                                     R"(}, {"role": "user", "content": "z"}]})"),
         options, render);
     return found.at(1);
   };
@@ -308,7 +331,13 @@ TEST_F(DatasetFile, ReasoningOfAMessageIsKept) {
     EXPECT_EQ(messages(fmt::format("\"{}\": \"t\"", name)).reasoning, "t");
   }
   EXPECT_EQ(messages(R"("reasoning": "t", "reasoning_content": "t")").reasoning, "t");
-  EXPECT_EQ(messages(R"("reasoning": "y")").reasoning, "") << "the content has it already";
+  EXPECT_EQ(messages(R"("reasoning": "y")").reasoning, "y") << "the content is no thought";
+  const std::string field = R"("reasoning": "y\n")";
+  for (const char* content :
+       {"<think>\\ny\\n</think>z", "y</think>z", "<think>x</think><think>y</think>z"}) {
+    EXPECT_EQ(messages(field, content).reasoning, "") << "a thought of the content: " << content;
+  }
+  EXPECT_EQ(messages(field, "<think>x y</think>z y").reasoning, "y\n") << "another thought";
   EXPECT_NE(error_of([&] { messages(R"("reasoning": "t", "thinking": "u")"); }).find("differs"),
             std::string::npos);
 }

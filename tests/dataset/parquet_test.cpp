@@ -8,6 +8,7 @@
 
 #include "common/dataset/dataset.h"
 #include "common/dataset/rows.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
@@ -87,6 +88,38 @@ TEST_F(ParquetFile, ReadsEveryColumnType) {
        {"text", "large_text", "small", "real", "flag", "nested", "day", "bytes"}) {
     EXPECT_FALSE(rows[1].has(name)) << name;
   }
+}
+
+TEST_F(ParquetFile, ReadsUnusualColumnTypes) {
+  std::vector<JsonRow> rows;
+  for_each_parquet_row(kGolden / "unusual.parquet", [&](const JsonRow& r) { rows.push_back(r); });
+  ASSERT_EQ(rows.size(), 2u);
+  const JsonRow& row = rows[0];
+  EXPECT_EQ(row.number("half"), 0.1) << "the shortest text, not 0.0999755859375";
+  EXPECT_EQ(row.texts("halves"), (std::vector<std::string>{"1.5", "-2.0", "65500.0", "6e-08"}));
+  EXPECT_EQ(row.text("time"), "12:30:00.000");
+  EXPECT_EQ(row.text("fine_time"), "12:30:00.000000");
+  EXPECT_EQ(row.integer("map.b"), 2);
+  EXPECT_EQ(row.object().at("numbered").dump(), R"([[1,"a"],[2,"b"]])");
+  EXPECT_EQ(row.text("fixed"), "ab");
+  for (const char* name : {"half", "time", "map", "fixed", "gold"}) {
+    EXPECT_FALSE(rows[1].has(name)) << name;
+  }
+}
+
+TEST_F(ParquetFile, AValueOfATypeThatIsNotReadIsAnErrorWhereItIsUsed) {
+  const std::string message = error_of([] { read_dataset(kGolden / "unusual.parquet", {}); });
+  EXPECT_NE(message.find("unusual.parquet:row 1: field gold: its column has the type "
+                         "\"duration[ms]\", which is not read; convert it to text"),
+            std::string::npos)
+      << message;
+  RowOptions options;
+  options.gold_field = "answer";
+  options.keep_rows = true;
+  const std::vector<Prompt> prompts = read_dataset(kGolden / "unusual.parquet", options).prompts;
+  ASSERT_EQ(prompts.size(), 2u);
+  EXPECT_EQ(prompts[0].gold, "9");
+  EXPECT_NE(prompts[0].row.find(R"("gold":{"unread type":"duration[ms]"})"), std::string::npos);
 }
 
 TEST_F(ParquetFile, AddsAndReplacesColumnsOfNumbers) {

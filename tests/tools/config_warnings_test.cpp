@@ -144,6 +144,8 @@ TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
   EXPECT_THAT(warnings(), IsEmpty());
   model.write("chat_template.jinja", "{{ messages }}");
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has a chat template")));
+  EXPECT_THAT(template_warning("plain", model.path()), HasSubstr("has a chat template"))
+      << "of other commands";
   config.data.prompt_template = "qwen3";
   EXPECT_THAT(warnings(), IsEmpty());
 }

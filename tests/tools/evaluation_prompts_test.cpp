@@ -1,4 +1,4 @@
-// The held-out prompts of a run, from one file or several.
+// The held-out prompts of a run, from one file or several, and remarks about rows.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "tests/temporary_directory.h"
 #include "tools/run/input/prompts.h"
+#include "tools/run/input/sft_remarks.h"
 
 namespace lie {
 namespace {
@@ -107,6 +108,29 @@ TEST_F(EvaluationPrompts, EveryPromptOfSeveralFilesHasASource) {
   EXPECT_EQ(read({one, other}), (Prompts{one + " 0", other + " 1"}));
 }
 
+TEST_F(EvaluationPrompts, AFileNamedTwiceIsRefused) {
+  const std::string one = file("one/a.jsonl", {"x"}), other = file("other/a.jsonl", {"x"});
+  EXPECT_EQ(error_of([&] { read({one, other}); }), "no error") << "files of one name";
+  EXPECT_NE(error_of([&] {
+              read({one, one});
+            }).find("data.evaluation_file: " + one + " and " + one + " are one file"),
+            std::string::npos);
+  const std::string detour = (directory_.path() / "other/../one/a.jsonl").string();
+  std::filesystem::create_symlink(one, directory_.path() / "link.jsonl");
+  const std::string link = (directory_.path() / "link.jsonl").string();
+  for (const std::string& spelling : {detour, link}) {
+    DataOptions options;
+    options.train_file = {other, one, spelling};
+    options.train_weights = {1, 1, 2};
+    EXPECT_NE(error_of([&] { read_training_prompts(options, "", nullptr); })
+                  .find("and " + spelling +
+                        " are one file, and its rows would be read twice; name "
+                        "it once, and set data.train_weights"),
+              std::string::npos)
+        << spelling;
+  }
+}
+
 /// Returns the remarks about these rows, joined.
 std::string remarks_of(const std::string& rows) {
   const TemporaryDirectory directory;
@@ -138,6 +162,74 @@ TEST(Remarks, NameFieldsAndPlaceholdersThatAreNotRead) {
   EXPECT_NE(remarks.find("1 of 1 rows have the field images"), std::string::npos);
   EXPECT_NE(remarks.find("1 of 1 prompts have a placeholder such as <image>"), std::string::npos);
   EXPECT_EQ(remarks.find("tools"), std::string::npos);
+}
+
+TEST(Remarks, NameASuffixWithABackslash) {
+  const TemporaryDirectory directory;
+  RowOptions options;
+  options.prompt_suffix = "\\nBox it.";
+  const auto file = directory.write("rows.jsonl", R"({"prompt":"2+3?","gold":"5"})");
+  const std::vector<std::string> remarks = read_remarked_prompts(file, options, "").remarks;
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_NE(remarks[0].find("data.prompt_suffix has \\n"), std::string::npos);
+}
+
+/// Returns the remarks about fine-tuning rows, joined.
+std::string sft_remarks_of(const std::string& rows, const SftRowOptions& options = {}) {
+  const TemporaryDirectory directory;
+  std::string all;
+  for (const std::string& remark :
+       sft_remarks(directory.write("rows.jsonl", rows), options, {"<|im_end|>"})) {
+    all += remark + "\n";
+  }
+  return all;
+}
+
+/// Returns a conversation of one question and one answer, with more fields.
+std::string conversation(const std::string& fields) {
+  return R"({"messages":[{"role":"user","content":"2+3?"},{"role":"assistant","content":"5"}])" +
+         fields + "}\n";
+}
+
+TEST(SftRemarks, NameSuspiciousTextsAsForTraining) {
+  EXPECT_EQ(sft_remarks_of(R"({"prompt":"2+3?","response":"5<|im_end|>"})"), "");
+  EXPECT_NE(sft_remarks_of(R"({"prompt":"2<|im_end|>+3?","response":"5"})")
+                .find("the texts of 1 prompt hold special tokens of the tokenizer (<|im_end|>)"),
+            std::string::npos);
+  EXPECT_NE(
+      sft_remarks_of(R"({"prompt":"[{\"role\": \"user\", \"content\": \"2+3?\"}]","response":"5"})")
+          .find("1 of 1 prompts are the JSON text of chat messages"),
+      std::string::npos);
+  const std::string lost = "rows have a control character where LaTeX has a command";
+  EXPECT_NE(sft_remarks_of(R"({"prompt":"x","response":"\frac12"})").find("1 of 1 " + lost),
+            std::string::npos);
+  EXPECT_NE(sft_remarks_of(conversation("") + R"({"messages":[{"role":"user","content":"\frac12"},)"
+                                              R"({"role":"assistant","content":"y"}]})")
+                .find("1 of 2 " + lost),
+            std::string::npos);
+}
+
+TEST(SftRemarks, NameFieldsWithAnotherAnswerThanTheLearnedOne) {
+  const auto remark = [](const std::string& other, const std::string& used) {
+    return "1 of 1 rows have another text in the field " + other + " than in " + used +
+           ", which is learned; remove the field or correct the row\n";
+  };
+  EXPECT_EQ(sft_remarks_of(conversation(R"(,"prompt":"2+3?","response":"5\n")")), "");
+  EXPECT_EQ(sft_remarks_of(conversation(R"(,"response":6)")), remark("response", "messages"));
+  EXPECT_EQ(sft_remarks_of(conversation(R"(,"completion":"6")")), remark("completion", "messages"));
+  EXPECT_EQ(sft_remarks_of(conversation(R"(,"prompt":[{"role":"user","content":"2+4?"}])")),
+            remark("prompt", "messages"));
+  EXPECT_EQ(sft_remarks_of(R"({"prompt":"2+3?","response":"5","completion":"6"})"),
+            remark("completion", "response"));
+  EXPECT_EQ(sft_remarks_of(R"({"prompt":"2+3?","response":"5","completion":"5"})"), "");
+  EXPECT_EQ(sft_remarks_of(R"({"prompt":"2+3?","completion":"5"})"), "");
+  SftRowOptions options;
+  options.response_field = "answer";
+  EXPECT_EQ(sft_remarks_of(R"({"prompt":"2+3?","answer":"5","completion":"6"})", options), "")
+      << "the config has chosen";
+  EXPECT_NE(sft_remarks_of(R"({"prompt":"2+3?","response":"5","messages":"6"})").find("messages"),
+            std::string::npos)
+      << "a text is no conversation";
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ cp rows.jsonl copy.jsonl && ln -s rows.jsonl link.jsonl
 { tail -n 1 rows.jsonl && sed 's/target 3/target 4/' rows.jsonl; } >overlap.jsonl
 sed 's/target 3/target 4/' rows.jsonl >apart.jsonl
 sed 's/"reference_length": 12/"num_tokens": 1500/' rows.jsonl >columns.jsonl
+sed 's/"response": "1"/&, "completion": "2"/' rows.jsonl >two_answers.jsonl
+cp -r "$model" chat && printf '{{ messages[0].content }}' >chat/chat_template.jinja
 cat >train.yaml <<END
 run: {directory: train, steps: 1}
 model: {path: $model}
@@ -112,6 +114,18 @@ sft optimizer.learning_rate=1e-4|warning|the run of 1 update would end within th
 sft run.steps=50|warning|the run of 50 updates would end within the default warm-up of 100: the warm-up is 5 updates long
 sft optimizer.warmup=60 run.steps=50|error|the schedule ends (decay_until 50) before its warmup does (60)
 sft optimizer.warmup=60 run.steps=61|none|warm-up
+train 'data.train_file=[rows.jsonl,link.jsonl]'|error|data.train_file: rows.jsonl and link.jsonl are one file
+train 'data.train_file=[rows.jsonl,./rows.jsonl]' 'data.train_weights=[1,2]'|error|name it once, and set data.train_weights
+evaluate 'data.evaluation_file=[apart.jsonl,apart.jsonl]'|error|data.evaluation_file: apart.jsonl and apart.jsonl are one file
+sft 'data.evaluation_file=[apart.jsonl,./apart.jsonl]'|error|are one file, and its rows would be read twice; name it once
+sft data.train_file=two_answers.jsonl|warning|4 of 4 rows have another text in the field completion than in response
+sft data.train_file=rows.jsonl|none|another text
+train 'data.prompt_suffix=\nBox it.'|warning|data.prompt_suffix has \n as two characters
+evaluate 'data.prompt_suffix=\nBox it.'|warning|data.prompt_suffix has \n as two characters
+train $'data.prompt_suffix=\nBox it.'|none|as two characters
+train model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
+sft model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
+evaluate model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
 TABLE
 [ -z "$(find . -maxdepth 1 -name '*$*')" ] || { ls; fail "a directory is named like a variable"; }
 

@@ -30,12 +30,15 @@ class ModelCommands : public testing::Test {
     tokenize(how, out);
     return out.str();
   }
-  std::vector<Json> scored(const std::string& rows, ScoreArguments how = {}) {
+  std::string scored_lines(const std::string& rows, ScoreArguments how = {}) {
     how.model.path = kModel;
     how.input = directory_.write("rows.jsonl", rows);
     std::ostringstream out;
     score(how, out);
-    return parsed(out.str());
+    return out.str();
+  }
+  std::vector<Json> scored(const std::string& rows, ScoreArguments how = {}) {
+    return parsed(scored_lines(rows, std::move(how)));
   }
   std::vector<Json> generated(const std::string& rows, GenerateArguments how = {}) {
     how.model.path = kModel;
@@ -170,6 +173,33 @@ TEST_F(ModelCommands, AnEmptyResponseHasNoLogProbs) {
   EXPECT_EQ(rows[0]["log_probs"], Json::array());
 }
 
+TEST_F(ModelCommands, GenerateWarnsOfSuspiciousPrompts) {
+  const auto warnings = [&](const std::string& rows, std::vector<std::string> overrides = {}) {
+    GenerateArguments how;
+    how.sampling.max_response_tokens = 1;
+    how.overrides = std::move(overrides);
+    testing::internal::CaptureStderr();
+    generated(rows, how);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(warnings(R"({"prompt": "7 1<|endoftext|> target 11:"})"),
+              HasSubstr("warning: the texts of 1 prompt hold special tokens"));
+  EXPECT_THAT(warnings(R"({"prompt": "[{\"role\": \"user\", \"content\": \"7\"}]"})"),
+              HasSubstr("warning: 1 of 1 prompts are the JSON text of chat messages"));
+  EXPECT_THAT(warnings(R"({"prompt": "\frac12"})"),
+              HasSubstr("warning: 1 of 1 rows have a control character"));
+  EXPECT_THAT(warnings(R"({"prompt": "7 1"})", {R"(prompt_suffix=\n target 8:)"}),
+              HasSubstr("warning: data.prompt_suffix has \\n as two characters"));
+  EXPECT_THAT(warnings(R"({"prompt": "7 1 target 8:"})"), testing::Not(HasSubstr("warning")));
+}
+
+TEST_F(ModelCommands, NumbersOfOtherFieldsAreCopiedAsTheyAre) {
+  const std::string copied =
+      R"("id":12345678901234567890123,"x":[0.1234567890123456789,NaN,-Infinity,1e400],"s":"1e400")";
+  EXPECT_THAT(scored_lines(R"({"prompt_ids":[1],"response_ids":[2],)" + copied + "}\n"),
+              HasSubstr(copied));
+}
+
 TEST_F(ModelCommands, NamesTheLineOfAnInvalidRow) {
   const std::string good = "{\"prompt_ids\": [1], \"response_ids\": [2]}\n";
   const auto error = [&](const std::string& row) { return error_scoring(good + "\n" + row); };
@@ -182,6 +212,8 @@ TEST_F(ModelCommands, NamesTheLineOfAnInvalidRow) {
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [100000]}"),
               HasSubstr("rows.jsonl:3: field response_ids: 100000 is not a token id"));
   EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [1.5]}"), HasSubstr("1.5"));
+  EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [NaN]}"),
+              HasSubstr("rows.jsonl:3: field response_ids: NaN is not a token id"));
   EXPECT_THAT(error("[1]"), HasSubstr("rows.jsonl:3: expected a JSON object"));
   EXPECT_THAT(error("{\"prompt_ids\": [1]"), HasSubstr("rows.jsonl:3: not valid JSON"));
   EXPECT_THAT(

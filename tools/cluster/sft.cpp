@@ -38,6 +38,8 @@
 #include "tools/run/config/options.h"
 #include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
+#include "tools/run/input/sft_remarks.h"
 #include "tools/run/start/input_difference.h"
 #include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
@@ -148,6 +150,20 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
   return std::move(data.examples);
 }
 
+/// Warns of likely mistakes in the rows of all files, and of a template that does not fit.
+void warn_of_texts(const SftConfig& config, const Tokenizer& tokenizer) {
+  const Log log("sft", 0);
+  std::vector<std::string> files = {config.sft.train_file};
+  std::ranges::copy(config.sft.evaluation_file, std::back_inserter(files));
+  for (const std::string& file : files) {
+    for (const std::string& remark : sft_remarks(file, config.sft, tokenizer.special_tokens())) {
+      log.warn("{}: {}", file, remark);
+    }
+  }
+  const std::string unfit = template_warning(config.sft.prompt_template, config.model.path);
+  if (!unfit.empty()) log.warn("{}", unfit);
+}
+
 /// Writes metrics.jsonl and progress lines, on rank 0.
 class SftRecorder {
  public:
@@ -251,11 +267,13 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   }
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
+  check_distinct_files("data.evaluation_file", config.sft.evaluation_file);
   inputs.train = examples(config, config.sft.train_file, encoding, inputs.model, is_first);
   for (const std::string& file : config.sft.evaluation_file) {
     std::ranges::move(examples(config, file, encoding, inputs.model, is_first),
                       std::back_inserter(inputs.held_out));
   }
+  if (is_first) warn_of_texts(config, tokenizer);
   return inputs;
 }
 

@@ -3,6 +3,7 @@
 
 verl.parquet: rows as verl's data has them, in two row groups; the fourth lacks its ground truth.
 types.parquet: a column of every type that is read, with nulls.
+unusual.parquet: columns of types that other programs seldom write, and one of a type that is not read.
 """
 import datetime
 import os
@@ -47,6 +48,22 @@ def types():
     pq.write_table(pa.table(columns), os.path.join(HERE, "types.parquet"))
 
 
+def unusual():
+    columns = {
+        "prompt": pa.array(["1+1?", "1+2?"]),
+        "half": pa.array([0.1, None], pa.float16()),
+        "halves": pa.array([[1.5, -2.0, 65504.0, 6e-08], []], pa.list_(pa.float16())),
+        "time": pa.array([datetime.time(12, 30), None], pa.time32("ms")),
+        "fine_time": pa.array([datetime.time(12, 30), None], pa.time64("us")),
+        "map": pa.array([[("a", 1), ("b", 2)], None], pa.map_(pa.string(), pa.int64())),
+        "numbered": pa.array([[(1, "a"), (2, "b")], None], pa.map_(pa.int64(), pa.string())),
+        "fixed": pa.array([b"ab", None], pa.binary(2)),
+        "gold": pa.array([datetime.timedelta(seconds=2), None], pa.duration("ms")),
+        "answer": pa.array(["9", "3"]),
+    }
+    pq.write_table(pa.table(columns), os.path.join(HERE, "unusual.parquet"))
+
+
 def binary():
     columns = {"prompt": pa.array([b"q1", b"q2"], pa.binary()), "gold": pa.array(["1", "2"])}
     pq.write_table(pa.table(columns), os.path.join(HERE, "binary.parquet"))
@@ -60,5 +77,6 @@ def twice():
 if __name__ == "__main__":
     verl()
     types()
+    unusual()
     binary()
     twice()

@@ -394,6 +394,29 @@ TEST_F(SftRows, TurnsMarkedAsNotLearnedAreOnlyPartOfPrompts) {
                "only assistant turns");
 }
 
+TEST_F(SftRows, ReasoningBesideAConversationIsRefused) {
+  encoding.response = [](std::span<const ChatMessage>, const ChatMessage& answer) {
+    return answer.reasoning + answer.content;
+  };
+  const auto row = [](const std::string& content, const std::string& fields = "") {
+    return R"({"reasoning_content": "1+1", "messages": [{"role": "user", "content": "q"},)"
+           R"( {"role": "assistant", "content": ")" +
+           content + "\"" + fields + "}]}\n";
+  };
+  EXPECT_NE(
+      error_of(row("2")).find("sft_data.jsonl:1: field reasoning_content: it is not rendered"),
+      std::string::npos);
+  EXPECT_NE(error_of(row("It is 1+1.")), "") << "not a thought of the turn";
+  EXPECT_EQ(error_of(row("<think>1+1</think>2")), "");
+  EXPECT_EQ(error_of(row("2", R"(, "reasoning": "1+1")")), "");
+  EXPECT_EQ(text(load(R"({"prompt": "q", "response": "It is 5.", "reasoning_content": "5"})")
+                     .at(0)
+                     .response)
+                .substr(0, 9),
+            "5It is 5.")
+      << "the content contains the same text";
+}
+
 TEST_F(SftRows, FieldsThatATrainerWouldUseAreRefusedByName) {
   const auto expect_error = [&](const std::string& field, const std::string& why) {
     const std::string error = error_of(R"({"prompt": "a", "response": "b", )" + field + "}");

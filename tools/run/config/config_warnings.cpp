@@ -94,14 +94,6 @@ void check_rewards(const TrainConfig& config, std::span<const Prompt> training,
   }
 }
 
-void check_template(const TrainConfig& config, std::vector<std::string>& warnings) {
-  if (config.data.prompt_template != "plain" || !has_chat_template(config.model.path)) return;
-  warnings.push_back(
-      fmt::format("data.prompt_template is plain, but {} has a chat template, which a chat model "
-                  "expects: set it to model",
-                  config.model.path));
-}
-
 void check_threads(const TrainConfig& config, std::vector<std::string>& warnings) {
   const auto cpus = std::ssize(usable_cpus());
   if (config.model.threads <= cpus) return;
@@ -267,7 +259,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_evaluation_rows(config, training, evaluation, warnings);
   check_rewards(config, training, warnings);
   add(learning_rate_warning(config.optimizer.learning_rate), warnings);
-  check_template(config, warnings);
+  add(template_warning(config.data.prompt_template, config.model.path), warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
   check_rounding(config, warnings);
@@ -324,6 +316,14 @@ std::vector<std::string> curriculum_warnings(const TrainConfig& config,
                     drawn, before));
   }
   return warnings;
+}
+
+std::string template_warning(std::string_view prompt_template, const std::string& model_path) {
+  if (prompt_template != "plain" || !has_chat_template(model_path)) return "";
+  return fmt::format(
+      "data.prompt_template is plain, but {} has a chat template, which a chat model expects: set "
+      "it to model",
+      model_path);
 }
 
 std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit) {

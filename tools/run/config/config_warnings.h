@@ -29,6 +29,10 @@ std::string truncation_warning(const TrainConfig& config, std::span<const Prompt
 std::vector<std::string> curriculum_warnings(const TrainConfig& config,
                                              std::span<const PassPlan> plans);
 
+/// Returns a sentence if the prompt template is plain and the model has a chat template; else an
+/// empty text.
+std::string template_warning(std::string_view prompt_template, const std::string& model_path);
+
 /// Returns a sentence if the optimizer's warm-up is at least as long as the run; else an empty
 /// text. `unit` is the unit of optimizer.warmup: updates or steps.
 std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/input/contradictions.h"
+#include "tools/run/input/special_tokens.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -53,41 +55,11 @@ class NumberedRows {
   std::int64_t rows_ = 0;          // rows of the previous files
 };
 
-/// Counts prompts whose messages hold special tokens of the model. The tokenizer reads those as
-/// such, so that a row can end a turn or begin another.
-class SpecialTokenSearch {
- public:
-  explicit SpecialTokenSearch(const std::filesystem::path& model_directory) {
-    if (!std::filesystem::exists(model_directory / "tokenizer.json")) return;
-    tokens_ = Tokenizer::load(model_directory).special_tokens();
-  }
-
-  void add(std::span<const ChatMessage> messages) {
-    bool holds_any = false;
-    for (const std::string& token : tokens_) {
-      const auto holds = [&](const ChatMessage& message) {
-        return message.content.find(token) != std::string::npos;
-      };
-      if (!std::ranges::any_of(messages, holds)) continue;
-      holds_any = true;
-      found_.insert(token);
-    }
-    prompts_ += holds_any ? 1 : 0;
-  }
-
-  void append_remark(std::vector<std::string>& remarks) const {
-    if (prompts_ == 0) return;
-    remarks.push_back(
-        fmt::format("the texts of {} hold special tokens of the tokenizer ({}); they are "
-                    "read as such, as transformers does",
-                    counted(prompts_, "prompt"), fmt::join(found_, ", ")));
-  }
-
- private:
-  std::vector<std::string> tokens_;
-  std::set<std::string> found_;
-  std::int64_t prompts_ = 0;
-};
+/// Returns the special tokens of a model directory, none if it has no tokenizer.json.
+std::vector<std::string> special_tokens_of(const std::filesystem::path& model_directory) {
+  if (!std::filesystem::exists(model_directory / "tokenizer.json")) return {};
+  return Tokenizer::load(model_directory).special_tokens();
+}
 
 /// Says how far the reading of a large file is, so that a start is not silent for minutes.
 class ReadingProgress {
@@ -112,12 +84,6 @@ void append_counts(Dataset& dataset) {
         fmt::format("{} of {} rows give the correct choice as a number; its letter is used",
                     counts.digit_keys, dataset.rows));
   }
-  if (counts.json_prompts > 0) {
-    dataset.remarks.push_back(fmt::format(
-        "{} of {} prompts are the JSON text of chat messages, and the model reads that text; write "
-        "the messages as a JSON list instead of a text",
-        counts.json_prompts, dataset.rows));
-  }
   if (counts.without_gold > 0) {
     dataset.remarks.push_back(
         fmt::format("{} of {} rows have no correct answer: the built-in verifier rewards no "
@@ -125,12 +91,6 @@ void append_counts(Dataset& dataset) {
                     counts.without_gold, dataset.rows));
   }
   std::ranges::move(row_remarks(counts, dataset.rows), std::back_inserter(dataset.remarks));
-  if (counts.media > 0) {
-    dataset.remarks.push_back(
-        fmt::format("{} of {} prompts have a placeholder such as <image>: images, videos and "
-                    "audios are not read",
-                    counts.media, dataset.rows));
-  }
 }
 
 /// Remarks on a field that the config names and no row has.
@@ -166,6 +126,17 @@ void append_unreadable_golds(Dataset& dataset) {
 
 }  // namespace
 
+void check_distinct_files(std::string_view key, std::span<const std::string> files,
+                          std::string_view remedy) {
+  std::map<std::filesystem::path, std::string> found;
+  for (const std::string& file : files) {
+    const auto [first, is_new] = found.try_emplace(std::filesystem::weakly_canonical(file), file);
+    if (is_new) continue;
+    fail("{}: {} and {} are one file, and its rows would be read twice; name it once{}", key,
+         first->second, file, remedy);
+  }
+}
+
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory) {
   const PromptTemplate prompts =
@@ -181,7 +152,7 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
                               const std::filesystem::path& model_directory) {
   const PromptTemplate prompts =
       prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
-  SpecialTokenSearch specials(model_directory);
+  SpecialTokenSearch specials(special_tokens_of(model_directory));
   ReadingProgress progress(file);
   const auto render = [&](std::span<const ChatMessage> messages) {
     progress.count_row();
@@ -192,6 +163,8 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   append_counts(dataset);
   append_absent_source(dataset, options);
   specials.append_remark(dataset.remarks);
+  std::string suffix = suffix_remark(options);
+  if (!suffix.empty()) dataset.remarks.push_back(std::move(suffix));
   // A program that reads the rows may have correct answers of any kind.
   if (!options.keep_rows) append_unreadable_golds(dataset);
   std::string contradictions = contradictions_text(dataset.prompts, !options.keep_rows);
@@ -211,6 +184,8 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 TrainingPrompts read_training_prompts(const DataOptions& options,
                                       const std::filesystem::path& model_directory,
                                       const Log* log) {
+  check_distinct_files("data.train_file", options.train_file,
+                       ", and set data.train_weights for a larger share of it");
   TrainingPrompts training;
   NumberedRows rows(options.train_file);
   RowOptions reading = options;
@@ -231,6 +206,7 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,
                                             const Log& log, std::span<const std::string> sources) {
+  check_distinct_files("data.evaluation_file", files);
   std::vector<Prompt> prompts;
   std::set<std::string> all;  // data sources of all rows
   NumberedRows rows(files);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/dataset/dataset.h"
@@ -12,6 +13,11 @@
 #include "common/rollout/prompt_stream.h"
 
 namespace lie {
+
+/// Throws Error if two of the files that `key` names are one file, also under different paths.
+/// `remedy` ends the message.
+void check_distinct_files(std::string_view key, std::span<const std::string> files,
+                          std::string_view remedy = "");
 
 /// Reads `file` with options.prompt_template; the template "model" is the one in `model_directory`.
 /// Throws Error.
@@ -28,7 +34,8 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
                          const std::filesystem::path& model_directory, const Log& log);
 
 /// Returns the prompts of data.train_file. Rows are numbered and named across the files as those of
-/// read_evaluation_prompts(). Warns on `log`, unless it is null, as read_run_prompts() does.
+/// read_evaluation_prompts(). Warns on `log`, unless it is null, as read_run_prompts() does. Throws
+/// Error if a file is named twice.
 TrainingPrompts read_training_prompts(const DataOptions& options,
                                       const std::filesystem::path& model_directory, const Log* log);
 
@@ -36,7 +43,7 @@ TrainingPrompts read_training_prompts(const DataOptions& options,
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
 /// several files, a row without a data source, or with one that an earlier file has, too, gets its
 /// file's name without extension as source. Only prompts of `sources` are taken, unless it is
-/// empty. Throws Error if no row has one of them.
+/// empty. Throws Error if no row has one of them, or if a file is named twice.
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,
                                             const std::filesystem::path& model_directory,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/json.h"
 #include "common/io/json_lines.h"
 #include "common/io/line_input.h"
 #include "common/text/scan.h"
@@ -30,7 +31,7 @@ std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const
   std::vector<std::int32_t> ids;
   for (const auto& id : list) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(limit)) {
-      fail("{}: {} is not a token id below {}", place, id.dump(), limit);
+      fail("{}: {} is not a token id below {}", place, one_line(id), limit);
     }
     ids.push_back(id.get<std::int32_t>());
   }
@@ -57,10 +58,10 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
 
 TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
   // parse_json_row reports the column of an error and refuses duplicate keys, but loses the order
-  // of keys. The second parse keeps the order.
+  // of keys. The second parse keeps the order, and numbers as they are written.
   const JsonRow json = parse_json_row(line, place);
   TokenRow row{.place = std::move(place),
-               .fields = nlohmann::ordered_json::parse(line),
+               .fields = nlohmann::ordered_json::parse(mark_rounded_numbers(line)),
                .prompt_ids = {},
                .response_ids = {}};
   row.prompt_ids = prompt_ids(json, row);
@@ -80,7 +81,9 @@ TokenRow TokenRowReader::row(const std::string& line, std::string place, bool wi
 std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenRow& row) {
   if (row.fields.contains("prompt_ids")) return given_ids(row, "prompt_ids");
   require_either(json, "prompt_ids", rows_.prompt_field);
+  if (!specials_) specials_.emplace(tokenizer().special_tokens());
   const auto render = [&](std::span<const ChatMessage> messages) {
+    specials_->add(messages);
     return template_.prompt(messages);
   };
   return encoded(prompt_text(json, rows_, render, counts_), "prompt", row);
@@ -106,6 +109,15 @@ std::vector<std::int32_t> TokenRowReader::encoded(const std::string& text, const
   return ids;
 }
 
+std::vector<std::string> TokenRowReader::remarks() const {
+  std::vector<std::string> remarks = row_remarks(counts_, read_);
+  if (!specials_) return remarks;  // no row has a text
+  specials_->append_remark(remarks);
+  std::string suffix = suffix_remark(rows_);
+  if (!suffix.empty()) remarks.push_back(std::move(suffix));
+  return remarks;
+}
+
 const Tokenizer& TokenRowReader::tokenizer() {
   if (!tokenizer_) tokenizer_ = Tokenizer::load(model_);
   return *tokenizer_;
@@ -118,7 +130,8 @@ nlohmann::ordered_json short_numbers(std::span<const float> values) {
 }
 
 std::string one_line(const nlohmann::ordered_json& row) {
-  return row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return restored_numbers(
+      row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace lie

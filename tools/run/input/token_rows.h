@@ -14,13 +14,14 @@
 #include "model/config/model_config.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/input/special_tokens.h"
 
 namespace lie {
 
 /// A row with its location and its token ids.
 struct TokenRow {
   std::string place;              // "rows.jsonl:12"
-  nlohmann::ordered_json fields;  // as read; ids are added to texts
+  nlohmann::ordered_json fields;  // by mark_rounded_numbers(); ids are added to texts
   std::vector<std::int32_t> prompt_ids;
   std::vector<std::int32_t> response_ids;  // empty if only prompts are read
 };
@@ -45,8 +46,9 @@ class TokenRowReader {
 
   const Tokenizer& tokenizer();
 
-  /// Returns a sentence for each field that rows have and their prompts lack.
-  std::vector<std::string> remarks() const { return row_remarks(counts_, read_); }
+  /// Returns a sentence for each field that rows have and their prompts lack, and for each likely
+  /// mistake in the texts of prompts.
+  std::vector<std::string> remarks() const;
 
  private:
   TokenRow row(const std::string& line, std::string place, bool with_responses);
@@ -63,6 +65,7 @@ class TokenRowReader {
   RowOptions rows_;
   PromptTemplate template_;
   std::optional<Tokenizer> tokenizer_;
+  std::optional<SpecialTokenSearch> specials_;  // set if a row has a text
   RowCounts counts_;
   std::int64_t read_ = 0;  // rows
 };
@@ -70,7 +73,8 @@ class TokenRowReader {
 /// Returns a JSON list of the shortest decimal texts that read back to the same floats.
 nlohmann::ordered_json short_numbers(std::span<const float> values);
 
-/// Returns the row as one line of JSON, with invalid UTF-8 replaced.
+/// Returns the row as one line of JSON, with invalid UTF-8 replaced, and with the numbers of
+/// mark_rounded_numbers() as they were.
 std::string one_line(const nlohmann::ordered_json& row);
 
 }  // namespace lie
