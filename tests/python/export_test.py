@@ -6,16 +6,19 @@ usage: export_test.py BIN WORK [unittest arguments]        (exit status 77: h5py
 """
 import json
 import os
+import re
 import shutil
 import sys
 import types
 import unittest
 
-from environment import WORK
+from environment import ROOT, WORK
+import numpy as np
 from lie_cluster import Error
 from lie_cluster.export.chat_turns import ChatTurns
+from lie_cluster.export.columns import _VERDICTS
 from lie_cluster.export.row_file import write_rows
-from lie_cluster.export.shapes import best_right, worst_wrong
+from lie_cluster.export.shapes import SHAPES, best_right, worst_wrong
 from lie_cluster.rows import read_rows
 
 
@@ -27,6 +30,29 @@ class Choice(unittest.TestCase):
     def test_the_first_incorrect_response_of_lowest_reward_is_rejected(self):
         self.assertEqual(worst_wrong([False, False, True, False, False], [0, -1, -2, -1, -0.5]), 1)
         self.assertIsNone(worst_wrong([True], [0]))
+
+    def test_responses_cut_at_the_limit_are_left_out_and_counted(self):
+        class Batch(dict):
+            right, cut = np.array([1, 1, 0, 0, 1, 0], bool), np.array([1, 0, 1, 0, 1, 0], bool)
+            groups = [slice(0, 3), slice(3, 6)]
+
+            def text(self, name):
+                return [f"{name} {i}" for i in range(6)]
+        batch = Batch(reward=np.array([2.0, 1, 0, 0, 1, 0]))
+        for shape, expected in (("sft", {"completion": "response 1"}),
+                                ("pairs", {"chosen": "response 1", "rejected": "response 2"})):
+            options = types.SimpleNamespace(shape=shape, messages=False, best=1, least_accuracy=0, most_accuracy=1)
+            rows = SHAPES[shape](options, [])
+            self.assertEqual(list(rows.rows(batch)), [{"prompt": "prompt 1", **expected}])
+            self.assertEqual(rows.left_out, {"correct responses cut at the token limit": 2})
+
+
+class Verdicts(unittest.TestCase):
+    def test_the_names_equal_those_of_the_verifier(self):
+        header = (ROOT / "common/rollout/verdict.h").read_text()
+        codes = {name: int(code) for name, code in re.findall(r"  (k\w+) = (\d+),", header)}
+        names = {codes[code]: name for code, name in re.findall(r'case VerdictCode::(k\w+): return "(\w+)";', header)}
+        self.assertEqual(dict(enumerate(_VERDICTS)), names)
 
 
 class InWork(unittest.TestCase):
@@ -60,6 +86,18 @@ class Turns(InWork):
         rows = [{"q": "Which?", "options": ["two", "four"], "answer": "2"}]
         found = self.turns(rows, "Which?\n\nA. two\nB. four", "B", prompt_field="q", choices_field="options")
         self.assertEqual(found[0]["content"], "Which?\n\nA. two\nB. four")
+
+    def test_the_number_of_a_choice_counts_from_first_choice(self):
+        rows = [{"q": "Which?", "options": ["two", "four"], "answer": number} for number in (0, 1)]
+        for gold in "AB":
+            found = self.turns(rows, "Which?\n\nA. two\nB. four", gold, prompt_field="q", choices_field="options",
+                               first_choice=0)
+            self.assertEqual(found[0]["content"], "Which?\n\nA. two\nB. four")
+
+    def test_messages_are_found_in_several_training_files(self):
+        files = [self.write(f"{i}.jsonl", [{"prompt": f"{i}+1", "gold": i + 1}]) for i in range(2)]
+        for i in range(2):
+            self.assertEqual(self.turns([], f"{i}+1", str(i + 1), train_file=files), [{"role": "user", "content": f"{i}+1"}])
 
     def test_rows_are_read_as_the_trainer_reads_them(self):
         row = '{"prompt": "1+1", "gold": 2, "unused": NaN}'

@@ -239,6 +239,34 @@ class Reader(unittest.TestCase):
         decoder = lie_cluster.run.Decoder(ROOT / "assets/count_pairs/model/tokenizer.json", "")
         self.assertEqual(decoder(np.arange(256)), json.loads(decoded[-1]))
 
+    def test_tokens_in_other_files_of_the_tokenizer_are_decoded(self):
+        model = WORK / "tokens_beside"
+        model.mkdir()
+        shutil.copy(ROOT / "assets/count_pairs/model/tokenizer.json", model)
+        config = {"added_tokens_decoder": {"299": {"content": "<think>"}, "300": {"content": "<|end|>", "special": True}},
+                  "additional_special_tokens": [{"content": "<|tool|>"}]}
+        (model / "tokenizer_config.json").write_text(json.dumps(config))
+        added = {"<think>": 299, "<|tool|>": 301, "plain": 302}
+        (model / "added_tokens.json").write_text(json.dumps(added))
+        (model / "config.json").write_text('{"vocab_size": 320}')
+        ids = np.array([65, 256, 299, 300, 301, 302, 319])
+        for special_tokens, options in ((True, []), (False, ["--skip-special-tokens"])):
+            text = subprocess.run([BIN / "lie_cluster", "tokenize", "--decode", model, *options], input=json.dumps(ids.tolist()),
+                                  capture_output=True, text=True, check=True).stdout
+            self.assertEqual(lie_cluster.run.Decoder(model / "tokenizer.json", "", special_tokens)(ids), json.loads(text))
+        with self.assertRaisesRegex(lie_cluster.Error, "tokens_beside: none of its files names the token id 320: restore"):
+            lie_cluster.run.Decoder(model / "tokenizer.json", "")(np.array([65, 320]))
+        (model / "config.json").unlink()
+        with self.assertRaisesRegex(lie_cluster.Error, "none of its files names the token id 319"):
+            lie_cluster.run.Decoder(model / "tokenizer.json", "")(ids)
+        (model / "tokenizer_config.json").write_text('{"eos_token": "<think>"}')
+        (model / "special_tokens_map.json").write_text('{"eos_token": "plain"}')
+        self.assertEqual(lie_cluster.run.Decoder(model / "tokenizer.json", "", False)(np.array([299, 302])), "<think>")
+        (model / "tokenizer_config.json").write_text(json.dumps(config))
+        (model / "added_tokens.json").write_text('{"<other>": 299}')
+        with self.assertRaisesRegex(lie_cluster.Error, 'added_tokens.json: token "<other>" has the id 299, but another file'):
+            lie_cluster.run.Decoder(model / "tokenizer.json", "")
+
     def test_the_tokenizer_of_another_run_is_refused(self):
         other = WORK / "other_tokenizer"
         other.mkdir()

@@ -47,8 +47,8 @@ for row in responses:
 
 
 def best(group):
-    """Returns the correct rows, highest reward first; sorted() keeps the order of equal rewards."""
-    return sorted((row for row in group if row["right"]), key=lambda row: -row["reward"])
+    """Returns the correct rows that ended, highest reward first; sorted() keeps the order of equal rewards."""
+    return sorted((row for row in group if row["right"] and row["finish_reason"] != "length"), key=lambda row: -row["reward"])
 
 
 sft = [{"prompt": group[0]["prompt"], "completion": best(group)[0]["response"]} for group in training if best(group)]

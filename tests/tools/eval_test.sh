@@ -87,6 +87,16 @@ cmp "$WORK/l1.jsonl" "$WORK/lk.jsonl" || fail "lengths after a kill differ"
 [ -z "$(find "$WORK" -name 'lk.jsonl.progress*')" ] || fail "the progress file was not removed"
 train 1 "$WORK/run" --set "data.train_file=$WORK/l1.jsonl" --set run.steps=1 >"$WORK/run.log" 2>&1 ||
   { cat "$WORK/run.log"; fail "train does not accept the lengths"; }
+# A field of data.reference_length_field is measured anew, and the next command reads it.
+head -4 assets/count_pairs/eval.jsonl | sed 's/}$/, "l_ref": 99, "share": 0.5}/' >"$WORK/named.jsonl"
+"$BIN/lie_cluster" reference-lengths "$small" --output "$WORK/ln.jsonl" --samples 1 --set "data.train_file=$WORK/named.jsonl" \
+  --set data.reference_length_field=l_ref --set data.accuracy_field=share --set 'data.accuracy_bands=[0-1]' >"$WORK/ln.log" 2>&1 ||
+  { cat "$WORK/ln.log"; fail "reference-lengths failed on named fields"; }
+[ "$(grep -c '"l_ref":' "$WORK/ln.jsonl")" = 4 ] || fail "expected the field l_ref in every row"
+if grep -E '"l_ref":99[,}]|"share":0.5|"reference_length"|"accuracy"' "$WORK/ln.jsonl"; then fail "outdated or further fields next to the named ones"; fi
+next="$(sed -n 's/^ *next  *//p' "$WORK/ln.log")"
+expected="lie_cluster train $small --set data.reference_length_field=l_ref --set data.accuracy_field=share --set 'data.accuracy_bands=[0-1]' --set data.train_file=$WORK/ln.jsonl --set reward.length.target=reference"
+[ "${next##*/bin/}" = "$expected" ] || { cat "$WORK/ln.log"; fail "the next command is not: $expected"; }
 # A build with Parquet support reads and writes it. The fourth row of this file is invalid.
 parquet=tests/dataset/golden/verl.parquet
 if "$BIN/lie_cluster" data "$parquet" >"$WORK/data.txt" 2>&1; then

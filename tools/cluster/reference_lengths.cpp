@@ -25,6 +25,7 @@
 #include "tools/arguments/config_command.h"
 #include "tools/arguments/values.h"
 #include "tools/cluster/commands.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
@@ -157,8 +158,23 @@ std::vector<double> column_of(const MeasuredRows& measured, double Measured::*nu
   return values;
 }
 
+/// Names of the fields that are written: those that the run reads. A name with dots is written as
+/// one field, which readers prefer to the path of this name.
+struct WrittenFields {
+  std::string length, accuracy;
+};
+
+WrittenFields written_fields(const DataOptions& data) {
+  const auto or_default = [](const std::string& name, const char* otherwise) {
+    return name.empty() ? std::string(otherwise) : name;
+  };
+  return {.length = or_default(data.reference_length_field, "reference_length"),
+          .accuracy = or_default(data.accuracy_field, "accuracy")};
+}
+
 /// Returns the rows that were measured, with their numbers added.
-std::string lines_of(const fs::path& input, const MeasuredRows& measured) {
+std::string lines_of(const fs::path& input, const MeasuredRows& measured,
+                     const WrittenFields& fields) {
   std::string text;
   std::vector<std::string> skipped;  // bad rows were not measured
   for_each_row(
@@ -167,8 +183,8 @@ std::string lines_of(const fs::path& input, const MeasuredRows& measured) {
         const auto found = measured.find(number);
         if (found == measured.end()) return;
         nlohmann::json object = row.object();
-        object["reference_length"] = found->second.length;
-        object["accuracy"] = found->second.accuracy;
+        object[fields.length] = found->second.length;
+        object[fields.accuracy] = found->second.accuracy;
         text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
       },
       &skipped);
@@ -176,15 +192,30 @@ std::string lines_of(const fs::path& input, const MeasuredRows& measured) {
 }
 
 void write_rows(const fs::path& input, const fs::path& output, const MeasuredRows& measured,
-                std::int64_t rows) {
+                std::int64_t rows, const WrittenFields& fields) {
   if (is_parquet(input) && output.extension() == ".parquet") {
     const NumberColumn columns[] = {
-        {"reference_length", column_of(measured, &Measured::length, rows)},
-        {"accuracy", column_of(measured, &Measured::accuracy, rows)}};
+        {fields.length, column_of(measured, &Measured::length, rows)},
+        {fields.accuracy, column_of(measured, &Measured::accuracy, rows)}};
     add_parquet_columns(input, output, columns);
   } else {
-    write_file_atomically(output, lines_of(input, measured));
+    write_file_atomically(output, lines_of(input, measured, fields));
   }
+}
+
+/// Returns the words of the training command that follow the program: the config and the overrides
+/// of the measurement, with the measured rows as data.
+std::vector<std::string> train_words(const ReferenceLengthsArguments& arguments) {
+  std::vector<std::string> words = {arguments.config.config};
+  const auto set = [&words](const std::string& text) {
+    words.insert(words.end(), {"--set", text});
+  };
+  for (const std::string& text : arguments.config.overrides) {
+    if (!text.starts_with("data.train_file=")) set(text);
+  }
+  set("data.train_file=" + arguments.output.string());
+  set("reward.length.target=reference");
+  return words;
 }
 
 void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& config,
@@ -209,9 +240,7 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
       {"prompts", std::to_string(prompts)},
       {"L_ref", fmt::format("{:.1f} tokens on average", sum / static_cast<double>(prompts))},
       {"accuracy", fmt::format("{:.3f} on average", accuracy / static_cast<double>(prompts))},
-      next_command_entry("lie_cluster", "train",
-                         {arguments.config.config, "--set", "data.train_file=" + output, "--set",
-                          "reward.length.target=reference"})};
+      next_command_entry("lie_cluster", "train", train_words(arguments))};
   log.info("{}", run_summary_text(output, entries));
 }
 
@@ -225,7 +254,7 @@ class AccuracyScorer {
 
   ScoredGroup operator()(RolloutGroup group) {
     return score_group(scorer_, std::move(group), [this](std::span<const std::int32_t> ids) {
-      return tokenizer_.decode(ids, /*skip_special=*/true);
+      return tokenizer_.response_text(ids);
     });
   }
   void finish() { scorer_.finish(); }
@@ -273,6 +302,8 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   if (job.rank() > 0) return run_generation_actor(job, generation);
 
   for (const std::string& note : config.former_keys) Log("actor", 0).warn("{}", note);
+  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
+  if (!unfit.empty()) Log("actor", 0).warn("{}", unfit);
   Log("actor", 0).info("responses {}", ends.text);
   const fs::path input = one_train_file(config);
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
@@ -296,7 +327,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
       [&](std::int64_t tokens) { progress.sampled(tokens); });
   scorer.finish();
   progress.finish();
-  write_rows(input, arguments.output, measured.by_row(), dataset.rows);
+  write_rows(input, arguments.output, measured.by_row(), dataset.rows, written_fields(config.data));
   log_summary(arguments, config, dataset, measured);
   measured.remove();
 }

@@ -22,7 +22,7 @@ def _parser():
     parser.add_argument("--columns", type=lambda text: text.split(","), default=[],
                         help="only responses: step,reward,response,...")
     parser.add_argument("--best", type=number(int, 0), default=1,
-                        help="only sft and messages: this many right responses of each group, those of highest reward; "
+                        help="only sft and messages: this many correct responses of each group, those of highest reward; "
                         "0: all")
     parser.add_argument("--messages", action="store_true",
                         help="only sft and pairs: chat messages, from the run's data files; without it, texts, where "
@@ -31,7 +31,7 @@ def _parser():
     parser.add_argument("--kind", choices=("train", "eval", "all"), default="train",
                         help="groups of training, of evaluation, or both")
     parser.add_argument("--least-accuracy", type=number(float, 0, 1), default=0.0,
-                        help="only groups with at least this share of right responses")
+                        help="only groups with at least this share of correct responses")
     parser.add_argument("--most-accuracy", type=number(float, 0, 1), default=1.0,
                         help="only groups with at most this share")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",

@@ -5,6 +5,7 @@ from ..error import Error
 from ..run import Run
 
 TRAIN, EVALUATE = 0, 1
+_LENGTH = 1  # finish_reason of a response that was cut at the token limit
 
 
 class LoggedRun:
@@ -52,6 +53,7 @@ class Batch:
         edges = (np.flatnonzero(np.diff(key)) + 1).tolist()
         self.groups = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(rows)])]
         self.right = self["verdict"] == 0
+        self.cut = self["finish_reason"] == _LENGTH
         self._texts = self._tokens = None
 
     def __len__(self):

@@ -20,8 +20,9 @@ def _gold_of(row, data, choices):
             gold = gold[0]
         gold = gold if gold is None or isinstance(gold, str) else json.dumps(gold)
         if gold is not None and gold.strip():
-            is_number = choices and len(gold) == 1 and "1" <= gold <= "9"
-            return chr(ord("A") + int(gold) - 1) if is_number else gold
+            first = data.get("first_choice", 1)
+            is_number = choices and len(gold) == 1 and str(first) <= gold <= "9"
+            return chr(ord("A") + int(gold) - first) if is_number else gold
     return ""  # a row whose responses a program scores
 
 
@@ -67,13 +68,17 @@ def _holds(text, messages):
     return True
 
 
+def _files(names):
+    """Returns the files of a key of data.* that names one or more."""
+    return [names] if isinstance(names, str) else names or []
+
+
 class ChatTurns:
     def __init__(self, logged):
         """Reads the data files that the run's settings name after the overrides."""
         self._directory = logged.directory
         self._by_gold, self._found = collections.defaultdict(list), {}
-        evaluation = logged.data.get("evaluation_file") or []
-        for path in [logged.data["train_file"], *([evaluation] if isinstance(evaluation, str) else evaluation)]:
+        for path in [*_files(logged.data["train_file"]), *_files(logged.data.get("evaluation_file"))]:
             for _, row in read_rows(path, logged.data.get("skip_bad_rows", False)):
                 messages, gold = _messages_of(row, logged.data)
                 if messages:

@@ -6,7 +6,8 @@ import numpy as np
 from ..error import Error
 from .batches import EVALUATE
 
-_VERDICTS = ("equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget", "undecided")
+_VERDICTS = ("equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget", "undecided",
+             "copied")
 
 
 class Column(NamedTuple):

@@ -28,7 +28,7 @@ def worst_wrong(right, reward):
 
 
 class Shape:
-    """`example` is a row of its kind; `left_out` counts groups or problems by the reason why they have no row."""
+    """`example` is a row of its kind; `left_out` counts groups, responses or problems by the reason why they have no row."""
 
     def __init__(self, options):
         self._options, self.left_out, self.groups = options, collections.Counter(), 0
@@ -51,10 +51,16 @@ class Shape:
         return self._options.least_accuracy <= accuracy <= self._options.most_accuracy
 
     def _ranked(self, batch, group):
-        """Returns the indices of the best right responses and of the worst wrong one, in the batch."""
+        """Returns the indices of the best right responses and of the worst wrong one, in the batch. Leaves out right ones
+        that were cut at the token limit: trainers put an end of sequence after each response and would teach it there."""
         right, reward = batch.right[group], batch["reward"][group]
-        worst = worst_wrong(right, reward)
-        return [group.start + i for i in best_right(right, reward)], None if worst is None else group.start + worst
+        best, worst = [group.start + i for i in best_right(right, reward)], worst_wrong(right, reward)
+        complete = [i for i in best if not batch.cut[i]]
+        if not best:
+            self.left_out["groups without a right response"] += 1
+        elif len(complete) < len(best):
+            self.left_out["correct responses cut at the token limit"] += len(best) - len(complete)
+        return complete, None if worst is None else group.start + worst
 
     def _messages(self, batch, i):
         logged = batch.logged
@@ -92,7 +98,7 @@ class Responses(Shape):
 
 
 class Demonstrations(_Wording, Shape):
-    """The best right responses of each group."""
+    """The best complete right responses of each group."""
 
     def __init__(self, options, runs):
         super().__init__(options)
@@ -103,15 +109,13 @@ class Demonstrations(_Wording, Shape):
 
     def rows_of_group(self, batch, group):
         best, _ = self._ranked(batch, group)
-        if not best:
-            self.left_out["groups without a right response"] += 1
         for i in best[:self._options.best or None]:
             prompt, response = self._prompt(batch, i), self._response(batch, i)
             yield {"messages": prompt + response} if self._is_one_list else {"prompt": prompt, "completion": response}
 
 
 class Preferences(_Wording, Shape):
-    """The best right response of each group with its worst wrong one."""
+    """The best complete right response of each group with its worst wrong one."""
 
     def __init__(self, options, runs):
         super().__init__(options)
@@ -119,8 +123,9 @@ class Preferences(_Wording, Shape):
 
     def rows_of_group(self, batch, group):
         best, worst = self._ranked(batch, group)
+        if best and worst is None:
+            self.left_out["groups without a wrong response"] += 1
         if not best or worst is None:
-            self.left_out[f"groups without a {'wrong' if best else 'right'} response"] += 1
             return
         yield {"prompt": self._prompt(batch, best[0]), "chosen": self._response(batch, best[0]),
                "rejected": self._response(batch, worst)}

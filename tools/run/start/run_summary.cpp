@@ -83,7 +83,7 @@ std::string run_summary_text(std::string_view headline, std::span<const SummaryE
 }
 
 SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
-                                std::initializer_list<std::string> more) {
+                                const std::vector<std::string>& more) {
   const std::string path =
       std::filesystem::path(program_invocation_name).replace_filename(program).string();
   std::string command = shell_word(path) + " " + shell_word(argument);

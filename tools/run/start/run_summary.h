@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +30,7 @@ std::string run_summary_text(std::string_view headline, std::span<const SummaryE
 /// "build/release/bin/lie_analyze runs/demo". `program` is taken from the directory of the running
 /// program.
 SummaryEntry next_command_entry(std::string_view program, const std::string& argument,
-                                std::initializer_list<std::string> more = {});
+                                const std::vector<std::string>& more = {});
 
 /// Returns the entry "memory" with a line for each role: "learner 130 MiB: ...".
 SummaryEntry memory_entry(std::span<const RoleMemory> roles);
