@@ -9,14 +9,9 @@
 namespace lie {
 namespace {
 
-std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions& options) {
-  if (options.end_of_sequence_ids.empty()) return model.end_of_sequence_ids;
-  return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
-}
-
 /// Returns the tokens that are not drawn before a response's minimum length.
-std::vector<std::int32_t> barred_ids(const ModelConfig& model, const RolloutOptions& options) {
-  std::vector<std::int32_t> ids = end_ids(model, options);
+std::vector<std::int32_t> barred_ids(const RolloutOptions& options, const ModelConfig& model) {
+  std::vector<std::int32_t> ids = end_ids(options, model);
   for (const std::int64_t id : options.barred_ids) ids.push_back(static_cast<std::int32_t>(id));
   return ids;
 }
@@ -51,8 +46,8 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       vocabulary_(model.vocabulary),
       begin_of_sequence_id_(model.begin_of_sequence_id),
       options_(options),
-      end_ids_(end_ids(model, options)),
-      barred_ids_(barred_ids(model, options)),
+      end_ids_(end_ids(options, model)),
+      barred_ids_(barred_ids(options, model)),
       seed_(seed),
       encode_(std::move(encode)),
       on_device_(!operators.place().is_host()),

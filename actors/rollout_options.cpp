@@ -30,11 +30,8 @@ void add_min_length(FieldList& fields, SamplingOptions& options) {
 }
 
 void check_barred_ids(const RolloutOptions& options, const ModelConfig& model) {
-  const auto& own_ends = options.end_of_sequence_ids;
-  std::set<std::int64_t> barred(own_ends.begin(), own_ends.end());
-  if (own_ends.empty()) {
-    barred.insert(model.end_of_sequence_ids.begin(), model.end_of_sequence_ids.end());
-  }
+  const std::vector<std::int32_t> ends = end_ids(options, model);
+  std::set<std::int64_t> barred(ends.begin(), ends.end());
   for (const std::int64_t id : options.barred_ids) {
     if (id >= model.vocabulary) {
       fail("rollout.barred_ids has {}, but the model's vocabulary is {}", id, model.vocabulary);
@@ -124,6 +121,11 @@ void check_lengths(const SamplingOptions& options, std::string_view section) {
   if (options.min_response_tokens <= options.max_response_tokens) return;
   fail("{0}.min_response_tokens {1} is more than {0}.max_response_tokens {2}: lower it", section,
        options.min_response_tokens, options.max_response_tokens);
+}
+
+std::vector<std::int32_t> end_ids(const RolloutOptions& options, const ModelConfig& model) {
+  if (options.end_of_sequence_ids.empty()) return model.end_of_sequence_ids;
+  return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
 }
 
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {

@@ -63,6 +63,9 @@ void describe(FieldList& fields, RolloutOptions& options);
 /// Throws Error if the shortest allowed response is longer than the longest.
 void check_lengths(const SamplingOptions& options, std::string_view section);
 
+/// Returns the tokens that end a response: the options', or else the model's.
+std::vector<std::int32_t> end_ids(const RolloutOptions& options, const ModelConfig& model);
+
 /// Throws Error if the longest prompt and response together exceed the model's positions, or if
 /// barred_ids names a token that the model does not have, or leaves none.
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model);
