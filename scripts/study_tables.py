@@ -50,6 +50,10 @@ OF_A_ROW = {
     "least and most tokens": lambda result: least_to_most(result, TOKENS),
     "cut at the limit": lambda result: final_mean(result, CUT, "{:.0%}").replace("%", " %"),
     "cut at 130": lambda result: final_mean(result, "eval_correct_at_130_mean", "{:.3f}"),
+    "pass@4": lambda result: f"{mean([mean([share > 0 for share in run.shares]) for run in result.runs.values()]):.3f}",
+    "C_context": lambda result: final_mean(result, "eval_c_context_mean", "{:.0f}"),
+    "C_global": lambda result: final_mean(result, "c_global_run", "{:.0f}"),
+    "entropy": lambda result: final_mean(result, "entropy_mean", "{:.3f}"),
 }
 OF_A_COMPARISON = ("difference", "Student", "bootstrap", "p", "above in")
 

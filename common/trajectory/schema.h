@@ -142,7 +142,8 @@ inline constexpr I64 kExtractedOffset{kT, "/sample/extracted_offset", "bytes",
 inline constexpr I32 kExtractedCount{kT, "/sample/extracted_count", "bytes",
                                      "answer as found in the response"};
 inline constexpr F32 kReward{kT, "/sample/reward", "", "sum of the reward terms"};
-inline constexpr F32 kAdvantage{kT, "/sample/advantage", "", "group-relative; 0: not trained on"};
+inline constexpr F32 kAdvantage{kT, "/sample/advantage", "",
+                                "by advantage.estimator; mini_batch says what was trained on"};
 inline constexpr F64 kReferenceLength{kT, "/sample/reference_length", "tokens",
                                       "L_ref; negative: unknown"};
 inline constexpr F64 kTargetLength{kT, "/sample/target_length", "tokens", "L_target"};

@@ -42,7 +42,7 @@ void describe(FieldList& fields, BatchNormalizedOptions& options) {
   fields.add("std_of", options.std_of,
              {{"rewards", SpreadOf::kRewards}, {"advantages", SpreadOf::kAdvantages}},
              {"Standard deviation over the step that divides: of the rewards, or of the rewards "
-              "minus their baseline. The same with baseline step."});
+              "minus their baseline. With baseline step the two are equal."});
 }
 
 std::int64_t least_group(const BatchNormalizedOptions& options) {

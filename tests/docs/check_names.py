@@ -40,16 +40,12 @@ def faults_of_step(root):
 
 
 def faults_of_commands(root):
-    """Returns the lines of console blocks that fail as they are in a fresh clone on a small machine.
-
-    Without the longer time-out, mpirun kills its ranks two seconds after a Ctrl-C, before they have saved anything.
-    """
+    """Returns the lines of console blocks that fail as they are in a fresh clone on a small machine."""
     faults = []
     for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         for line in re.findall(r"^\$ .*", page.read_text(encoding="utf-8"), re.M):
-            for option in ("--oversubscribe", "--mca odls_base_sigkill_timeout"):
-                if "mpirun" in line and option not in line:
-                    faults.append(f"{page.name}: mpirun without {option}: {line}")
+            if "mpirun" in line and "--oversubscribe" not in line:
+                faults.append(f"{page.name}: mpirun without --oversubscribe: {line}")
             program = re.search(r"(?<![\w./-])lie_(?:cluster|analyze|replay|verify) [a-z-]+ ", line)
             if program and not re.search(r"LIE_CLUSTER_HOME|/usr/share/lie_cluster|apptainer|/start ", line):
                 faults.append(f"{page.name}: no path of the program: {line}")

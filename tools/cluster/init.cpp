@@ -366,7 +366,7 @@ std::string head(const Findings& found, const RunSizes& sizes,
                  const std::vector<std::string>& switched_off) {
   std::string text = fmt::format(
       "# Written by lie_cluster init. Every key: lie_cluster train --help all. Start it with\n"
-      "#   mpirun --oversubscribe --mca odls_base_sigkill_timeout 60 -n 4 {}\n"
+      "#   mpirun --oversubscribe -n 4 {}\n"
       "# and plain GSPO for comparison, because LIE helps only where a longer search does:\n"
       "# {}\n"
       "# This says before a run whether it does here:\n"

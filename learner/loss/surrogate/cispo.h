@@ -13,8 +13,7 @@ namespace lie {
 struct CispoOptions {
   static constexpr const char* kName = "cispo";
   static constexpr const char* kAbout =
-      "-min(r, cispo.ceiling) A log-prob for a token with ratio r and advantage A, without "
-      "gradient through r, so that each token keeps a gradient; aggregation token-mean by default";
+      "the log-prob, weighted by the ratio up to cispo.ceiling; no token loses its gradient";
   static constexpr std::array kShortForms = {ShortForm{"cispo", {RatioLevel::kToken}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
 

@@ -15,10 +15,7 @@ namespace lie {
 struct ClipOptions {
   static constexpr const char* kName = "clip";
   static constexpr const char* kAbout =
-      "the ratio is clipped to 1 - clip_low to 1 + clip_high; a token beyond the clip that raises "
-      "A "
-      "r has no gradient; sequence ratios require aggregation sequence-mean-token-mean (GSPO) or "
-      "constant (LUSPO, in which the loss of a response is multiplied by its length)";
+      "PPO's clip of the ratio to 1 - clip_low to 1 + clip_high (GRPO, GSPO, LUSPO)";
   static constexpr std::array kShortForms = {
       ShortForm{"grpo", {RatioLevel::kToken}}, ShortForm{"gspo", {RatioLevel::kSequence}},
       ShortForm{"luspo", {RatioLevel::kSequence, Aggregation::kConstant}}};

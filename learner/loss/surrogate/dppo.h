@@ -13,9 +13,8 @@ namespace lie {
 struct DppoOptions {
   static constexpr const char* kName = "dppo";
   static constexpr const char* kAbout =
-      "DPPO-TV, -min(r, dppo.ceiling) A log-prob without gradient through r; a token has no loss "
-      "if A > 0 and its probability has risen by more than dppo.high, or A < 0 and it has fallen "
-      "by more than dppo.low; aggregation token-mean by default";
+      "as cispo with dppo.ceiling, without the tokens whose probability has risen by more than "
+      "dppo.high, or fallen by more than dppo.low, in the direction of their advantage";
   static constexpr std::array kShortForms = {ShortForm{"dppo", {RatioLevel::kToken}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
 

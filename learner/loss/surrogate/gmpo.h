@@ -14,9 +14,8 @@ namespace lie {
 struct GmpoOptions {
   static constexpr const char* kName = "gmpo";
   static constexpr const char* kAbout =
-      "-A exp(mean over tokens of log r, each clipped to -gmpo.low to gmpo.high on the side where "
-      "it raises A r); a token beyond its bound has no gradient, the others of the response keep "
-      "theirs";
+      "the geometric mean of the response's token ratios, whose logarithms are clipped to "
+      "-gmpo.low to gmpo.high";
   static constexpr std::array kShortForms = {ShortForm{"gmpo", {RatioLevel::kSequence}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kSequence;
 

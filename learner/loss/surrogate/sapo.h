@@ -13,9 +13,7 @@ namespace lie {
 struct SapoOptions {
   static constexpr const char* kName = "sapo";
   static constexpr const char* kAbout =
-      "-A (4 / tau) sigmoid(tau (r - 1)) for a token with ratio r and advantage A, with "
-      "sapo.tau_positive or sapo.tau_negative by the sign of A; each token keeps a gradient, which "
-      "fades away from r = 1";
+      "a sigmoid of the ratio around 1, with the temperature sapo.tau_positive or tau_negative";
   static constexpr std::array kShortForms = {ShortForm{"sapo", {RatioLevel::kToken}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
 

@@ -131,7 +131,8 @@ void describe(FieldList& fields, SurrogateOptions& options) {
              {"Importance ratio of a token: its own (token), or the length-normalized ratio of its "
               "response (sequence). auto: as algorithm says."});
   fields.add_one_of("surrogate", options.surrogate, names.surrogates,
-                    {"Loss of a token from its importance ratio and advantage." +
+                    {"Loss of a token from its importance ratio and advantage (formulas: "
+                     "docs/design/method.md)." +
                      names.about_surrogates + " auto: as algorithm says."});
   for_each_surrogate(options, [&](auto& surrogate) { add_entry(fields, surrogate); });
 }

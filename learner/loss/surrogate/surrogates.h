@@ -22,7 +22,7 @@ namespace lie {
 
 /// The options of each surrogate. A type of the list has these members and functions:
 /// - kName: its value of policy_loss.surrogate, and its config section within policy_loss
-/// - kAbout: its formula in a few words, for --help
+/// - kAbout: one short sentence for --help; the formula is in docs/design/method.md
 /// - kShortForms: its values of policy_loss.algorithm
 /// - describe() and surrogate(options, formulation)
 /// - kHasSection = false, if its keys are in policy_loss itself

@@ -13,11 +13,7 @@ namespace lie {
 struct VespoOptions {
   static constexpr const char* kName = "vespo";
   static constexpr const char* kAbout =
-      "-W^k exp(lambda (1 - W)) A log-prob for each token of a response whose ratios and TIS "
-      "weights "
-      "have the product W, without gradient through W, with vespo.k_positive and lambda_positive "
-      "for A >= 0, else vespo.k_negative and lambda_negative; each token keeps a gradient, which "
-      "fades away from W = 1; aggregation token-mean by default";
+      "the log-prob, weighted by W^k exp(lambda (1 - W)) of the product W of the response's ratios";
   static constexpr std::array kShortForms = {ShortForm{"vespo", {RatioLevel::kToken}}};
   static constexpr RatioLevel kOnlyLevel = RatioLevel::kToken;
 

@@ -13,8 +13,8 @@ void describe(FieldList& fields, GeometricMaskOptions& options) {
               "no bound.",
               "", 0});
   fields.add("high", options.high,
-             {"The same for responses above this. Rounding on a GPU is within 0.999 and 1.001. 0: "
-              "no bound.",
+             {"Responses have no surrogate loss if exp(mean of old - behavior log-prob) is above "
+              "this. Rounding on a GPU is within 0.999 and 1.001. 0: no bound.",
               "", 0});
 }
 

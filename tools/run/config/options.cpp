@@ -46,8 +46,8 @@ void describe(FieldList& fields, RunOptions& options) {
            "auto: resume the run in the directory, or begin one if it is empty or absent; never: "
            "refuse a directory that holds a run; must: refuse to begin a run; changed: like auto, "
            "and optimizer.*, policy_loss.*, the terms of reward.*, evaluation.*, "
-           "data.evaluation_file, "
-           "rollout.max_staleness and rollout.max_response_tokens may differ from the run's: they "
+           "data.evaluation_file, rollout.max_staleness, rollout.max_response_tokens, "
+           "update.zero_stage and update.max_micro_batch_tokens may differ from the run's: they "
            "apply from its first step that is not logged."});
   fields.add(
       "time_limit_minutes", options.time_limit_minutes,
