@@ -284,12 +284,25 @@ Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
   return in_order(gold, answer);
 }
 
-Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
+namespace {
+
+Tri compare_as_named(const Expr* gold, const Expr* answer, Arena& arena,
+                     const VerifierOptions& options) {
   answer = match_names(gold, answer, arena, options);
   if (answer == nullptr) return Tri::kUnknown;
   const Pair pair = with_declaration_understood({gold, answer}, arena);
   if (pair.gold == nullptr || pair.answer == nullptr) return Tri::kUnknown;
   return Comparer(arena, options).equal(pair.gold, pair.answer);
+}
+
+}  // namespace
+
+Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
+  const Tri out = compare_as_named(gold, answer, arena, options);
+  if (out == Tri::kYes || gold == nullptr || answer == nullptr) return out;
+  for (const Expr* other : with_constants_exchanged(*gold, *answer, arena))
+    if (compare_as_named(gold, other, arena, options) == Tri::kYes) return Tri::kYes;
+  return out;
 }
 
 }  // namespace lie::equal
