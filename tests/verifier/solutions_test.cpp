@@ -23,6 +23,45 @@ void expect_different(std::string_view gold, std::string_view answer) {
   expect(false, gold, answer);
 }
 
+TEST(Solutions, OrSeparatesSolutionsAndDiffersFromAnd) {
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(x=2,y=1 \text{ or } x=1,y=2)");
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(y=1,x=2 \text{ or } y=2,x=1)");
+  expect_equal(R"((1,2),(2,1))", R"(x=1,y=2 \text{ or } x=2,y=1)");
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"((1,2),(2,1))");
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(\{(1,2),(2,1)\})");
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)",
+               R"(x=1 \text{ and } y=2, \text{ or } x=2 \text{ and } y=1)");
+  expect_equal(R"(x=1,y=2; x=2,y=1)", R"(x=1,y=2 \text{ and } x=2,y=1)");
+  expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(x=1,y=2,x=2,y=1)");
+  expect_equal(R"(x = \pm 1, y = 2)", R"(x=1,y=2 \text{ or } x=-1,y=2)");
+  expect_equal(R"(x=1,y=2 \text{ or } x=-1,y=2)", R"(x = \pm 1, y = 2)");
+  expect_equal(R"((1,2),(-1,2))", R"(x = 1 \text{ or } x = -1, y = 2)");
+  expect_equal(R"(x=1,y=-1 \text{ or } x=-1,y=1)", R"(x = \pm 1, y = \mp 1)");
+  expect_equal(R"(a=0 \text{ or } b=0)", R"(b=0 \text{ or } a=0)");
+  expect_equal(R"(a=0 \text{ or } b=0)", R"(a=0, b=0)");
+  expect_equal(R"(y=x+1 \text{ or } x=3)", R"(x=3 \text{ and } y=x+1)");
+  expect_equal(R"(x=1,y=2,z=3 \text{ or } x=4,y=5,z=6)", R"((4,5,6),(1,2,3))");
+  expect_equal(R"(x>1 \text{ and } y<2)", R"(y<2 \text{ and } x>1)");
+  expect_equal(R"(x\equiv1\pmod7 \text{ or } x\equiv2\pmod7)",
+               R"(x\equiv1\pmod7 \text{ and } x\equiv2\pmod7)");
+  expect_equal(R"(x=1 \text{ or } x=2)", R"(x=1 \text{ and } x=2)");
+  expect_equal(R"(x = 1 \text{ or } x = 2)", R"(1, 2)");
+  expect_equal(R"(x=1, x=2, \text{ or } x=3)", R"(x=3,x=2,x=1)");
+  expect_different(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(x=1,y=1 \text{ or } x=2,y=2)");
+  expect_different(R"(x=1,y=2 \text{ or } x=2,y=1)", R"((2,2),(1,1))");
+  expect_different(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(x=1,y=2)");
+  expect_different(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(1,2,2,1)");
+  expect_different(R"(a=0 \text{ or } b=0)", R"(a=0 \text{ and } b=0)");
+  expect_different(R"(a=0 \text{ and } b=0)", R"(a=0 \text{ or } b=0)");
+  expect_different(R"(x=1,y=1 \text{ or } x=-1,y=-1)", R"(x = \pm 1, y = \mp 1)");
+  expect_different(R"((0,0))", R"(a=0 \text{ or } b=0)");
+  expect_different(R"(x>1 \text{ and } y<2)", R"(x>1 \text{ or } y<2)");
+  expect_different(R"(0<x<1 \text{ and } 0<y<2)", R"(0<x<1 \text{ or } 0<y<2)");
+  expect_different(R"(x=1,y=2,z=3 \text{ or } x=4,y=5,z=6)", R"((4,2,6),(1,5,3))");
+  expect_different(R"(x\equiv1\pmod2 \text{ and } x\equiv2\pmod3)",
+                   R"(x\equiv1\pmod2 \text{ or } x\equiv2\pmod3)");
+}
+
 TEST(Solutions, DomainsThatRestrictCount) {
   expect_equal(R"(\mathbb{R}\setminus\{0\})", R"(x\ne0, x\in\mathbb{R})");
   expect_equal(R"(x>0)", R"(x>0, x\in\mathbb{R})");
@@ -48,6 +87,36 @@ TEST(Solutions, DomainsThatRestrictCount) {
   expect_different(R"(x=k\pi, k\in\mathbb{R})", R"(x=k\pi, k\in\mathbb{Z})");
   expect_different(R"((t,2t), t\in\mathbb{R})", R"((t,2t), t\in\mathbb{Z})");
   expect_different(R"(x^2)", R"(x^2, x\in\mathbb{Z})");
+}
+
+TEST(Solutions, ValuesOfNamesHaveAnOrder) {
+  expect_equal(R"(x=2,y=3)", R"(2,3)");
+  expect_equal(R"(\mu=3,\sigma=4)", R"(3,4)");
+  expect_equal(R"(f(1)=3,f(2)=4)", R"(3,4)");
+  expect_equal(R"(y=3,x=2)", R"(2,3)");
+  expect_equal(R"(y=3,x=2)", R"(3,2)");
+  expect_equal(R"(x_1=2,x_2=3)", R"(3,2)");
+  expect_equal(R"(x=2,x=3)", R"(3,2)");
+  expect_equal(R"(3,2)", R"(x_1=2,x_2=3)");
+  expect_equal(R"(x=2,y=3)", R"(y=3,x=2)");
+  expect_equal(R"(AB=4, CD=5)", R"(4 \text{ and } 5)");
+  expect_equal(R"(\{x=2,y=3\})", R"(\{2,3\})");
+  expect_different(R"(x=2,y=3)", R"(3,2)");
+  expect_different(R"(a=1,b=2,c=3)", R"(2,1,3)");
+  expect_different(R"(\mu=3,\sigma=4)", R"(4,3)");
+  expect_different(R"(f(1)=3,f(2)=4)", R"(4,3)");
+  expect_different(R"(3,2)", R"(x=2,y=3)");
+}
+
+TEST(Solutions, TruthValuesHaveAnOrder) {
+  expect_equal(R"(T, F, T)", R"(T, F, T)");
+  expect_equal(R"(\text{Yes, No})", R"(\text{yes, no})");
+  expect_equal(R"(\text{Yes, No})", R"(\text{Yes}, \text{No})");
+  expect_equal(R"(\text{red, blue})", R"(\text{blue, red})");
+  expect_different(R"(T, F, T)", R"(F, T, T)");
+  expect_different(R"(\text{Yes, No})", R"(\text{No, Yes})");
+  expect_different(R"(\text{True, True, False})", R"(\text{False, True})");
+  expect_different(R"(\text{True, True, False})", R"(\text{True, False})");
 }
 
 TEST(Solutions, RealParametersAndConstantsAreRenamed) {

@@ -79,6 +79,24 @@ const Expr* as_binomial(const Expr* e, Arena& arena) {
   return named ? arena.call(expr::Fn::kBinomial, e->args[1]->args) : e;
 }
 
+// Reads the chain x = y = 1 as x = 1, y = 1, if the other side is a point or list of as many parts.
+const Expr* unchained_for(const Expr& other, const Expr* e, Arena& arena) {
+  const std::size_t names = e->args.size() - 1;
+  const auto is_equal = [](Rel rel) { return rel == Rel::kEqual; };
+  const bool chain = e->op == Op::kRelation && names > 1 &&
+                     std::ranges::all_of(e->relations, is_equal) &&
+                     is_one_of(other.op, Op::kTuple, Op::kList) && other.args.size() == names &&
+                     is_constant(*e->args.back()) &&
+                     std::all_of(e->args.begin(), e->args.end() - 1,
+                                 [](const Expr* name) { return name->op == Op::kSymbol; });
+  if (!chain) return e;
+  Expr list{.op = Op::kList};
+  for (std::size_t i = 0; i < names; ++i)
+    list.args.push_back(arena.make(
+        {.op = Op::kRelation, .args = {e->args[i], e->args.back()}, .relations = {Rel::kEqual}}));
+  return arena.make(std::move(list));
+}
+
 }  // namespace
 
 // The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
@@ -124,8 +142,9 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (contradicts_itself(*answer)) return Tri::kNo;
-  gold = prepared(gold);
-  answer = prepared(answer);
+  const Expr* points = as_points(*answer, unchained_for(*answer, gold, arena_), arena_);
+  answer = prepared(as_points(*gold, unchained_for(*gold, answer, arena_), arena_));
+  gold = prepared(points);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (gold->op != Op::kText && answer->op != Op::kText) strip_assignments(gold, answer);

@@ -83,6 +83,7 @@ class Comparer {
   Tri element(const Expr* gold, const Expr* answer);
   Tri in_order(const Expr& gold, const Expr& answer);
   Tri in_any_order(const Expr& gold, const Expr& answer);
+  Tri in_named_order(const Expr* gold, const Expr* answer);
 
   // --- scalars.cpp ---
   Tri scalars(const Expr* gold, const Expr* answer);

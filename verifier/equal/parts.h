@@ -49,6 +49,11 @@ bool is_real_set(const expr::Expr& e);
 /// when they are compared. Returns nullptr if the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
+/// Returns a list such as x = \pm 1, y = 2 as the points (1, 2), (-1, 2), if the other side is a
+/// list of points with as many coordinates, and any other answer as it is. Returns nullptr if the
+/// arena is full.
+const expr::Expr* as_points(const expr::Expr& other, const expr::Expr* list, expr::Arena& arena);
+
 /// Returns the approximate value that prepare() drops from a chain of equations, or nullptr.
 const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
 

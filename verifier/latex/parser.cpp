@@ -199,14 +199,62 @@ bool Parser::take_separator(bool& is_or) {
 
 bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   take_separator(any_or);
+  std::vector<bool> after_or(1);  // whether "or" stands before an item
   while (true) {
     const Expr* item = element();
     if (item == nullptr) return false;
     items.push_back(item);
-    if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) break;
+    bool is_or = false;
+    const bool separated = take_separator(is_or);
+    any_or = any_or || is_or;
+    after_or.push_back(is_or);
+    if (!separated || at_list_end() || is(Tok::kSemicolon)) break;
   }
   share_modulus(items);
+  group_solutions(items, after_or);
   return true;
+}
+
+namespace {
+
+// Returns the letter that an equation x = 2 gives a value, or nothing.
+std::string_view solved_letter(const Expr& e) {
+  const bool solved =
+      e.op == Op::kRelation && e.relations[0] == Rel::kEqual && e.args[0]->op == Op::kSymbol;
+  return solved ? std::string_view(e.args[0]->name) : std::string_view();
+}
+
+// Returns the number of letters of each solution in x = 1, y = 2, x = 2, y = 1, or 0 if the
+// equations are not several solutions for the same letters.
+std::size_t letters_of_solutions(const std::vector<const Expr*>& items) {
+  std::vector<std::string_view> letters;
+  for (const Expr* item : items) letters.push_back(solved_letter(*item));
+  const auto again = std::find(letters.begin() + 1, letters.end(), letters[0]);
+  const auto period = static_cast<std::size_t>(again - letters.begin());
+  if (letters[0].empty() || period < 2 || again == letters.end() || letters.size() % period != 0)
+    return 0;
+  const std::set<std::string_view> first(letters.begin(), again);
+  for (std::size_t i = 0; i < letters.size(); i += period) {
+    const auto begin = letters.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::set(begin, begin + static_cast<std::ptrdiff_t>(period)) != first) return 0;
+  }
+  return first.size() == period ? period : 0;
+}
+
+}  // namespace
+
+// Makes tuples of the solutions x = 1, y = 2 or x = 2, y = 1. An "or" within a solution would join
+// its equations.
+void Parser::group_solutions(std::vector<const Expr*>& items, const std::vector<bool>& after_or) {
+  if (items.size() < 4 || nesting_ > 1) return;
+  const std::size_t period = letters_of_solutions(items);
+  if (period == 0) return;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (after_or[i] && i % period != 0) return;
+  std::vector<const Expr*> solutions;
+  for (auto at = items.begin(); at != items.end(); at += static_cast<std::ptrdiff_t>(period))
+    solutions.push_back(tuple({at, at + static_cast<std::ptrdiff_t>(period)}, '(', ')', false));
+  items = std::move(solutions);
 }
 
 // Gives all residues of x \equiv 3, 5 \pmod 7 the modulus of the last.

@@ -94,6 +94,7 @@ class Parser {
   std::size_t measured_range() const;
   const Expr* form();
   void share_modulus(std::vector<const Expr*>& items);
+  void group_solutions(std::vector<const Expr*>& items, const std::vector<bool>& after_or);
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
