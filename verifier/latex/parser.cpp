@@ -324,6 +324,9 @@ std::size_t Parser::form_length() const {
 
 namespace {
 
+// Returns whether a word between two numbers makes the second a remainder.
+bool is_remainder_word(std::string_view word) { return is_one_of(word, "r", "R", "remainder"); }
+
 // Returns whether a word begins as am, pm and the names of months do.
 bool may_begin_form(std::string_view word) {
   constexpr std::string_view kStarts = "am a. ap au pm p. ja ju ma fe se oc no de";
@@ -388,7 +391,7 @@ bool Parser::may_be_form(std::size_t length) const {
     capitals = capitals && token.kind == Tok::kSymbol && name.size() == 1 && name[0] >= 'A' &&
                name[0] <= 'Z' && (n == 0 || !token.spaced);
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
-           (words && is_range_word(name)) ||
+           (words && (is_range_word(name) || is_remainder_word(name))) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
     const bool capital = words && !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
     code = code || token.kind == Tok::kSymbol ||

@@ -154,6 +154,7 @@ class Parser {
   const Expr* thousands(exact::Rational value, bool decimal);
   bool at_dotted_digit(std::size_t ahead) const;
   const Expr* repeating(const Token& first);
+  bool at_repeating_group() const;
   struct Ahead {
     exact::Rational top, bottom;
     std::size_t tokens = 0;

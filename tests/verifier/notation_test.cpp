@@ -1,0 +1,54 @@
+// Tests other notations: recurring digits, remainders, polar form, primes, names of functions,
+// numbers of combinations.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "verifier/verify.h"
+
+namespace lie::notation {
+namespace {
+
+void expect(bool equal, std::string_view gold, std::string_view answer) {
+  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
+    VerifierOptions options;
+    options.mode = mode;
+    const Verdict verdict = verify(gold, fmt::format("\\boxed{{{}}}", answer), options);
+    EXPECT_EQ(verdict.correct(), equal) << gold << " against " << answer << ": " << verdict.reason;
+  }
+}
+void expect_equal(std::string_view gold, std::string_view answer) { expect(true, gold, answer); }
+void expect_different(std::string_view gold, std::string_view answer) {
+  expect(false, gold, answer);
+}
+
+TEST(Notation, DigitsInBracketsRecur) {
+  expect_equal(R"(0.1(6))", R"(0.1\overline{6})");
+  expect_equal(R"(\frac16)", R"(0.1(6))");
+  expect_equal(R"(0.(3))", R"(\frac13)");
+  expect_equal(R"(\frac13)", R"(0.(3))");
+  expect_equal(R"(1.(142857))", R"(\frac87)");
+  expect_equal(R"(x=0.(3))", R"(\frac13)");
+  expect_equal(R"(7.5)", R"(2.5(3) = 7.5)");
+  expect_equal(R"(0.1(6), 2)", R"(\frac16, 2)");
+  expect_equal(R"(2(3))", R"(6)");
+  expect_equal(R"(\frac{1}{3})", R"(-(-0.(3)))");
+  expect_equal(R"(0.0(12))", R"(\frac{2}{165})");
+  expect_different(R"(0.1(6))", R"(0.6)");
+  expect_different(R"(0.(3))", R"(0.3)");
+}
+
+TEST(Notation, RemaindersAreNoProducts) {
+  expect_equal(R"(12 r 3)", R"(12 \text{ R } 3)");
+  expect_equal(R"(12 R 3)", R"(12 \text{ R } 3)");
+  expect_equal(R"(12R3)", R"(12 r 3)");
+  expect_equal(R"(12R3)", R"(12 \text{ remainder } 3)");
+  expect_equal(R"(12 \text{ r } 3)", R"(12r3)");
+  expect_different(R"(12 r 3)", R"(4 r 9)");
+  expect_different(R"(2R3)", R"(3R2)");
+  expect_different(R"(12 R 3)", R"(36)");
+}
+
+}  // namespace
+}  // namespace lie::notation
