@@ -50,5 +50,18 @@ TEST(Notation, RemaindersAreNoProducts) {
   expect_different(R"(12 R 3)", R"(36)");
 }
 
+TEST(Notation, CapitalsCountInsideTerms) {
+  expect_equal(R"(CoCl_2)", R"(CoCl_2)");
+  expect_equal(R"(x)", R"(X)");
+  expect_equal(R"(x = 5)", R"(X = 5)");
+  expect_equal(R"(A=\pi R^2)", R"(A=\pi r^2)");
+  expect_equal(R"(x^2+C)", R"(x^2+c)");
+  expect_equal(R"(X^HX^h)", R"(X^HX^h)");
+  expect_different(R"(X^HY)", R"(X^hY)");
+  expect_different(R"(CoCl_2)", R"(COCl_2)");
+  expect_different(R"(\pi R^2h)", R"(\pi r^2h)");
+  expect_different(R"(R^2-r^2)", R"(r^2-R^2)");
+}
+
 }  // namespace
 }  // namespace lie::notation

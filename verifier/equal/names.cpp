@@ -106,6 +106,34 @@ bool is_word_of_letters(const Expr& e) {
          });
 }
 
+// Adds the names that stand alone: the only name of an answer, of a part of it or of a side of an
+// equation, and the constant of integration.
+void collect_alone(const Expr& e, std::vector<std::string>& out) {
+  if (is_one_of(e.op, Op::kRelation, Op::kList, Op::kSet, Op::kTuple)) {
+    for (const Expr* arg : e.args) collect_alone(*arg, out);
+    return;
+  }
+  std::vector<std::string> names = free_names(e);
+  if (names.size() == 1) out.push_back(std::move(names[0]));
+  if (e.op != Op::kAdd) return;
+  for (const Expr* term : e.args)
+    if (term->op == Op::kSymbol && lowered(term->name) == "c") out.push_back(term->name);
+}
+
+std::vector<std::string> names_alone(const Expr& e) {
+  std::vector<std::string> out;
+  collect_alone(e, out);
+  return out;
+}
+
+// Returns whether two names differ only in their capitals. Those of formulas such as CoCl_2 count.
+bool same_but_capitals(std::string_view a, std::string_view b) {
+  if (lowered(a) != lowered(b)) return false;
+  a = a.substr(0, a.find('_'));
+  b = b.substr(0, b.find('_'));
+  return a.size() == 1 || latex::compared_text(a) == latex::compared_text(b);
+}
+
 }  // namespace
 
 const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
@@ -120,11 +148,12 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
   if (is_word_of_letters(*gold)) return answer;
   std::vector<std::string> old_names, new_names;
-  for (const std::string& name : from) {
+  const std::vector<std::string> alone = names_alone(*gold);
+  for (const std::string& name : names_alone(*answer)) {
     if (std::ranges::find(wanted, name) != wanted.end() || latex::is_greek(name)) continue;
     const auto at = std::ranges::find_if(
-        wanted, [&](const std::string& w) { return lowered(w) == lowered(name); });
-    if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;
+        alone, [&](const std::string& other) { return same_but_capitals(other, name); });
+    if (at == alone.end() || std::ranges::find(from, *at) != from.end()) continue;
     old_names.push_back(name);
     new_names.push_back(*at);
   }
