@@ -63,5 +63,18 @@ TEST(Notation, CapitalsCountInsideTerms) {
   expect_different(R"(R^2-r^2)", R"(r^2-R^2)");
 }
 
+TEST(Notation, AnglesAfterNumbersArePolar) {
+  expect_equal(R"(2\angle60^\circ)", R"(1+i\sqrt3)");
+  expect_equal(R"(1+i\sqrt3)", R"(2\angle60^\circ)");
+  expect_equal(R"(2\angle60^\circ)", R"(2 \angle \frac{\pi}{3})");
+  expect_equal(R"(5\angle-30^\circ)", R"(5\angle 330^\circ)");
+  expect_equal(R"(5\angle30^\circ)", R"(5\angle 30)");
+  expect_equal(R"(5\angle{30^\circ})", R"(5 e^{i\pi/6})");
+  expect_equal(R"(2\angle A)", R"(2\angle A)");
+  expect_equal(R"(\angle ABC = 30^\circ)", R"(30^\circ)");
+  expect_different(R"(5\angle30^\circ)", R"(6\angle25^\circ)");
+  expect_different(R"(5\angle30^\circ)", R"(5\angle40^\circ)");
+}
+
 }  // namespace
 }  // namespace lie::notation

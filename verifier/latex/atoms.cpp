@@ -251,6 +251,27 @@ const Expr* Parser::figure(std::string_view kind) {
   return arena_.symbol(fmt::format("{}{}", kind, fmt::join(points, "")));
 }
 
+// Parses the argument of 5\angle 30^\circ, which is 5(\cos 30^\circ + i \sin 30^\circ). Whole
+// numbers beyond a full turn in radians are degrees. Returns nullptr for the points of an angle.
+const Expr* Parser::polar(const Expr* modulus) {
+  if (!is_one_of(tok(1).kind, Tok::kNumber, Tok::kMinus, Tok::kFrac, Tok::kConstant, Tok::kOpen,
+                 Tok::kBraceOpen))
+    return nullptr;
+  const std::size_t first = at_++;
+  const Expr* argument = operand();
+  if (argument == nullptr || !is_constant(*argument)) {
+    at_ = first;
+    error_ = {};
+    return nullptr;
+  }
+  const exact::Rational turn(7);
+  const bool degrees = argument->op == Op::kNumber && !argument->flag &&
+                       (turn < argument->value || argument->value < exact::Rational(-7));
+  if (degrees) argument = arena_.node(Op::kDegree, {argument});
+  const Expr* sine = arena_.mul({arena_.constant("i"), arena_.call(Fn::kSin, {argument})});
+  return arena_.mul({modulus, arena_.add({arena_.call(Fn::kCos, {argument}), sine})});
+}
+
 // Returns whether the name of an expected value, variance or probability stands before its
 // argument: E[X^2], P(A). In P(1 + r) it is a factor.
 bool Parser::is_operator(std::string_view name) const {

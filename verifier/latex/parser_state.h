@@ -170,6 +170,7 @@ class Parser {
   const Expr* maybe_applied(std::string name);
   const Expr* applied(std::string name);
   const Expr* figure(std::string_view kind);
+  const Expr* polar(const Expr* modulus);
   const Expr* unit_vector(const Expr& under);
   const Expr* zeta_series(const Expr* s);
   const Expr* accent();
