@@ -76,5 +76,21 @@ TEST(Notation, AnglesAfterNumbersArePolar) {
   expect_different(R"(5\angle30^\circ)", R"(5\angle40^\circ)");
 }
 
+TEST(Notation, RaisedPrimesArePrimes) {
+  expect_equal(R"(30^\circ 15')", R"(30^{\circ} 15^{\prime})");
+  expect_equal(R"(f'(x))", R"(f^{\prime}(x))");
+  expect_equal(R"(A')", R"(A^\prime)");
+  expect_equal(R"(x_a^{\prime})", R"(x_a^{\prime})");
+  expect_equal(R"(\triangle A'B'C')", R"(\triangle A^{\prime}B^{\prime}C^{\prime})");
+  expect_equal(R"(y''+y=0)", R"(y^{\prime\prime}+y=0)");
+  expect_equal(R"(30^\circ 15' 36")", R"(30.26^\circ)");
+  expect_equal(R"(30^\circ 15' 36'')", R"(30^\circ 15' 36")");
+  expect_equal(R"(30^{\circ} 15^{\prime} 36^{\prime\prime})", R"(30.26^\circ)");
+  expect_equal(R"(f'(x)=2x)", R"(f^\prime(x) = 2x)");
+  expect_different(R"(f(x))", R"(f^{\prime}(x))");
+  expect_different(R"(A)", R"(A^{\prime})");
+  expect_different(R"(30^\circ 15')", R"(30^{\circ} 16^{\prime})");
+}
+
 }  // namespace
 }  // namespace lie::notation
