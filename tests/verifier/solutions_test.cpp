@@ -119,6 +119,51 @@ TEST(Solutions, TruthValuesHaveAnOrder) {
   expect_different(R"(\text{True, True, False})", R"(\text{True, False})");
 }
 
+TEST(Solutions, MembersOfIntervalsAreSolvedInequalities) {
+  expect_equal(R"(x \in [1,2])", R"(1\le x\le2)");
+  expect_equal(R"(1\le x\le2)", R"(x \in [1,2])");
+  expect_equal(R"(x\in(-\infty,2))", R"(x<2)");
+  expect_different(R"(x \in [1,2])", R"(1\le x<2)");
+  expect_different(R"(x \in [1,2])", R"(1\le y\le2)");
+  expect_different(R"(x \in (-3,3))", R"(|x|<3)");
+}
+
+TEST(Solutions, RowsOfPiecewiseFunctionsHaveNoOrder) {
+  expect_equal(R"(f(x)=\left\{\begin{array}{ll}x & x>0\\-x & x\le0\end{array}\right.)",
+               R"(f(x)=\begin{cases}x & x>0\\-x & x\le0\end{cases})");
+  expect_equal(R"(\left\{\begin{array}{ll}x & x>0\\-x & x\le0\end{array}\right.)",
+               R"(\begin{cases}x & x>0\\-x & x\le0\end{cases})");
+  expect_equal(R"(\begin{cases}x & x>0\\-x & x\le0\end{cases})",
+               R"(\begin{cases}-x & x\le0\\x & x>0\end{cases})");
+  expect_equal(R"(\begin{cases}x & x>0\\-x & x\le0\end{cases})",
+               R"(\begin{cases}x & \text{if } x>0\\-x & \text{otherwise}\end{cases})");
+  expect_equal(R"(\begin{cases}x, & x>0\\-x, & \text{otherwise}\end{cases})",
+               R"(\begin{cases}x & x>0\\-x & x\le0\end{cases})");
+  expect_equal(R"(\begin{cases}1 & x\ne0\\0 & x=0\end{cases})",
+               R"(\begin{cases}0 & x=0\\1 & \text{otherwise}\end{cases})");
+  expect_equal(R"(\left[\begin{array}{ll}1 & 2\\3 & 4\end{array}\right])",
+               R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})");
+  expect_different(R"(\begin{cases}x & x>0\\-x & x<0\end{cases})",
+                   R"(\begin{cases}x & x>0\\-x & \text{otherwise}\end{cases})");
+  expect_different(R"(\begin{cases}x & x>0\\-x & x\le0\end{cases})",
+                   R"(\begin{cases}-x & x>0\\x & x\le0\end{cases})");
+  expect_different(R"(\begin{cases}1 & x\ne0\\0 & x=0\end{cases})",
+                   R"(\begin{cases}1 & x=0\\0 & \text{otherwise}\end{cases})");
+}
+
+TEST(Solutions, UnionsIdentitiesAndChainsHaveOtherSpellings) {
+  expect_equal(R"((-\infty,2)\cup(3,\infty))", R"((-\infty,2) U (3,\infty))");
+  expect_equal(R"(f(x)=0)", R"(f(x)\equiv0)");
+  expect_equal(R"((1,1))", R"(x=y=1)");
+  expect_equal(R"(x=1,y=1)", R"(x=y=1)");
+  expect_equal(R"((1,1,1))", R"(x=y=z=1)");
+  expect_equal(R"(x=y=1)", R"((1,1))");
+  expect_equal(R"(x \equiv 7 \pmod{10})", R"(7)");
+  expect_different(R"((-\infty,2)\cup(3,\infty))", R"((-\infty,2) U (4,\infty))");
+  expect_different(R"(f(x)=0)", R"(f(x)\equiv1)");
+  expect_different(R"((1,2))", R"(x=y=1)");
+}
+
 TEST(Solutions, RealParametersAndConstantsAreRenamed) {
   expect_equal(R"(f(x)=kx, k\in\mathbb{R})", R"(f(x)=cx, c\in\mathbb{R})");
   expect_equal(R"(y=C_1e^{2x}+C_2e^{3x})", R"(y=C_1e^{3x}+C_2e^{2x})");

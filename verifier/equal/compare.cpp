@@ -289,8 +289,49 @@ void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
   };
   if (is_inequality(*gold) && member(*answer) && options_.interval_for_relation)
     answer = answer->args[1];
-  else if (is_inequality(*answer) && member(*gold) && options_.relation_for_interval)
+  else if (is_inequality(*answer) && member(*gold) &&
+           free_names(*answer) == free_names(*gold->args[0]))
     gold = gold->args[1];
+}
+
+namespace {
+
+bool is_otherwise(const Expr& condition) {
+  return condition.op == Op::kText && is_one_of(condition.name, "otherwise", "else", "elsewhere");
+}
+
+// Returns the set of reals that the conditions of the other rows leave.
+const Expr* rest_of(const Expr& cases, std::size_t row, Arena& arena) {
+  std::vector<const Expr*> others;
+  for (std::size_t i = 1; i < cases.args.size(); i += 2)
+    if (i != row) others.push_back(cases.args[i]);
+  const Expr* all = arena.named(Op::kNamedSet, "R");
+  return arena.node(Op::kDifference, {all, arena.node(Op::kUnion, std::move(others))});
+}
+
+}  // namespace
+
+// Returns whether "otherwise" in one of the rows of a piecewise function means a condition.
+Tri Comparer::is_rest(const Expr& cases, std::size_t row, const Expr& condition) {
+  if (cases.args.size() < 4 || !is_real_set(condition)) return Tri::kNo;
+  const Expr* rest = rest_of(cases, row, arena_);
+  if (rest == nullptr) return Tri::kUnknown;
+  return is_real_set(*rest) ? equal_real_sets(condition, *rest, arena_, options_) : Tri::kNo;
+}
+
+// Compares the rows of piecewise functions, a value and its condition each, in any order.
+Tri Comparer::pieces(const Expr& gold, const Expr& answer) {
+  std::vector<std::size_t> wanted, found;  // the conditions
+  for (std::size_t i = 1; i < gold.args.size(); i += 2) wanted.push_back(i);
+  for (std::size_t i = 1; i < answer.args.size(); i += 2) found.push_back(i);
+  return all_matched(wanted, std::move(found), [&](std::size_t i, std::size_t k) {
+    const Expr &here = *gold.args[i], &there = *answer.args[k];
+    const Tri value = element(gold.args[i - 1], answer.args[k - 1]);
+    if (value == Tri::kNo) return value;
+    if (is_otherwise(here) && !is_otherwise(there)) return both(value, is_rest(gold, i, there));
+    if (is_otherwise(there) && !is_otherwise(here)) return both(value, is_rest(answer, k, here));
+    return both(value, element(&here, &there));
+  });
 }
 
 // Compares matrices, cases, unions with names and times: they have the same shape and equal parts.
@@ -300,6 +341,7 @@ Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;
   if (gold.op == Op::kUnion || gold.op == Op::kIntersection) return in_any_order(gold, answer);
+  if (gold.op == Op::kCases && gold.columns == 2) return pieces(gold, answer);
   return in_order(gold, answer);
 }
 

@@ -536,6 +536,14 @@ bool Parser::at_bracketed_modulus() const {
          (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
 }
 
+// Reads f(x) \equiv 0 without a modulus as the equation f(x) = 0.
+const Expr* Parser::with_identity(const Expr& relation) {
+  if (relation.args[0]->op != Op::kApply || is_operation(*relation.args[0])) return &relation;
+  Expr chain = relation;
+  std::ranges::replace(chain.relations, Rel::kEquivalent, Rel::kEqual);
+  return arena_.make(std::move(chain));
+}
+
 // Parses the modulus of a = b (mod n) and a \equiv b \mod n.
 const Expr* Parser::with_modulus(const Expr* relation) {
   const bool bracketed = at_bracketed_modulus();
@@ -548,7 +556,7 @@ const Expr* Parser::with_modulus(const Expr* relation) {
     chain.args.back() = residue->args[0];
     return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
   }
-  if (!is(Tok::kPmod) && !bracketed) return relation;
+  if (!is(Tok::kPmod) && !bracketed) return equivalence ? with_identity(*relation) : relation;
   at_ += bracketed ? 2 : 1;
   const Expr* modulus = bracketed ? sum() : fraction_part();
   if (modulus != nullptr && is_trivial_modulus(*modulus)) return fail("a modulus of 1 or less");

@@ -106,6 +106,7 @@ class Parser {
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
   bool at_bracketed_modulus() const;
   const Expr* with_modulus(const Expr* relation);
+  const Expr* with_identity(const Expr& relation);
   bool parts_from_set(const Expr& left) const;
 
   // --- arithmetic.cpp ---
