@@ -92,5 +92,39 @@ TEST(Notation, RaisedPrimesArePrimes) {
   expect_different(R"(30^\circ 15')", R"(30^{\circ} 16^{\prime})");
 }
 
+TEST(Notation, FunctionsHaveOtherNames) {
+  expect_equal(R"(\tan x)", R"(\operatorname{tg} x)");
+  expect_equal(R"(\cot x)", R"(\operatorname{ctg} x)");
+  expect_equal(R"(\arctan x)", R"(\operatorname{arctg} x)");
+  expect_equal(R"(\operatorname{arccot} x)", R"(\operatorname{arcctg} x)");
+  expect_equal(R"(\sinh x)", R"(\operatorname{sh} x)");
+  expect_equal(R"(\cosh x)", R"(\operatorname{ch} x)");
+  expect_equal(R"(\tanh(2x))", R"(\operatorname{th}(2x))");
+  expect_equal(R"(\csc x)", R"(\operatorname{cosec} x)");
+  expect_equal(R"(\tan x)", R"(\tg x)");
+  expect_equal(R"(\cot x)", R"(\ctg x)");
+  expect_equal(R"(\arctan 2)", R"(\arctg 2)");
+  expect_equal(R"(\theta)", R"(\theta)");
+  expect_equal(R"(5)", R"(5^{\text{th}})");
+  expect_different(R"(\tan x)", R"(\ctg x)");
+}
+
+TEST(Notation, TexTakesOneDigit) {
+  expect_equal(R"(10)", R"(\binom52)");
+  expect_equal(R"(10)", R"(\dbinom52)");
+  expect_equal(R"(3)", R"(\log_28)");
+  expect_equal(R"(5)", R"(\log_232)");
+  expect_equal(R"(2)", R"(\log_{10} 100)");
+  expect_equal(R"(4)", R"(\log_28+1)");
+  expect_equal(R"(10)", R"({}^5C_2)");
+  expect_equal(R"(20)", R"({}^5P_2)");
+  expect_equal(R"(10)", R"({}_5C_2)");
+  expect_equal(R"(45)", R"({}^{10}C_{2})");
+  expect_equal(R"(x = {}^5C_2)", R"(10)");
+  expect_equal(R"(\binom{n}{k})", R"({}^nC_k)");
+  expect_different(R"(10)", R"(\binom54)");
+  expect_different(R"(10)", R"({}^5C_1)");
+}
+
 }  // namespace
 }  // namespace lie::notation

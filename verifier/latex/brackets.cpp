@@ -18,6 +18,7 @@ const Expr* Parser::group_value(std::vector<const Expr*> items, bool any_or, Op 
 const Expr* Parser::braces() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
+  if (at_selection()) return selection();
   const Scoped<bool> no_thousands(thousands_ok_, false);
   const Scoped<bool> not_set(in_set_, false);
   ++at_;

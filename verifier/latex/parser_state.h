@@ -190,6 +190,10 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
+  bool at_selection() const;
+  const Expr* selection();
+  bool at_joined_base() const;
+  const Expr* logarithm();
   bool at_derivative() const;
   std::size_t after_differentials(std::size_t ahead) const;
   const Expr* derivative();

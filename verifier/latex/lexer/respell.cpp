@@ -123,12 +123,20 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
+// Returns whether tokens after an empty group are those of {}^5C_2 or {}^5P_2.
+bool selects(std::span<const Token> script) {
+  const std::size_t letter = script.size() > 1 && script[1].kind == Tok::kBraceOpen ? 4 : 2;
+  return script.size() > letter + 1 && script[letter].kind == Tok::kSymbol &&
+         is_one_of(script[letter].name, "C", "P") && script[letter + 1].kind == Tok::kUnderscore;
+}
+
 // Removes the empty group of 90{}^2.
 void drop_empty_bases(std::vector<Token>& tokens) {
   for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
     const bool empty = tokens[i].kind == Tok::kBraceOpen &&
                        tokens[i + 1].kind == Tok::kBraceClose &&
-                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore);
+                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore) &&
+                       !selects(std::span(tokens).subspan(i + 2));
     const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(i);
     if (empty) tokens.erase(at, at + 2);
   }
