@@ -153,6 +153,7 @@ TEST(Solutions, RowsOfPiecewiseFunctionsHaveNoOrder) {
 
 TEST(Solutions, UnionsIdentitiesAndChainsHaveOtherSpellings) {
   expect_equal(R"((-\infty,2)\cup(3,\infty))", R"((-\infty,2) U (3,\infty))");
+  expect_equal(R"((-\infty,2)\cup(3,\infty))", R"((-\infty,2) \text{ U } (3,\infty))");
   expect_equal(R"(f(x)=0)", R"(f(x)\equiv0)");
   expect_equal(R"((1,1))", R"(x=y=1)");
   expect_equal(R"(x=1,y=1)", R"(x=y=1)");

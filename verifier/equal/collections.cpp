@@ -36,7 +36,7 @@ bool says_and(const Expr& list) { return !list.flag && list.open == '&'; }
 
 // Returns what a relation is about, besides which other relations may hold: its only name, or the
 // modulus of a congruence. Nothing for other parts, such as the equations of lines.
-std::string subject(const Expr& part) {
+std::string topic(const Expr& part) {
   if (part.op == Op::kTuple && part.open == 0) return to_text(*part.args[1]);
   const std::vector<std::string> names = free_names(part);
   return part.op == Op::kRelation && names.size() == 1 ? names[0] : std::string();
@@ -46,10 +46,10 @@ std::string subject(const Expr& part) {
 // b = 0, but not x = 1, x = 2.
 bool may_hold_together(const Expr& list) {
   if (list.op != Op::kList) return false;
-  std::vector<std::string> subjects;
-  for (const Expr* part : list.args) subjects.push_back(subject(*part));
-  return std::ranges::find(subjects, "") == subjects.end() &&
-         std::ranges::any_of(subjects, [&](const auto& other) { return other != subjects[0]; });
+  std::vector<std::string> topics;
+  for (const Expr* part : list.args) topics.push_back(topic(*part));
+  return std::ranges::find(topics, "") == topics.end() &&
+         std::ranges::any_of(topics, [&](const auto& other) { return other != topics[0]; });
 }
 
 // Returns whether one list says "and" and the other "or". Elsewhere commas and words may mean

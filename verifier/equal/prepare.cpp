@@ -242,7 +242,7 @@ bool holds_points(const Expr& list, std::size_t n) {
 }  // namespace
 
 const Expr* as_points(const Expr& other, const Expr* list, Arena& arena) {
-  if (list == nullptr) return nullptr;
+  if (list == nullptr || other.args.empty() || other.args[0]->op != Op::kTuple) return list;
   const std::size_t letters = list->op == Op::kList ? equations_by_letter(*list).size() : 0;
   if (letters < 2 || !holds_points(other, letters)) return list;
   Expr out{.op = Op::kList};

@@ -161,8 +161,8 @@ bool starts_interval(std::span<const Token> tokens) {
 // Rewrites the letter between the intervals (-\infty, 2) U (3, \infty) as the sign of a union.
 void read_typed_unions(std::vector<Token>& tokens) {
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
-    const bool letter = tokens[i].kind == Tok::kSymbol && tokens[i].name == "U" &&
-                        tokens[i - 1].kind == Tok::kClose;
+    const bool letter = is_one_of(tokens[i].kind, Tok::kSymbol, Tok::kText) &&
+                        trimmed(tokens[i].name) == "U" && tokens[i - 1].kind == Tok::kClose;
     if (letter && starts_interval(std::span(tokens).subspan(i + 1))) tokens[i].kind = Tok::kCup;
   }
 }
