@@ -91,9 +91,17 @@ class Pair {
     else if (!compare_literals(right, given))
       compare_sides(right, given);
     compare_options(right, given);
-    if (!verdict_.correct() && options_.identical_text && extract::ends_with_gold(response, gold))
+    if (!verdict_.correct() && options_.identical_text && !has_box(response) &&
+        extract::ends_with_gold(response, gold)) {
       set(VerdictCode::kEqual, "the same text");
+      given.text = gold;
+    }
     verdict_.extracted = std::move(given.text);
+  }
+
+  // A box comes before the text at the end, as in Math-Verify.
+  bool has_box(std::string_view response) const {
+    return options_.boxed_priority >= 0 && extract::from_boxes(response, options_).has_value();
   }
 
   // Brings both sides to one spelling of characters, if one of them has any beyond ASCII.

@@ -117,5 +117,20 @@ TEST(Verify, ALenientResponseMayEndWithTheTextOfAGoldThatIsProse) {
   EXPECT_FALSE(accepts("4", "The answer is \\$4,\\!000"));
 }
 
+TEST(Verify, ALenientBoxComesBeforeTheTextAtTheEnd) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  const Verdict boxed = verify("5", "So \\boxed{6}. The answer is 5.", options);
+  EXPECT_FALSE(boxed.correct());
+  EXPECT_EQ(boxed.extracted, "6");
+  const Verdict text =
+      verify("does not exist", "So $x = 6$. The answer is does not exist.", options);
+  EXPECT_TRUE(text.correct());
+  EXPECT_EQ(text.extracted, "does not exist");
+  EXPECT_TRUE(verify("5", "The answer is 5. \\boxed{5}", options).correct());
+  options.boxed_priority = -1;  // boxes are no places of answers
+  EXPECT_TRUE(verify("5", "So \\boxed{6}. The answer is 5.", options).correct());
+}
+
 }  // namespace
 }  // namespace lie

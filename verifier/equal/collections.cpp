@@ -34,6 +34,33 @@ bool are_statements(const Expr& list) {
 bool says_or(const Expr& list) { return list.flag; }
 bool says_and(const Expr& list) { return !list.flag && list.open == '&'; }
 
+// Returns what a relation is about, besides which other relations may hold: its only name, or the
+// modulus of a congruence. Nothing for other parts, such as the equations of lines.
+std::string topic(const Expr& part) {
+  if (part.op == Op::kTuple && part.open == 0) return to_text(*part.args[1]);
+  const std::vector<std::string> names = free_names(part);
+  return part.op == Op::kRelation && names.size() == 1 ? names[0] : std::string();
+}
+
+// Returns whether the parts of a list may hold together, so that "and" differs from "or": a = 0,
+// b = 0, but not x = 1, x = 2.
+bool may_hold_together(const Expr& list) {
+  if (list.op != Op::kList) return false;
+  std::vector<std::string> topics;
+  for (const Expr* part : list.args) topics.push_back(topic(*part));
+  return std::ranges::find(topics, "") == topics.end() &&
+         std::ranges::any_of(topics, [&](const auto& other) { return other != topics[0]; });
+}
+
+// Returns whether one list says "and" and the other "or". Elsewhere commas and words may mean
+// either.
+bool join_otherwise(const Expr& gold, const Expr& answer) {
+  if (gold.close != 0 && answer.close != 0 && gold.close != answer.close) return true;
+  const bool differ = (says_or(gold) && says_and(answer)) || (says_and(gold) && says_or(answer));
+  return differ && ((are_statements(gold) && are_statements(answer)) ||
+                    (may_hold_together(gold) && may_hold_together(answer)));
+}
+
 // Returns whether a relation puts at least three names in order: b < a < d.
 bool is_order_of_names(const Expr& e) {
   const auto is = [&](expr::Rel rel) {
@@ -51,10 +78,62 @@ const Expr* sorted_by_names(const Expr* list, Arena& arena) {
     return is_assignment(*item) && item->args[0]->op == Op::kSymbol &&
            item->args[0]->name.size() == 1;
   };
-  if (list->op != Op::kList || !std::ranges::all_of(list->args, letter)) return list;
-  std::vector<const Expr*> items = list->args;
-  std::ranges::stable_sort(items, {}, [](const Expr* item) { return item->args[0]->name; });
-  return arena.node(Op::kList, std::move(items));
+  if (!is_one_of(list->op, Op::kList, Op::kTuple) || !std::ranges::all_of(list->args, letter))
+    return list;
+  Expr sorted = *list;
+  std::ranges::stable_sort(sorted.args, {}, [](const Expr* item) { return item->args[0]->name; });
+  return arena.make(std::move(sorted));
+}
+
+}  // namespace
+
+namespace {
+
+// Returns whether a part is a truth value: yes, no, true, false, T, F.
+bool is_truth_value(const Expr* part) {
+  if (part->op == Op::kSymbol) return is_one_of(part->name, "T", "F");
+  const std::string word = part->op == Op::kText ? lowered(part->name) : "";
+  return is_one_of(word, "yes", "no", "true", "false", "t", "f");
+}
+
+// Returns whether a list answers several questions by truth values, so that their order and number
+// count.
+bool are_truth_values(const Expr& list) {
+  return list.op == Op::kList && std::ranges::all_of(list.args, is_truth_value);
+}
+
+// Returns whether the parts of a list are the values of different names: x = 2, y = 3. The names of
+// roots, x_1 = 2, x_2 = 3, give no order.
+bool name_their_values(const Expr& list) {
+  std::vector<std::string> names;
+  for (const Expr* part : list.args) {
+    if (!is_assignment(*part) || part->relations[0] != expr::Rel::kEqual) return false;
+    const Expr& name = *part->args[0];
+    names.push_back(name.op == Op::kSymbol ? name.name.substr(0, name.name.find('_'))
+                                           : to_text(name));
+  }
+  std::ranges::sort(names);
+  return list.op == Op::kList && std::ranges::adjacent_find(names) == names.end();
+}
+
+bool has_equation(const Expr& list) {
+  return std::ranges::find(list.args, Op::kRelation, &Expr::op) != list.args.end();
+}
+
+// Returns whether only one of two lists names its values.
+bool only_one_names(const Expr& gold, const Expr& answer) {
+  if (gold.op != Op::kList || answer.op != Op::kList) return false;
+  return (name_their_values(gold) && !has_equation(answer)) ||
+         (name_their_values(answer) && !has_equation(gold));
+}
+
+// Returns the equations of a list in the order of their left sides.
+const Expr* ordered_by_names(const Expr* list, Arena& arena) {
+  if (!has_equation(*list)) return list;
+  Expr sorted = *list;
+  std::ranges::stable_sort(sorted.args, {},
+                           [](const Expr* part) { return to_text(*part->args[0]); });
+  return arena.make(std::move(sorted));
 }
 
 }  // namespace
@@ -71,11 +150,7 @@ const Expr* Comparer::without_label(const Expr* part) {
 }
 
 Tri Comparer::lists(const Expr* gold, const Expr* answer) {
-  // The signs of "and" and "or" differ. Commas and words may mean either.
-  const bool signs = gold->close != 0 && answer->close != 0 && gold->close != answer->close;
-  if (signs || (are_statements(*gold) && are_statements(*answer) &&
-                ((says_or(*gold) && says_and(*answer)) || (says_and(*gold) && says_or(*answer)))))
-    return Tri::kNo;
+  if (join_otherwise(*gold, *answer)) return Tri::kNo;
   const auto labelled = [](const Expr* part) { return is_labelled(*part); };
   if (std::ranges::all_of(answer->args, labelled) && std::ranges::none_of(gold->args, labelled) &&
       gold->op == Op::kList && answer->op == Op::kList) {
@@ -84,7 +159,10 @@ Tri Comparer::lists(const Expr* gold, const Expr* answer) {
     if (answer == nullptr) return Tri::kUnknown;
     return gold->args.size() == answer->args.size() ? in_order(*gold, *answer) : Tri::kNo;
   }
-  if (gold->args.size() != answer->args.size()) {
+  const bool same_size = gold->args.size() == answer->args.size();
+  if (are_truth_values(*gold) && are_truth_values(*answer))
+    return same_size ? in_order(*gold, *answer) : Tri::kNo;
+  if (!same_size) {
     if (!options_.unordered_lists) return Tri::kNo;
     const std::size_t before = gold->args.size() + answer->args.size();
     gold = distinct(gold);
@@ -92,7 +170,17 @@ Tri Comparer::lists(const Expr* gold, const Expr* answer) {
     if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
     return gold->args.size() + answer->args.size() == before ? Tri::kNo : lists(gold, answer);
   }
+  if (only_one_names(*gold, *answer)) return in_named_order(gold, answer);
   return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
+}
+
+// Compares x = 2, y = 3 with 2, 3. The values come as written, or in the order of their names.
+Tri Comparer::in_named_order(const Expr* gold, const Expr* answer) {
+  const Tri as_written = in_order(*gold, *answer);
+  if (as_written == Tri::kYes || !options_.unordered_lists) return as_written;
+  gold = ordered_by_names(gold, arena_);
+  answer = ordered_by_names(answer, arena_);
+  return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
 }
 
 // A list without brackets may give the parts of a tuple in their order. A set in braces has no
@@ -104,6 +192,7 @@ Tri Comparer::tuple_and_list(const Expr* gold, const Expr* answer) {
   const bool pair = tuple.args.size() == 2;
   if (!options_.list_is_tuple || tuple.args.size() != list.args.size()) return Tri::kNo;
   if (list.op == Op::kSet || (pair && !round)) return Tri::kNo;
+  if (says_or(list) && may_hold_together(list)) return Tri::kNo;
   gold = sorted_by_names(gold, arena_);
   answer = sorted_by_names(answer, arena_);
   return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
@@ -138,6 +227,9 @@ const Expr* Comparer::distinct(const Expr* list) {
 // A tuple of two may be an interval, so its brackets count. Longer ones may have round or square
 // brackets, but not one of each.
 Tri Comparer::tuples(const Expr* gold_tuple, const Expr* answer_tuple) {
+  gold_tuple = sorted_by_names(gold_tuple, arena_);
+  answer_tuple = sorted_by_names(answer_tuple, arena_);
+  if (gold_tuple == nullptr || answer_tuple == nullptr) return Tri::kUnknown;
   const Expr &gold = *gold_tuple, &answer = *answer_tuple;
   if (gold.args.size() != answer.args.size()) return Tri::kNo;
   const bool same = gold.open == answer.open && gold.close == answer.close;

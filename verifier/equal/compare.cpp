@@ -79,6 +79,24 @@ const Expr* as_binomial(const Expr* e, Arena& arena) {
   return named ? arena.call(expr::Fn::kBinomial, e->args[1]->args) : e;
 }
 
+// Reads the chain x = y = 1 as x = 1, y = 1, if the other side is a point or list of as many parts.
+const Expr* unchained_for(const Expr& other, const Expr* e, Arena& arena) {
+  const std::size_t names = e->args.size() - 1;
+  const auto is_equal = [](Rel rel) { return rel == Rel::kEqual; };
+  const bool chain = e->op == Op::kRelation && names > 1 &&
+                     std::ranges::all_of(e->relations, is_equal) &&
+                     is_one_of(other.op, Op::kTuple, Op::kList) && other.args.size() == names &&
+                     is_constant(*e->args.back()) &&
+                     std::all_of(e->args.begin(), e->args.end() - 1,
+                                 [](const Expr* name) { return name->op == Op::kSymbol; });
+  if (!chain) return e;
+  Expr list{.op = Op::kList};
+  for (std::size_t i = 0; i < names; ++i)
+    list.args.push_back(arena.make(
+        {.op = Op::kRelation, .args = {e->args[i], e->args.back()}, .relations = {Rel::kEqual}}));
+  return arena.make(std::move(list));
+}
+
 }  // namespace
 
 // The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
@@ -124,8 +142,9 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (contradicts_itself(*answer)) return Tri::kNo;
-  gold = prepared(gold);
-  answer = prepared(answer);
+  const Expr* points = as_points(*answer, unchained_for(*answer, gold, arena_), arena_);
+  answer = prepared(as_points(*gold, unchained_for(*gold, answer, arena_), arena_));
+  gold = prepared(points);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (gold->op != Op::kText && answer->op != Op::kText) strip_assignments(gold, answer);
@@ -270,8 +289,49 @@ void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
   };
   if (is_inequality(*gold) && member(*answer) && options_.interval_for_relation)
     answer = answer->args[1];
-  else if (is_inequality(*answer) && member(*gold) && options_.relation_for_interval)
+  else if (is_inequality(*answer) && member(*gold) &&
+           free_names(*answer) == free_names(*gold->args[0]))
     gold = gold->args[1];
+}
+
+namespace {
+
+bool is_otherwise(const Expr& condition) {
+  return condition.op == Op::kText && is_one_of(condition.name, "otherwise", "else", "elsewhere");
+}
+
+// Returns the set of reals that the conditions of the other rows leave.
+const Expr* rest_of(const Expr& cases, std::size_t row, Arena& arena) {
+  std::vector<const Expr*> others;
+  for (std::size_t i = 1; i < cases.args.size(); i += 2)
+    if (i != row) others.push_back(cases.args[i]);
+  const Expr* all = arena.named(Op::kNamedSet, "R");
+  return arena.node(Op::kDifference, {all, arena.node(Op::kUnion, std::move(others))});
+}
+
+}  // namespace
+
+// Returns whether "otherwise" in one of the rows of a piecewise function means a condition.
+Tri Comparer::is_rest(const Expr& cases, std::size_t row, const Expr& condition) {
+  if (cases.args.size() < 4 || !is_real_set(condition)) return Tri::kNo;
+  const Expr* rest = rest_of(cases, row, arena_);
+  if (rest == nullptr) return Tri::kUnknown;
+  return is_real_set(*rest) ? equal_real_sets(condition, *rest, arena_, options_) : Tri::kNo;
+}
+
+// Compares the rows of piecewise functions, a value and its condition each, in any order.
+Tri Comparer::pieces(const Expr& gold, const Expr& answer) {
+  std::vector<std::size_t> wanted, found;  // the conditions
+  for (std::size_t i = 1; i < gold.args.size(); i += 2) wanted.push_back(i);
+  for (std::size_t i = 1; i < answer.args.size(); i += 2) found.push_back(i);
+  return all_matched(wanted, std::move(found), [&](std::size_t i, std::size_t k) {
+    const Expr &here = *gold.args[i], &there = *answer.args[k];
+    const Tri value = element(gold.args[i - 1], answer.args[k - 1]);
+    if (value == Tri::kNo) return value;
+    if (is_otherwise(here) && !is_otherwise(there)) return both(value, is_rest(gold, i, there));
+    if (is_otherwise(there) && !is_otherwise(here)) return both(value, is_rest(answer, k, here));
+    return both(value, element(&here, &there));
+  });
 }
 
 // Compares matrices, cases, unions with names and times: they have the same shape and equal parts.
@@ -281,15 +341,29 @@ Tri Comparer::structures(const Expr* gold_tree, const Expr* answer_tree) {
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;
   if (gold.op == Op::kUnion || gold.op == Op::kIntersection) return in_any_order(gold, answer);
+  if (gold.op == Op::kCases && gold.columns == 2) return pieces(gold, answer);
   return in_order(gold, answer);
 }
 
-Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
+namespace {
+
+Tri compare_as_named(const Expr* gold, const Expr* answer, Arena& arena,
+                     const VerifierOptions& options) {
   answer = match_names(gold, answer, arena, options);
   if (answer == nullptr) return Tri::kUnknown;
   const Pair pair = with_declaration_understood({gold, answer}, arena);
   if (pair.gold == nullptr || pair.answer == nullptr) return Tri::kUnknown;
   return Comparer(arena, options).equal(pair.gold, pair.answer);
+}
+
+}  // namespace
+
+Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
+  const Tri out = compare_as_named(gold, answer, arena, options);
+  if (out == Tri::kYes || gold == nullptr || answer == nullptr) return out;
+  for (const Expr* other : with_constants_exchanged(*gold, *answer, arena))
+    if (compare_as_named(gold, other, arena, options) == Tri::kYes) return Tri::kYes;
+  return out;
 }
 
 }  // namespace lie::equal

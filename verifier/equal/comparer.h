@@ -56,6 +56,8 @@ class Comparer {
   bool is_far(const Expr* a, const Expr* b);
   bool contradicts_itself(const Expr& e);
   Tri structures(const Expr* gold, const Expr* answer);
+  Tri pieces(const Expr& gold, const Expr& answer);
+  Tri is_rest(const Expr& cases, std::size_t row, const Expr& condition);
   Tri lone_cell(const Expr* gold, const Expr* answer);
   Tri vector_and_tuple(const Expr* gold, const Expr* answer);
   Tri real_sets(const Expr* gold, const Expr* answer);
@@ -83,6 +85,7 @@ class Comparer {
   Tri element(const Expr* gold, const Expr* answer);
   Tri in_order(const Expr& gold, const Expr& answer);
   Tri in_any_order(const Expr& gold, const Expr& answer);
+  Tri in_named_order(const Expr* gold, const Expr* answer);
 
   // --- scalars.cpp ---
   Tri scalars(const Expr* gold, const Expr* answer);

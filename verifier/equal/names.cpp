@@ -31,53 +31,12 @@ bool is_graph(const Expr& e) {
          e.args[0]->name == "y" && !is_free_in(*e.args[1], "y");
 }
 
-bool declares_integer(const Expr* item) {
-  return item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
-         item->args[1]->name == "Z" && item->args[0]->op == Op::kSymbol;
-}
-
-// Returns the k of a list with k \in \mathbb{Z}, or nothing if there are several.
-std::vector<std::string> integer_parameter(const Expr& list) {
-  std::vector<std::string> names;
-  for (const Expr* item : list.args) {
-    const bool declares = item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
-                          item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet;
-    if (declares) names.push_back(item->args[0]->name);
-  }
-  return names.size() == 1 ? names : std::vector<std::string>{};
-}
-
 // Returns the names of an expression that have no meaning outside it.
 std::vector<std::string> own_names(const Expr& e) {
-  if (e.op == Op::kList) return integer_parameter(e);
+  if (e.op == Op::kList) return sole_parameter(e);
   if (e.op == Op::kSetBuilder) return free_names(*e.args[0]);
   return e.op == Op::kRelation && is_definition(e) ? free_names(*e.args[0])
                                                    : std::vector<std::string>{};
-}
-
-bool is_argument(const Expr& e, const std::string& name) {
-  const auto is_it = [&](const Expr* arg) {
-    return (e.op == Op::kApply && is_free_in(*arg, name)) || is_argument(*arg, name);
-  };
-  return std::ranges::any_of(e.args, is_it);
-}
-
-const Expr* without_declaration(const Expr& list, Arena& arena) {
-  std::vector<const Expr*> items;
-  for (const Expr* item : list.args)
-    if (!declares_integer(item)) items.push_back(item);
-  return items.size() == 1 ? items.front() : arena.node(Op::kList, std::move(items));
-}
-
-// Returns the only name of e that `other` lacks, or nothing if there are none or several.
-std::string lone_name(const Expr& e, const Expr& other) {
-  std::string lone;
-  for (const std::string& name : free_names(e)) {
-    if (is_free_in(other, name)) continue;
-    if (!lone.empty()) return {};
-    lone = name;
-  }
-  return lone;
 }
 
 bool is_constant_name(const std::string& name) {
@@ -109,18 +68,6 @@ const Expr* with_constants_of(const Expr& gold, const Expr& answer, Arena& arena
   return rename(&answer, from, to, arena);
 }
 
-// Gives the answer's n the gold's name k, or the other way around, if both are multiples of an
-// angle. These two names are usual for a whole number that is not declared.
-Pair with_multiple_of(Pair pair, Arena& arena) {
-  if (!pair.gold->has(expr::trait::kAngle) || !pair.answer->has(expr::trait::kAngle)) return pair;
-  for (const auto& [here, there] : {std::pair("k", "n"), std::pair("n", "k")}) {
-    const bool fits = is_free_in(*pair.gold, here) && !is_free_in(*pair.gold, there) &&
-                      is_free_in(*pair.answer, there) && !is_free_in(*pair.answer, here);
-    if (fits) pair.answer = rename(pair.answer, {there}, {here}, arena);
-  }
-  return pair;
-}
-
 // Returns the formula of the graph y = u^2 with the argument of f(x) = x^2 for its only other name.
 // The graph of a name alone, such as y = C, has no argument.
 const Expr* with_argument_of(const Expr& gold, const Expr& formula, Arena& arena) {
@@ -134,35 +81,6 @@ const Expr* with_argument_of(const Expr& gold, const Expr& formula, Arena& arena
 }
 
 }  // namespace
-
-Pair with_declaration_understood(Pair pair, Arena& arena) {
-  const auto parameter = [](const Expr& e) {
-    const bool list = e.op == Op::kList && std::ranges::any_of(e.args, declares_integer);
-    return list ? integer_parameter(e) : std::vector<std::string>{};
-  };
-  const std::vector<std::string> of_gold = parameter(*pair.gold),
-                                 of_answer = parameter(*pair.answer);
-  if (of_gold.empty() && of_answer.empty()) return with_multiple_of(pair, arena);
-  if (of_gold.empty() == of_answer.empty()) return pair;
-  const bool gold_declares = of_answer.empty();
-  const Expr*& said = gold_declares ? pair.gold : pair.answer;
-  const Expr* left_out = gold_declares ? pair.answer : pair.gold;
-  const std::string name = (gold_declares ? of_gold : of_answer).front();
-  // The statement "f(t) = 0 for integers t" is weaker than f(t) = 0.
-  if (is_argument(*said, name)) return pair;
-  const Expr* bare = without_declaration(*said, arena);
-  // A name on its own would fit every other name.
-  if (bare != nullptr && bare->op == Op::kSymbol) return pair;
-  said = bare;
-  if (said == nullptr || is_free_in(*left_out, name)) return pair;
-  // Only multiples of an angle imply an integer parameter: x^2 and 2x + 1 are functions.
-  if (!gold_declares && !left_out->has(expr::trait::kAngle)) return pair;
-  const std::string other = lone_name(*left_out, *said);
-  if (other.empty()) return pair;
-  pair.answer = gold_declares ? rename(pair.answer, {other}, {name}, arena)
-                              : rename(pair.answer, {name}, {other}, arena);
-  return pair;
-}
 
 const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (gold.op != answer.op) return &answer;
@@ -188,6 +106,34 @@ bool is_word_of_letters(const Expr& e) {
          });
 }
 
+// Adds the names that stand alone: the only name of an answer, of a part of it or of a side of an
+// equation, and the constant of integration.
+void collect_alone(const Expr& e, std::vector<std::string>& out) {
+  if (is_one_of(e.op, Op::kRelation, Op::kList, Op::kSet, Op::kTuple)) {
+    for (const Expr* arg : e.args) collect_alone(*arg, out);
+    return;
+  }
+  std::vector<std::string> names = free_names(e);
+  if (names.size() == 1) out.push_back(std::move(names[0]));
+  if (e.op != Op::kAdd) return;
+  for (const Expr* term : e.args)
+    if (term->op == Op::kSymbol && lowered(term->name) == "c") out.push_back(term->name);
+}
+
+std::vector<std::string> names_alone(const Expr& e) {
+  std::vector<std::string> out;
+  collect_alone(e, out);
+  return out;
+}
+
+// Returns whether two names differ only in their capitals. Those of formulas such as CoCl_2 count.
+bool same_but_capitals(std::string_view a, std::string_view b) {
+  if (lowered(a) != lowered(b)) return false;
+  a = a.substr(0, a.find('_'));
+  b = b.substr(0, b.find('_'));
+  return a.size() == 1 || latex::compared_text(a) == latex::compared_text(b);
+}
+
 }  // namespace
 
 const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
@@ -202,15 +148,36 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   if (!options.ignore_case || gold->has(expr::trait::kCall)) return answer;
   if (is_word_of_letters(*gold)) return answer;
   std::vector<std::string> old_names, new_names;
-  for (const std::string& name : from) {
+  const std::vector<std::string> alone = names_alone(*gold);
+  for (const std::string& name : names_alone(*answer)) {
     if (std::ranges::find(wanted, name) != wanted.end() || latex::is_greek(name)) continue;
     const auto at = std::ranges::find_if(
-        wanted, [&](const std::string& w) { return lowered(w) == lowered(name); });
-    if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;
+        alone, [&](const std::string& other) { return same_but_capitals(other, name); });
+    if (at == alone.end() || std::ranges::find(from, *at) != from.end()) continue;
     old_names.push_back(name);
     new_names.push_back(*at);
   }
   return old_names.empty() ? answer : rename(answer, old_names, new_names, arena);
+}
+
+std::vector<const Expr*> with_constants_exchanged(const Expr& gold, const Expr& answer,
+                                                  Arena& arena) {
+  constexpr std::size_t kMostConstants = 3;
+  std::vector<std::string> to = constant_names(gold);
+  const std::vector<std::string> from = constant_names(answer);
+  const auto indexed = [](const std::string& name) { return name.find('_') != name.npos; };
+  if (!is_general_solution(gold) || to.size() < 2 || to.size() > kMostConstants ||
+      from.size() != to.size() || !std::ranges::all_of(to, indexed))
+    return {};
+  const auto shared = std::ranges::count_if(
+      from, [&](const std::string& name) { return std::ranges::find(to, name) != to.end(); });
+  if (shared != 0 && shared != std::ssize(to)) return {};
+  std::ranges::sort(to);
+  std::vector<const Expr*> out;
+  do {
+    if (const Expr* renamed = rename(&answer, from, to, arena)) out.push_back(renamed);
+  } while (std::ranges::next_permutation(to).found);
+  return out;
 }
 
 // --- words -------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 // Parts of the comparison: kinds of answers (kind.cpp), prepared answers (prepare.cpp), names and
-// words (names.cpp), and sets of real numbers (sets.cpp).
+// words (names.cpp), declared parameters (parameters.cpp), and sets of real numbers (sets.cpp).
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "verifier/expr/expr.h"
 #include "verifier/rules/options.h"
@@ -47,6 +49,11 @@ bool is_real_set(const expr::Expr& e);
 /// when they are compared. Returns nullptr if the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
+/// Returns a list such as x = \pm 1, y = 2 as the points (1, 2), (-1, 2), if the other side is a
+/// list of points with as many coordinates, and any other answer as it is. Returns nullptr if the
+/// arena is full.
+const expr::Expr* as_points(const expr::Expr& other, const expr::Expr* list, expr::Arena& arena);
+
 /// Returns the approximate value that prepare() drops from a chain of equations, or nullptr.
 const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
 
@@ -55,11 +62,23 @@ const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptio
 const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
                               const VerifierOptions& options);
 
+/// Returns the answers that result from one with two or three constants of integration, if they
+/// take the gold's names C_1, C_2 in any order. Nothing if the gold has no such names.
+std::vector<const expr::Expr*> with_constants_exchanged(const expr::Expr& gold,
+                                                        const expr::Expr& answer,
+                                                        expr::Arena& arena);
+
 /// Returns the answer with the gold's names for those that have no meaning outside: f(u) = u^2 for
 /// f(x) = x^2, 2m with m \in \mathbb{Z} for 2k, {t | t > 0} for {x | x > 0}. Returns the answer
 /// itself if it uses such a name already, and nullptr if the arena is full.
 const expr::Expr* with_names_of(const expr::Expr& gold, const expr::Expr& answer,
                                 expr::Arena& arena);
+
+/// Returns the k of a list with k \in \mathbb{Z} or another set, or nothing if there are several.
+std::vector<std::string> sole_parameter(const expr::Expr& list);
+
+/// Returns the only name of e that `other` lacks, or nothing if there are none or several.
+std::string lone_name(const expr::Expr& e, const expr::Expr& other);
 
 /// Gold and answer of one comparison. A nullptr means that the arena is full.
 struct Pair {
@@ -68,7 +87,8 @@ struct Pair {
 };
 
 /// Removes the declaration of an integer parameter (2k\pi, k \in \mathbb{Z}) if only one of them
-/// has it, and gives the answer's parameter the gold's name. Returns other pairs as they are.
+/// has it and the other implies it, and gives the answer's parameter the gold's name. A domain that
+/// restricts an answer (x > 0, x \in \mathbb{Z}) stays. Returns other pairs as they are.
 Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 
 /// Decides equality as sets of reals. All end points divide the line. Membership is decided exactly

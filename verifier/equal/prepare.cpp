@@ -1,6 +1,8 @@
 #include "verifier/equal/parts.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "verifier/scalar/equality.h"
@@ -195,6 +197,62 @@ const Expr* turned(const Expr* e, Arena& arena) {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::size_t kMostSolutions = 64;
+
+// Returns the equations of a list by their letters, or nothing if it has other parts.
+std::map<std::string, std::vector<const Expr*>> equations_by_letter(const Expr& list) {
+  std::map<std::string, std::vector<const Expr*>> out;
+  for (const Expr* part : list.args) {
+    const bool solved = part->op == Op::kRelation && part->relations == std::vector{Rel::kEqual} &&
+                        part->args[0]->op == Op::kSymbol;
+    if (!solved) return {};
+    out[part->args[0]->name].push_back(part);
+  }
+  return out;
+}
+
+// Returns a point for each choice of one equation for each letter.
+std::vector<std::vector<const Expr*>> points_of(const Expr& list) {
+  std::vector<std::vector<const Expr*>> points(1);
+  for (const auto& [letter, equations] : equations_by_letter(list)) {
+    std::vector<std::vector<const Expr*>> longer;
+    if (points.size() * equations.size() > kMostSolutions) return {};
+    for (const std::vector<const Expr*>& point : points) {
+      for (const Expr* equation : equations) {
+        longer.push_back(point);
+        longer.back().push_back(equation);
+      }
+    }
+    points = std::move(longer);
+  }
+  return points;
+}
+
+// Returns whether a list holds only points of n coordinates.
+bool holds_points(const Expr& list, std::size_t n) {
+  return is_one_of(list.op, Op::kList, Op::kSet) &&
+         std::ranges::all_of(list.args, [n](const Expr* part) {
+           return part->op == Op::kTuple && part->open == '(' && part->args.size() == n;
+         });
+}
+
+}  // namespace
+
+const Expr* as_points(const Expr& other, const Expr* list, Arena& arena) {
+  if (list == nullptr || other.args.empty() || other.args[0]->op != Op::kTuple) return list;
+  const std::size_t letters = list->op == Op::kList ? equations_by_letter(*list).size() : 0;
+  if (letters < 2 || !holds_points(other, letters)) return list;
+  Expr out{.op = Op::kList};
+  for (const Expr* chosen : expand_signs(list, arena))
+    for (std::vector<const Expr*>& point : points_of(*chosen))
+      out.args.push_back(
+          arena.make({.op = Op::kTuple, .open = '(', .close = ')', .args = std::move(point)}));
+  return out.args.size() < 2 || out.args.size() > kMostSolutions ? list
+                                                                 : arena.make(std::move(out));
+}
 
 const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options) {
   if (!options.last_of_chain || !is_equation_chain(e)) return nullptr;

@@ -127,6 +127,8 @@ const Expr* Parser::implicit_run() {
       continue;
     }
     if (!error_.reason.empty()) return nullptr;
+    if (const Expr* number = numeric && is_symbol("angle") ? polar(arena_.mul(factors)) : nullptr)
+      return number;
     if (!starts_operand()) break;
     if (is(Tok::kNumber) && lexed_.tokens[at_ - 1].kind == Tok::kNumber)
       return fail("two numbers side by side");

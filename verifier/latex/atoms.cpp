@@ -52,7 +52,7 @@ const Expr* Parser::atom() {
 
 const Expr* Parser::number() {
   const Token& first = tok();
-  if (first.repeating && is(Tok::kAccent, 1)) return repeating(first);
+  if (first.repeating && (is(Tok::kAccent, 1) || at_repeating_group())) return repeating(first);
   const bool starts_thousands = thousands_ok_ && may_start_thousands();
   if (std::optional<exact::Rational> whole = underscored()) {
     while (is(Tok::kUnderscore, 1)) at_ += 2;
@@ -128,18 +128,31 @@ bool Parser::at_dotted_digit(std::size_t ahead) const {
          is(Tok::kNumber, ahead + 2) && !tok(ahead + 2).decimal && is(Tok::kBraceClose, ahead + 3);
 }
 
-// Parses 0.1\overline{6}, whose digits under the line repeat forever.
+// Returns whether the digits of 0.1(6) recur. Next to other factors, and in 2.5(3) = 7.5, the
+// brackets multiply.
+bool Parser::at_repeating_group() const {
+  if (!is_open('(', 1) || !is(Tok::kNumber, 2) || tok(2).decimal || !is(Tok::kClose, 3))
+    return false;
+  const bool multiplies =
+      at_ > 0 && is_one_of(lexed_.tokens[at_ - 1].kind, Tok::kTimes, Tok::kDivide, Tok::kPlus);
+  return !multiplies && std::ranges::all_of(tok(2).name, is_digit) &&
+         is_one_of(tok(4).kind, Tok::kEnd, Tok::kComma, Tok::kSemicolon, Tok::kAnd, Tok::kOr,
+                   Tok::kPercent, Tok::kPeriod, Tok::kText, Tok::kClose, Tok::kBraceClose);
+}
+
+// Parses 0.1\overline{6} and 0.1(6), whose marked digits repeat forever.
 const Expr* Parser::repeating(const Token& first) {
   const std::string_view digits = first.name;
   const std::size_t point = digits.find('.');
   const auto places =
       point == std::string_view::npos ? 0 : static_cast<std::int64_t>(digits.size() - point - 1);
   at_ += 2;
-  const bool braced = take(Tok::kBraceOpen);
+  const bool bracketed = lexed_.tokens[at_ - 1].kind == Tok::kOpen;
+  const bool braced = !bracketed && take(Tok::kBraceOpen);
   if (!is(Tok::kNumber) || tok().decimal) return fail("no digits under the line");
   auto length = static_cast<std::int64_t>(tok().name.size());
   exact::Rational block = lexed_.numbers[tok().number];
-  ++at_;
+  at_ += bracketed ? 2 : 1;
   if (braced && !take(Tok::kBraceClose)) return fail("the line over the digits is not closed");
   // In 0.\dot{1}2\dot{3} the digits from the first to the last dot recur.
   while (at_dotted_digit(0) || (is(Tok::kNumber) && at_dotted_digit(1))) {
@@ -236,6 +249,27 @@ const Expr* Parser::figure(std::string_view kind) {
   if (kind == "angle" && points.size() == 3 && points[2] < points[0])
     std::swap(points[0], points[2]);
   return arena_.symbol(fmt::format("{}{}", kind, fmt::join(points, "")));
+}
+
+// Parses the argument of 5\angle 30^\circ, which is 5(\cos 30^\circ + i \sin 30^\circ). Whole
+// numbers beyond a full turn in radians are degrees. Returns nullptr for the points of an angle.
+const Expr* Parser::polar(const Expr* modulus) {
+  if (!is_one_of(tok(1).kind, Tok::kNumber, Tok::kMinus, Tok::kFrac, Tok::kConstant, Tok::kOpen,
+                 Tok::kBraceOpen))
+    return nullptr;
+  const std::size_t first = at_++;
+  const Expr* argument = operand();
+  if (argument == nullptr || !is_constant(*argument)) {
+    at_ = first;
+    error_ = {};
+    return nullptr;
+  }
+  const exact::Rational turn(7);
+  const bool degrees = argument->op == Op::kNumber && !argument->flag &&
+                       (turn < argument->value || argument->value < exact::Rational(-7));
+  if (degrees) argument = arena_.node(Op::kDegree, {argument});
+  const Expr* sine = arena_.mul({arena_.constant("i"), arena_.call(Fn::kSin, {argument})});
+  return arena_.mul({modulus, arena_.add({arena_.call(Fn::kCos, {argument}), sine})});
 }
 
 // Returns whether the name of an expected value, variance or probability stands before its

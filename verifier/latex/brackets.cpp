@@ -18,6 +18,7 @@ const Expr* Parser::group_value(std::vector<const Expr*> items, bool any_or, Op 
 const Expr* Parser::braces() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
+  if (at_selection()) return selection();
   const Scoped<bool> no_thousands(thousands_ok_, false);
   const Scoped<bool> not_set(in_set_, false);
   ++at_;
@@ -155,6 +156,8 @@ const Expr* Parser::environment() {
   const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
   if (!enter()) return nullptr;
   std::string_view name = tok().name;
+  const bool after_brace =
+      at_ > 0 && lexed_.tokens[at_ - 1].kind == Tok::kOpen && lexed_.tokens[at_ - 1].bracket == '{';
   ++at_;
   if (is_one_of(name, "array", "tabular", "alignat", "alignat*", "alignedat")) skip_column_spec();
   const Scoped<bool> no_thousands(thousands_ok_, false);
@@ -168,7 +171,8 @@ const Expr* Parser::environment() {
   if (name == "vmatrix") return arena_.call(Fn::kDet, {matrix(cells)});
   if (name == "Vmatrix") return arena_.call(Fn::kNorm, {matrix(cells)});
   if (name.find("matrix") != std::string_view::npos) return matrix(cells);
-  if (name == "cases" || relations) return cases(cells);
+  const bool pieces = after_brace && cells.front().size() > 1;
+  if (name == "cases" || relations || pieces) return cases(cells);
   const bool one = cells.size() == 1 && cells.front().size() == 1;
   if (name == "array" && !one) return matrix(cells);
   return cases(cells);

@@ -21,6 +21,14 @@ bool takes_many(Fn fn) {
   return fn == Fn::kGcd || fn == Fn::kLcm || fn == Fn::kMax || fn == Fn::kMin;
 }
 
+// Returns the function of \operatorname{sh}, \operatorname{ch} and \operatorname{th}. Elsewhere
+// these letters are no functions.
+Fn hyperbolic(std::string_view name) {
+  if (name == "sh") return Fn::kSinh;
+  if (name == "ch") return Fn::kCosh;
+  return name == "th" ? Fn::kTanh : Fn::kNone;
+}
+
 bool is_minus_one(const Expr* e) {
   return e != nullptr && e->op == Op::kNumber && e->value == exact::Rational(-1);
 }
@@ -34,6 +42,7 @@ const Expr* Parser::function(Fn fn) {
     const bool above = is(Tok::kCaret);
     ++at_;
     const bool digit = is(Tok::kNumber) && !above;
+    if (digit && fn == Fn::kLog && power == nullptr && at_joined_base()) return logarithm();
     const Expr* part = digit ? fraction_part() : exponent();
     if (part == nullptr) return nullptr;
     (above ? power : base) = part;
@@ -50,6 +59,26 @@ const Expr* Parser::function(Fn fn) {
     return fail("a function with too many arguments");
   const Expr* call = arena_.call(fn, std::move(args));
   return power == nullptr ? call : arena_.power(call, power);
+}
+
+// Returns whether a number after \log_ holds base and argument: \log_28 is \log_2 8, since TeX
+// takes one digit. In \log_10 100 it is the base.
+bool Parser::at_joined_base() const {
+  const std::string_view digits = tok().name;
+  return digits.size() > 1 && !tok().decimal && digits[0] > '1' && digits[1] != '0' &&
+         std::ranges::all_of(digits, is_digit) &&
+         is_one_of(tok(1).kind, Tok::kEnd, Tok::kComma, Tok::kPlus, Tok::kMinus, Tok::kRelation,
+                   Tok::kClose, Tok::kBraceClose, Tok::kTimes, Tok::kDivide, Tok::kPeriod);
+}
+
+// Parses the digits of \log_28.
+const Expr* Parser::logarithm() {
+  const std::string_view digits = tok().name;
+  std::optional<exact::Rational> argument = exact::from_decimal(digits.substr(1));
+  if (!argument) return fail("a logarithm without its argument");
+  ++at_;
+  return arena_.call(Fn::kLog,
+                     {arena_.number(*std::move(argument)), arena_.number(digits[0] - '0')});
 }
 
 bool Parser::arguments(Fn fn, std::vector<const Expr*>& args) {
@@ -97,6 +126,7 @@ const Expr* Parser::operator_name() {
   if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
   const std::string name = normal_name(word);
   if (name == "cis") return cis();
+  if (const Fn fn = hyperbolic(name); fn != Fn::kNone) return function(fn);
   if (name.empty()) return fail("an operator without a name");
   return is_open('(') || is_open('[') ? applied(name) : arena_.symbol(name);
 }
@@ -243,10 +273,39 @@ const Expr* Parser::root() {
 
 const Expr* Parser::binomial() {
   ++at_;
+  const std::string_view digits = tok().name;
+  // TeX takes one digit each of \binom52.
+  if (is(Tok::kNumber) && !tok().decimal && digits.size() == 2 && !is(Tok::kBraceOpen, 1)) {
+    ++at_;
+    return arena_.call(Fn::kBinomial,
+                       {arena_.number(digits[0] - '0'), arena_.number(digits[1] - '0')});
+  }
   const Expr* top = fraction_part();
   const Expr* bottom = top == nullptr ? nullptr : fraction_part();
   return bottom == nullptr ? fail("an incomplete binomial")
                            : arena_.call(Fn::kBinomial, {top, bottom});
+}
+
+// Returns whether {}^5C_2 or {}_5C_2 follows, or the same with P. The number may be in braces.
+bool Parser::at_selection() const {
+  if (!is(Tok::kBraceOpen) || !is(Tok::kBraceClose, 1) ||
+      !(is(Tok::kCaret, 2) || is(Tok::kUnderscore, 2)))
+    return false;
+  const std::size_t letter = is(Tok::kBraceOpen, 3) ? 6 : 4;
+  return (is_symbol("C", letter) || is_symbol("P", letter)) && is(Tok::kUnderscore, letter + 1);
+}
+
+// Parses the numbers of combinations {}^5C_2 and of arrangements {}^5P_2.
+const Expr* Parser::selection() {
+  at_ += 3;
+  const Expr* all = fraction_part();
+  const bool arranged = is_symbol("P");
+  at_ += 2;
+  const Expr* chosen = all == nullptr ? nullptr : fraction_part();
+  if (chosen == nullptr) return fail("a number of combinations");
+  const Expr* combinations = arena_.call(Fn::kBinomial, {all, chosen});
+  if (!arranged) return combinations;
+  return arena_.mul({combinations, arena_.call(Fn::kFactorial, {chosen})});
 }
 
 // --- sums and products -------------------------------------------------------------------------

@@ -303,6 +303,23 @@ bool is_code(std::string_view text) {
   return changes > 0 && (capitals || is_capital(text[0]) || changes > 1 || hexadecimal);
 }
 
+// Reads quotient and remainder: 12 R 3, 12r3, 12 remainder 3.
+std::optional<Form> remainder(std::string_view text) {
+  const auto whole = [&text] {
+    text = trimmed(text);
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    const std::string_view digits = text.substr(0, end);
+    text = trimmed(text.substr(end));
+    return digits;
+  };
+  const std::string_view quotient = whole();
+  if (quotient.empty() || !(take(text, "remainder") || take(text, "r") || take(text, "R")))
+    return std::nullopt;
+  const std::string_view rest = whole();
+  if (rest.empty() || !text.empty()) return std::nullopt;
+  return Form{Sort::kCode, fmt::format("{}R{}", quotient, rest)};
+}
+
 // Returns the second year of 1990-95 in full, and any other number as it is.
 std::string with_century(std::string_view first, std::string_view second) {
   const bool years = first.size() == 4 && second.size() == 2 && first.find('.') == first.npos &&
@@ -390,6 +407,7 @@ std::optional<Form> read_form(std::string_view text) {
   if (plain.empty()) return std::nullopt;
   const std::optional<RadixLiteral> literal = radix_literal(plain);
   if (literal && literal->length == plain.size()) return std::nullopt;
+  if (std::optional<Form> form = remainder(plain)) return form;
   if (std::ranges::all_of(plain, is_letter_or_digit) && is_code(plain)) {
     if (is_small_roman(plain)) std::ranges::transform(plain, plain.begin(), to_upper);
     return Form{Sort::kCode, std::move(plain)};

@@ -199,14 +199,62 @@ bool Parser::take_separator(bool& is_or) {
 
 bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   take_separator(any_or);
+  std::vector<bool> after_or(1);  // whether "or" stands before an item
   while (true) {
     const Expr* item = element();
     if (item == nullptr) return false;
     items.push_back(item);
-    if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) break;
+    bool is_or = false;
+    const bool separated = take_separator(is_or);
+    any_or = any_or || is_or;
+    after_or.push_back(is_or);
+    if (!separated || at_list_end() || is(Tok::kSemicolon)) break;
   }
   share_modulus(items);
+  group_solutions(items, after_or);
   return true;
+}
+
+namespace {
+
+// Returns the letter that an equation x = 2 gives a value, or nothing.
+std::string_view solved_letter(const Expr& e) {
+  const bool solved =
+      e.op == Op::kRelation && e.relations[0] == Rel::kEqual && e.args[0]->op == Op::kSymbol;
+  return solved ? std::string_view(e.args[0]->name) : std::string_view();
+}
+
+// Returns the number of letters of each solution in x = 1, y = 2, x = 2, y = 1, or 0 if the
+// equations are not several solutions for the same letters.
+std::size_t letters_of_solutions(const std::vector<const Expr*>& items) {
+  std::vector<std::string_view> letters;
+  for (const Expr* item : items) letters.push_back(solved_letter(*item));
+  const auto again = std::find(letters.begin() + 1, letters.end(), letters[0]);
+  const auto period = static_cast<std::size_t>(again - letters.begin());
+  if (letters[0].empty() || period < 2 || again == letters.end() || letters.size() % period != 0)
+    return 0;
+  const std::set<std::string_view> first(letters.begin(), again);
+  for (std::size_t i = 0; i < letters.size(); i += period) {
+    const auto begin = letters.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::set(begin, begin + static_cast<std::ptrdiff_t>(period)) != first) return 0;
+  }
+  return first.size() == period ? period : 0;
+}
+
+}  // namespace
+
+// Makes tuples of the solutions x = 1, y = 2 or x = 2, y = 1. An "or" within a solution would join
+// its equations.
+void Parser::group_solutions(std::vector<const Expr*>& items, const std::vector<bool>& after_or) {
+  if (items.size() < 4 || nesting_ > 1) return;
+  const std::size_t period = letters_of_solutions(items);
+  if (period == 0) return;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (after_or[i] && i % period != 0) return;
+  std::vector<const Expr*> solutions;
+  for (auto at = items.begin(); at != items.end(); at += static_cast<std::ptrdiff_t>(period))
+    solutions.push_back(tuple({at, at + static_cast<std::ptrdiff_t>(period)}, '(', ')', false));
+  items = std::move(solutions);
 }
 
 // Gives all residues of x \equiv 3, 5 \pmod 7 the modulus of the last.
@@ -276,6 +324,9 @@ std::size_t Parser::form_length() const {
 
 namespace {
 
+// Returns whether a word between two numbers makes the second a remainder.
+bool is_remainder_word(std::string_view word) { return is_one_of(word, "r", "R", "remainder"); }
+
 // Returns whether a word begins as am, pm and the names of months do.
 bool may_begin_form(std::string_view word) {
   constexpr std::string_view kStarts = "am a. ap au pm p. ja ju ma fe se oc no de";
@@ -340,7 +391,7 @@ bool Parser::may_be_form(std::size_t length) const {
     capitals = capitals && token.kind == Tok::kSymbol && name.size() == 1 && name[0] >= 'A' &&
                name[0] <= 'Z' && (n == 0 || !token.spaced);
     mark = mark || is_one_of(token.kind, Tok::kMinus, Tok::kDivide, Tok::kColon) ||
-           (words && is_range_word(name)) ||
+           (words && (is_range_word(name) || is_remainder_word(name))) ||
            (token.kind == Tok::kNumber && n > 0 && tok(n - 1).kind == Tok::kNumber);
     const bool capital = words && !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
     code = code || token.kind == Tok::kSymbol ||
@@ -485,6 +536,14 @@ bool Parser::at_bracketed_modulus() const {
          (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
 }
 
+// Reads f(x) \equiv 0 without a modulus as the equation f(x) = 0.
+const Expr* Parser::with_identity(const Expr& relation) {
+  if (relation.args[0]->op != Op::kApply || is_operation(*relation.args[0])) return &relation;
+  Expr chain = relation;
+  std::ranges::replace(chain.relations, Rel::kEquivalent, Rel::kEqual);
+  return arena_.make(std::move(chain));
+}
+
 // Parses the modulus of a = b (mod n) and a \equiv b \mod n.
 const Expr* Parser::with_modulus(const Expr* relation) {
   const bool bracketed = at_bracketed_modulus();
@@ -497,7 +556,7 @@ const Expr* Parser::with_modulus(const Expr* relation) {
     chain.args.back() = residue->args[0];
     return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
   }
-  if (!is(Tok::kPmod) && !bracketed) return relation;
+  if (!is(Tok::kPmod) && !bracketed) return equivalence ? with_identity(*relation) : relation;
   at_ += bracketed ? 2 : 1;
   const Expr* modulus = bracketed ? sum() : fraction_part();
   if (modulus != nullptr && is_trivial_modulus(*modulus)) return fail("a modulus of 1 or less");

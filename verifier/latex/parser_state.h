@@ -94,6 +94,7 @@ class Parser {
   std::size_t measured_range() const;
   const Expr* form();
   void share_modulus(std::vector<const Expr*>& items);
+  void group_solutions(std::vector<const Expr*>& items, const std::vector<bool>& after_or);
   std::string currency(std::size_t at) const;
   const Expr* amount(const Expr* value, std::string currency);
 
@@ -105,6 +106,7 @@ class Parser {
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
   bool at_bracketed_modulus() const;
   const Expr* with_modulus(const Expr* relation);
+  const Expr* with_identity(const Expr& relation);
   bool parts_from_set(const Expr& left) const;
 
   // --- arithmetic.cpp ---
@@ -153,6 +155,7 @@ class Parser {
   const Expr* thousands(exact::Rational value, bool decimal);
   bool at_dotted_digit(std::size_t ahead) const;
   const Expr* repeating(const Token& first);
+  bool at_repeating_group() const;
   struct Ahead {
     exact::Rational top, bottom;
     std::size_t tokens = 0;
@@ -168,6 +171,7 @@ class Parser {
   const Expr* maybe_applied(std::string name);
   const Expr* applied(std::string name);
   const Expr* figure(std::string_view kind);
+  const Expr* polar(const Expr* modulus);
   const Expr* unit_vector(const Expr& under);
   const Expr* zeta_series(const Expr* s);
   const Expr* accent();
@@ -186,6 +190,10 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
+  bool at_selection() const;
+  const Expr* selection();
+  bool at_joined_base() const;
+  const Expr* logarithm();
   bool at_derivative() const;
   std::size_t after_differentials(std::size_t ahead) const;
   const Expr* derivative();

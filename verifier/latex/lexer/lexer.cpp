@@ -117,7 +117,7 @@ void Lexer::punctuation() {
   const char c = text_[at_++];
   if (c == '.') return period(begin);
   if (c == '$') return dollar(begin);
-  if (c == '"') return void(spaced_ = true);
+  if (c == '"') return quotation_mark(begin);
   if (c == '&') return ampersand(begin);
   if (c == '*' && peek() == '*') {
     ++at_;
@@ -126,6 +126,18 @@ void Lexer::punctuation() {
   }
   const auto* sign = std::ranges::find(kSigns, c, &Sign::text);
   push(sign == std::end(kSigns) ? Tok::kBad : sign->kind, begin).bracket = c;
+}
+
+// The mark is the sign of seconds after 30^\circ 15' 36. Others are skipped.
+void Lexer::quotation_mark(std::size_t begin) {
+  constexpr std::ptrdiff_t kFarthest = 10;  // tokens
+  const auto end = out_.tokens.end();
+  const auto first = end - std::min(kFarthest, end - out_.tokens.begin());
+  const bool number = first != end && (end - 1)->kind == Tok::kNumber && (end - 1)->end == begin;
+  if (number && std::ranges::find(first, end, Tok::kDegree, &Token::kind) != end)
+    push(Tok::kPrime, begin);
+  else
+    spaced_ = true;
 }
 
 // Skips emphasis, as in **5** and `5`.

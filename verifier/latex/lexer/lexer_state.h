@@ -75,6 +75,7 @@ class Lexer {
   bool emphasis();
   void dollar(std::size_t begin);
   void period(std::size_t begin);
+  void quotation_mark(std::size_t begin);
   bool comparison();
   bool lost_backslash();
   bool script_tag();

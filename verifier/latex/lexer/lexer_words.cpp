@@ -301,8 +301,11 @@ void Lexer::number() {
   out_.numbers.push_back(std::move(*value));
 }
 
+// Returns whether a text begins with the digits that recur after a point: \overline{3}, (3).
 bool Lexer::repeats(std::string_view s) {
-  return s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
+  const std::size_t close = s.starts_with('(') ? s.find_first_not_of("0123456789", 1) : s.npos;
+  const bool group = close != s.npos && close > 1 && s[close] == ')';
+  return group || s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
 }
 
 // Takes the decimals after a point, or after "{,}" as a decimal comma.

@@ -123,12 +123,20 @@ void escape_builder(std::vector<Token>& tokens) {
   tokens[last].bracket = '}';
 }
 
+// Returns whether tokens after an empty group are those of {}^5C_2 or {}^5P_2.
+bool selects(std::span<const Token> script) {
+  const std::size_t letter = script.size() > 1 && script[1].kind == Tok::kBraceOpen ? 4 : 2;
+  return script.size() > letter + 1 && script[letter].kind == Tok::kSymbol &&
+         is_one_of(script[letter].name, "C", "P") && script[letter + 1].kind == Tok::kUnderscore;
+}
+
 // Removes the empty group of 90{}^2.
 void drop_empty_bases(std::vector<Token>& tokens) {
   for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
     const bool empty = tokens[i].kind == Tok::kBraceOpen &&
                        tokens[i + 1].kind == Tok::kBraceClose &&
-                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore);
+                       is_one_of(tokens[i + 2].kind, Tok::kCaret, Tok::kUnderscore) &&
+                       !selects(std::span(tokens).subspan(i + 2));
     const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(i);
     if (empty) tokens.erase(at, at + 2);
   }
@@ -141,6 +149,53 @@ void drop_points(std::vector<Token>& tokens) {
       tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
+// Returns whether brackets with a comma, as of an interval, follow.
+bool starts_interval(std::span<const Token> tokens) {
+  if (tokens[0].kind != Tok::kOpen) return false;
+  const auto close = std::ranges::find(tokens, Tok::kClose, &Token::kind);
+  return close != tokens.end() && std::find_if(tokens.begin(), close, [](const Token& token) {
+                                    return token.kind == Tok::kComma;
+                                  }) != close;
+}
+
+// Rewrites the letter between the intervals (-\infty, 2) U (3, \infty) as the sign of a union.
+void read_typed_unions(std::vector<Token>& tokens) {
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    const bool letter = is_one_of(tokens[i].kind, Tok::kSymbol, Tok::kText) &&
+                        trimmed(tokens[i].name) == "U" && tokens[i - 1].kind == Tok::kClose;
+    if (letter && starts_interval(std::span(tokens).subspan(i + 1))) tokens[i].kind = Tok::kCup;
+  }
+}
+
+// Returns the number of primes of ^\prime and ^{\prime\prime} at a caret, or 0.
+std::size_t raised_primes(std::span<const Token> tokens) {
+  if (tokens[1].kind == Tok::kPrime) return 1;
+  if (tokens[1].kind != Tok::kBraceOpen) return 0;
+  std::size_t n = 0;
+  while (tokens[2 + n].kind == Tok::kPrime) ++n;
+  return tokens[2 + n].kind == Tok::kBraceClose ? n : 0;
+}
+
+// Rewrites f^{\prime} as f', and the minutes of 30^\circ 15^{\prime} as 15'. Elsewhere, as in
+// 5^{\prime} feet, the sign is dropped.
+void lower_primes(std::vector<Token>& tokens) {
+  bool degrees = false;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    degrees = degrees || tokens[i].kind == Tok::kDegree;
+    const bool index = i > 1 && tokens[i - 2].kind == Tok::kUnderscore;
+    const bool named = tokens[i - 1].kind == Tok::kSymbol && !index;
+    if (tokens[i].kind != Tok::kCaret ||
+        !(named || (degrees && tokens[i - 1].kind == Tok::kNumber)))
+      continue;
+    const std::size_t primes = raised_primes(std::span(tokens).subspan(i));
+    if (primes == 0) continue;
+    const auto at = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    if (tokens[i + 1].kind == Tok::kBraceOpen)
+      tokens.erase(at + static_cast<std::ptrdiff_t>(primes) + 2);
+    tokens.erase(at, at + (tokens[i + 1].kind == Tok::kBraceOpen ? 2 : 1));
+  }
+}
+
 }  // namespace
 
 void respell(Lexed& lexed) {
@@ -149,6 +204,8 @@ void respell(Lexed& lexed) {
   separate_declaration(lexed.tokens);
   turn_brackets(lexed.tokens);
   drop_empty_bases(lexed.tokens);
+  lower_primes(lexed.tokens);
+  read_typed_unions(lexed.tokens);
   escape_builder(lexed.tokens);
   read_typed_numbers(lexed.tokens);
 }
