@@ -77,6 +77,10 @@ Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 Tri equal_real_sets(const expr::Expr& gold, const expr::Expr& answer, expr::Arena& arena,
                     const VerifierOptions& options);
 
+/// Returns whether all units inside two expressions are the same. One side may have none, unless a
+/// remark of the other changes its value.
+bool units_inside_agree(const expr::Expr& gold, const expr::Expr& answer);
+
 /// Decides equality if at least one side is words. The letters of both are compared, so that
 /// \text{Even} is Even.
 Tri equal_texts(const expr::Expr* gold, const expr::Expr* answer);

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -40,7 +41,7 @@ const Expr* Parser::sum() {
   }
   if (terms.back() == nullptr) return nullptr;
   if (terms.size() == 1) return first;
-  return arena_.add(std::move(terms));
+  return added(std::move(terms), arena_);
 }
 
 // Parses a product and the plus-minus sign before it.
@@ -48,7 +49,11 @@ const Expr* Parser::signed_product() {
   if (!is(Tok::kPlusMinus) && !is(Tok::kMinusPlus)) return product();
   const bool minus_first = is(Tok::kMinusPlus);
   ++at_;
-  return arena_.make({.op = Op::kPlusMinus, .flag = minus_first, .args = {product()}});
+  const Expr* of = product();
+  const bool measured = of != nullptr && of->op == Op::kUnit;
+  const Expr* sign = arena_.make(
+      {.op = Op::kPlusMinus, .flag = minus_first, .args = {measured ? of->args[0] : of}});
+  return measured ? with_value(*of, sign, arena_) : sign;
 }
 
 const Expr* Parser::product() {
@@ -81,11 +86,8 @@ const Expr* Parser::product_step(const Expr* left) {
   if (composes) return operation("∘", left, right);
   if (sign.kind == Tok::kOperation) return operation(sign.name, left, right);
   if (sign.kind == Tok::kTimes && is_cross(at, *left, *right)) return operation("×", left, right);
-  if (sign.kind == Tok::kTimes && right->op == Op::kUnit && is_numeric(*left))
-    return arena_.make(
-        {.op = Op::kUnit, .name = right->name, .args = {arena_.mul({left, right->args[0]})}});
   if (sign.kind == Tok::kTimes) return product_of({left, right});
-  if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
+  if (sign.kind == Tok::kDivide) return divided(left, right, true, arena_);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
   std::vector<const Expr*> parts =
       left->op == Op::kRatio ? left->args : std::vector<const Expr*>{left};
@@ -104,7 +106,7 @@ const Expr* Parser::operand() {
     if (!enter()) return nullptr;
   }
   const Expr* run = implicit_run();
-  return negative ? arena_.negate(run) : run;
+  return negative ? negated(run, arena_) : run;
 }
 
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
@@ -167,7 +169,7 @@ bool Parser::is_cross(std::size_t at, const Expr& left, const Expr& right) const
 // Multiplies factors. Matrices keep their order.
 const Expr* Parser::product_of(std::vector<const Expr*> factors) {
   const auto ordered = [](const Expr* e) { return e != nullptr && e->has(expr::trait::kOrdered); };
-  if (std::ranges::none_of(factors, ordered)) return arena_.mul(std::move(factors));
+  if (std::ranges::none_of(factors, ordered)) return multiplied(std::move(factors), arena_);
   Expr matrices{.op = Op::kApply, .name = "·"};
   std::vector<const Expr*> numbers;
   const auto sort_in = [&](const Expr* factor) {

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "common/text/scan.h"
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
+#include "verifier/latex/remarks.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
 
@@ -114,6 +116,47 @@ bool Parser::at_temperature() const {
   return is(Tok::kText) && is_one_of(normal_text(tok().name), "c", "f", "celsius", "fahrenheit");
 }
 
+// Takes the powers, quotients and products of a unit after its first word.
+void Parser::take_unit_parts(bool known) {
+  take_unit_power();
+  const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
+  if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) {
+    at_ += 2;
+    take_unit_power();
+  }
+  while (known) {
+    const std::size_t sign = is(Tok::kDivide) || is(Tok::kTimes) ? 1 : 0;
+    const std::size_t n = sign == 1 || tok().spaced ? letters_ahead(sign) : 0;
+    if (n == 0 || !read_unit(source(at_ + sign, at_ + sign + n))) break;
+    at_ += sign + n;
+    take_unit_power();
+  }
+  while (is(Tok::kText, 1) &&
+         (is(Tok::kDivide) || (is(Tok::kTimes) && !names_function(tok(1).name)))) {
+    at_ += 2;
+    take_unit_power();
+  }
+}
+
+// Gives a value its unit, which is known to read_unit() or a remark. The text is that of the unit.
+const Expr* Parser::measured(const Expr* value, std::string unit, std::string_view text) {
+  if (const Scale scale = scale_of(unit); scale.factor > 1 && is_numeric(*value)) {
+    unit.erase(0, scale.word.size());
+    value = multiplied({value, arena_.number(scale.factor)}, arena_);
+  }
+  if (unit.empty() || value == nullptr) return value;
+  // The units of J kg^{-1} in two texts are one, and so are those of \$5 per hour.
+  if (value->op == Op::kUnit) {
+    for (const std::string_view sign : {"*", ""}) {
+      std::string both = value->name + std::string(sign) + unit;
+      if (read_unit(value->name) && read_unit(both) && (sign.empty() || read_unit(unit)))
+        return arena_.make({.op = Op::kUnit, .name = std::move(both), .args = value->args});
+    }
+  }
+  const bool changes = !read_unit(unit) && !only_describes(text, is_numeric(*value));
+  return arena_.make({.op = Op::kUnit, .flag = changes, .name = std::move(unit), .args = {value}});
+}
+
 // Parses a unit or remark after an operand. Returns nullptr if there is none.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
@@ -147,38 +190,11 @@ const Expr* Parser::unit_after(const Expr* left) {
   const bool known =
       letters || is_unit(written) ||
       (at_ == first + 1 && is_one_of(written, "h", "hr", "m", "s", "lb", "oz", "in", "yr", "d"));
-  take_unit_power();
-  const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
-  if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) {
-    at_ += 2;
-    take_unit_power();
-  }
-  while (known) {
-    const std::size_t sign = is(Tok::kDivide) || is(Tok::kTimes) ? 1 : 0;
-    const std::size_t n = sign == 1 || tok().spaced ? letters_ahead(sign) : 0;
-    if (n == 0 || !read_unit(source(at_ + sign, at_ + sign + n))) break;
-    at_ += sign + n;
-    take_unit_power();
-  }
-  while (is(Tok::kText, 1) &&
-         (is(Tok::kDivide) || (is(Tok::kTimes) && !names_function(tok(1).name)))) {
-    at_ += 2;
-    take_unit_power();
-  }
+  take_unit_parts(known);
   std::string name = unit_name(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
-  if (const Scale scale = scale_of(name); scale.factor > 1 && is_numeric(*left)) {
-    name.erase(0, scale.word.size());
-    left = arena_.mul({left, arena_.number(scale.factor)});
-  }
-  // The units of J kg^{-1} in two texts are one.
-  if (left->op == Op::kUnit && read_unit(name) && read_unit(left->name)) {
-    const std::string both = left->name + "*" + name;
-    if (read_unit(both)) return arena_.make({.op = Op::kUnit, .name = both, .args = left->args});
-  }
-  return name.empty() ? left
-                      : arena_.make({.op = Op::kUnit, .name = std::move(name), .args = {left}});
+  return measured(left, std::move(name), source(first, at_));
 }
 
 }  // namespace lie::latex

@@ -282,129 +282,22 @@ std::string unit_name(std::string_view written) {
   return read_unit(joined) ? joined : plain;
 }
 
-namespace {
-
-/// Words that exclude each other in a remark after a number.
-constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {
-    {"increase", "decrease"},
-    {"profit", "loss"},
-    {"gain", "loss"},
-    {"up", "down"},
-    {"more", "less"},
-    {"more", "fewer"},
-    {"left", "right"},
-    {"above", "below"},
-    {"over", "under"},
-    {"faster", "slower"},
-    {"older", "younger"},
-    {"north", "south"},
-    {"east", "west"},
-    {"before", "after"},
-    {"taller", "shorter"},
-    {"longer", "shorter"},
-    {"higher", "lower"},
-    {"heavier", "lighter"},
-    {"earlier", "later"},
-    {"early", "late"},
-    {"larger", "smaller"},
-    {"greater", "less"},
-    {"greater", "smaller"},
-    {"bigger", "smaller"},
-    {"atleast", "atmost"},
-    {"minimum", "maximum"},
-    {"min", "max"},
-    {"inside", "outside"},
-    {"forward", "backward"},
-    {"credit", "debit"},
-    {"deposit", "withdraw"},
-    {"ahead", "behind"},
-    {"rise", "fall"},
-    {"rise", "drop"},
-    {"surplus", "deficit"},
-    {"positive", "negative"},
-    {"ascending", "descending"},
-    {"clockwise", "counterclockwise"},
-    {"clockwise", "anticlockwise"},
-    {"discount", "markup"},
-    {"discount", "surcharge"},
-    {"asmany", "fewer"},
-    {"asmuch", "less"},
-    {"warmer", "colder"},
-    {"hotter", "colder"},
-    {"win", "loss"},
-    {"wins", "losses"},
-    {"won", "lost"},
-    {"cheaper", "dearer"},
-    {"cheaper", "moreexpensive"},
-    {"upstream", "downstream"},
-    {"asset", "liabilit"},
-    {"income", "expense"},
-    {"growth", "decline"},
-    {"exclusive", "inclusive"},
-    {"upward", "downward"},
-    {"ad", "bc"},
-    {"ce", "bce"},
-    {"bought", "sold"},
-    {"closed", "open"},
-    {"even", "odd"},
-    {"top", "bottom"}};
-
-/// Parts that turn a word into its opposite, as in women and impossible.
-constexpr std::string_view kOpposing[] = {"un",  "im", "ir", "il",   "dis",
-                                          "non", "wo", "fe", "anti", "counter"};
-
-/// Words that describe a measure of any dimension.
-constexpr std::string_view kDescribing[] = {
-    "tall", "high",  "long",    "wide",  "deep", "thick", "old",  "away",   "far", "apart",
-    "ago",  "later", "earlier", "early", "late", "more",  "less", "profit", "loss"};
-
-/// Words that may count anything.
-constexpr std::string_view kGeneric[] = {
-    "unit",    "item",      "thing",    "object", "piece",   "people",      "person",
-    "total",   "time",      "way",      "possib", "arrange", "permutation", "combination",
-    "choice",  "number",    "solution", "value",  "integer", "element",     "outcome",
-    "case",    "answer",    "approx",   "exact",  "about",   "altogether",  "inall",
-    "each",    "different", "distinct", "part",   "amount",  "count",       "rounded",
-    "correct", "remaining", "left",     "needed", "required"};
-
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
+std::optional<UnitsOfSum> parts_of_sum(std::string_view words) {
+  constexpr std::string_view kDigits = "0123456789.";
+  const std::size_t begin = words.find_first_of(kDigits);
+  const std::size_t end = words.find_first_not_of(kDigits, begin);
+  if (begin == words.npos || end == words.npos) return std::nullopt;
+  UnitsOfSum out{trimmed(words.substr(0, begin)), words.substr(begin, end - begin),
+                 trimmed(words.substr(end))};
+  constexpr std::string_view kAnd = " and";
+  if (out.first.ends_with(kAnd))
+    out.first = trimmed(out.first.substr(0, out.first.size() - kAnd.size()));
+  const std::optional<Unit> first = read_unit(unit_name(out.first));
+  const std::optional<Unit> second = read_unit(unit_name(out.second));
+  if (!first || !second || first->powers != second->powers) return std::nullopt;
+  return out;
 }
 
-template <typename Words>
-bool contains_any(std::string_view text, const Words& words) {
-  return std::ranges::any_of(words, [text](std::string_view word) { return contains(text, word); });
-}
-
-// Returns whether a text holds a word that is not part of its opposite.
-bool holds_word(std::string_view text, std::string_view word) {
-  const std::size_t at = text.find(word);
-  if (at == std::string_view::npos) return false;
-  return at == 0 || std::ranges::none_of(kOpposing, [&](std::string_view part) {
-           return text.substr(0, at).ends_with(part);
-         });
-}
-
-// Returns what a rate is for: "hour" of "applesperhour". Nothing if the text is no rate.
-std::string_view rate_of(std::string_view text) {
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos)
-    return text.substr(slash + 1);
-  for (std::size_t at = text.find("per", 3); at != std::string_view::npos;
-       at = text.find("per", at + 1)) {
-    const std::string_view after = text.substr(at + 3);
-    if (after.size() > 1 && read_unit(after)) return after;
-  }
-  return {};
-}
-
-// Returns the power that a word of a unit ends with or begins with, and 1 if there is none.
-int power_of(std::string_view text) {
-  if (text.ends_with("^2") || text.ends_with("²") || text.starts_with("square")) return 2;
-  if (text.ends_with("^3") || text.ends_with("³") || text.starts_with("cubic")) return 3;
-  return 1;
-}
-
-// Returns whether words hold a long spelling of a unit of this dimension: "centimeters tall" and m.
 bool names_dimension(std::string_view words, const Unit& unit) {
   constexpr std::size_t kShortest = 3;
   return std::ranges::any_of(kEntries, [&](const Entry& entry) {
@@ -413,69 +306,12 @@ bool names_dimension(std::string_view words, const Unit& unit) {
       const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
       const std::string_view spelling = spellings.substr(0, end);
       spellings.remove_prefix(std::min(end + 1, spellings.size()));
-      if (spelling.size() < kShortest || !contains(words, lowered(spelling))) continue;
+      if (spelling.size() < kShortest || words.find(lowered(spelling)) == words.npos) continue;
       const std::optional<Unit> found = read_unit(spelling);
       if (found && found->powers == unit.powers) return true;
     }
     return false;
   });
-}
-
-// Returns whether words may describe a quantity of a known unit: "tall" for 5 cm, and "per second"
-// for 5 Hz. The sign \$ does not say what is paid for.
-bool words_fit(std::string_view words, std::string_view name, const Unit& unit) {
-  if (name == "$") return true;
-  if (words.starts_with("per")) {
-    const std::optional<Unit> below = read_unit(words.substr(3));
-    const auto inverse = [](int a, int b) { return a == -b; };
-    return below && std::ranges::equal(unit.powers, below->powers, inverse);
-  }
-  const std::string_view rate = rate_of(words);
-  if (!rate.empty() && !contains(words.substr(0, words.size() - rate.size()), name)) return false;
-  return contains(words, name) || contains_any(words, kDescribing) ||
-         contains_any(words, kGeneric) || names_dimension(words, unit);
-}
-
-// Returns the word in small letters, without the ending of a plural.
-std::string stem(std::string_view word) {
-  std::string out = lowered(word);
-  for (const std::string_view ending : {"ies", "es", "s", "y"})
-    if (out.size() > ending.size() + 2 && out.ends_with(ending)) {
-      out.resize(out.size() - ending.size());
-      break;
-    }
-  return out;
-}
-
-}  // namespace
-
-bool words_agree(std::string_view a, std::string_view b) {
-  const std::string here = lowered(a), there = lowered(b);
-  if (here == there) return true;
-  for (const auto& [one, other] : kOpposites) {
-    const bool first_here = contains(here, one), first_there = contains(there, one);
-    const bool other_here = contains(here, other), other_there = contains(there, other);
-    // One word may contain the other, as clockwise does in counterclockwise.
-    const bool nested = contains(other, one);
-    if (nested ? other_here != other_there && first_here && first_there
-               : (first_here && !other_here && other_there && !first_there) ||
-                     (other_here && !first_here && first_there && !other_there))
-      return false;
-  }
-  const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  if (std::ranges::any_of(here, beyond_ascii) || std::ranges::any_of(there, beyond_ascii))
-    return true;
-  const std::optional<Unit> unit_here = read_unit(a), unit_there = read_unit(b);
-  if (unit_here && unit_there) return true;
-  if (unit_here) return words_fit(there, stem(here), *unit_here);
-  if (unit_there) return words_fit(here, stem(there), *unit_there);
-  const int power_here = power_of(here), power_there = power_of(there);
-  if (power_here > 1 && power_there > 1 && power_here != power_there) return false;
-  const std::string_view rate_here = rate_of(here), rate_there = rate_of(there);
-  if (rate_here.empty() != rate_there.empty()) return false;
-  const std::string stem_here = stem(here), stem_there = stem(there);
-  if (holds_word(here, stem_there) || holds_word(there, stem_here)) return true;
-  return contains_any(here, kGeneric) || contains_any(there, kGeneric);
 }
 
 }  // namespace lie::latex

@@ -58,7 +58,12 @@ class Lexer {
   bool between_statements() const;
   bool holds_number() const;
   bool holds_ion() const;
+  bool after_operand() const;
+  bool after_element() const;
+  void splice();
+  bool upright_formula();
   bool quantity();
+  bool two_units(std::string_view words, std::size_t close);
   bool formula();
   std::string_view argument();
   void group(std::string_view content);
