@@ -82,13 +82,6 @@ void collect_quantities(const Expr& e, std::vector<const Expr*>& out) {
 // Returns whether a remark stands after a known unit, as in 5\text{ cm}\text{ tall}.
 bool is_described(const Expr& e) { return e.op == Op::kUnit && e.args[0]->op == Op::kUnit; }
 
-// Returns whether a remark fits a quantity without one. A rate does not.
-bool remark_fits(const Expr& described, const Expr& other) {
-  if (other.op != Op::kUnit) return true;
-  return latex::read_unit(other.name) ? !described.name.starts_with("per")
-                                      : latex::words_agree(described.name, other.name);
-}
-
 }  // namespace
 
 bool units_inside_agree(const Expr& gold, const Expr& answer) {
@@ -121,10 +114,18 @@ Tri Comparer::units(const Expr* gold, const Expr* answer) {
 // Compares quantities of which at least one has a remark after its unit.
 Tri Comparer::described(const Expr* gold, const Expr* answer) {
   const bool here = is_described(*gold), there = is_described(*answer);
-  const bool fits = here && there ? latex::words_agree(gold->name, answer->name)
-                                  : remark_fits(here ? *gold : *answer, here ? *answer : *gold);
-  if (!fits) return Tri::kNo;
-  return scalars(here ? gold->args[0] : gold, there ? answer->args[0] : answer);
+  const Expr& remark = here ? *gold : *answer;
+  const Expr& other = here ? *answer : *gold;
+  const bool words = (here && there) || (other.op == Op::kUnit && !latex::read_unit(other.name));
+  if (words && !latex::words_agree(remark.name, other.name)) return Tri::kNo;
+  // The sign \$ does not say what is paid for.
+  if (!words && other.op == Op::kUnit && other.name != "$" && remark.name.starts_with("per"))
+    return Tri::kNo;
+  if (here) gold = gold->args[0];
+  if (there) answer = answer->args[0];
+  // The words "5 tall" lack the unit of "5 cm tall".
+  if (words && here != there) return equal(gold->args[0], answer->args[0]);
+  return equal(gold, answer);
 }
 
 Tri Comparer::quantities(const Expr* gold, const Expr* answer) {

@@ -6,6 +6,7 @@
 #include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 namespace {
@@ -81,6 +82,12 @@ const Expr* Parser::product_step(const Expr* left) {
     if (!error_.reason.empty() || !starts_operand()) return quotient;
     return arena_.mul({quotient, implicit_run()});
   }
+  if (sign.kind == Tok::kDivide && left->op == Op::kUnit && (is(Tok::kText) || is(Tok::kWord))) {
+    // In \$5/\text{hr} the word belongs to the unit.
+    const std::string_view unit = tok().name;
+    ++at_;
+    return measured(left, "per" + unit_name(unit), unit);
+  }
   const Expr* right = operand();
   if (right == nullptr) return fail("nothing follows an operator");
   if (composes) return operation("∘", left, right);
@@ -119,7 +126,8 @@ const Expr* Parser::implicit_run() {
   factors.push_back(first);
   bool numeric = is_numeric(*first);
   while (true) {
-    const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
+    const bool unit =
+        is(Tok::kText) || at_bracketed_unit() || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
     const bool second =
         factors.size() == 2 && factors[0]->op == Op::kUnit && is_numeric(*factors[1]);
     const Expr* measured = second ? factors[1] : arena_.mul(factors);

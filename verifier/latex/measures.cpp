@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/text/scan.h"
@@ -26,6 +27,19 @@ const Expr* value_in(const Expr& quantity, const Expr& term, Arena& arena) {
   if (!ratio || term.flag) return nullptr;
   if (*ratio == exact::Rational(1)) return term.args[0];
   return arena.mul({arena.number(*ratio), term.args[0]});
+}
+
+// Returns whether a unit divides: what follows a slash is below it.
+bool divides(std::string_view unit) {
+  return unit.find('/') != unit.npos || unit.find("per") != unit.npos;
+}
+
+// Returns the name of a product of two units or of two words, or nothing if it has none.
+std::optional<std::string> product_of_units(const std::string& a, const std::string& b) {
+  if (!read_unit(a) && !read_unit(b)) return a + b;
+  if (divides(a) && divides(b)) return std::nullopt;
+  std::string product = divides(a) ? b + "*" + a : a + "*" + b;
+  return read_unit(product) ? std::optional(std::move(product)) : std::nullopt;
 }
 
 }  // namespace
@@ -61,9 +75,11 @@ const Expr* multiplied(std::vector<const Expr*> factors, Arena& arena) {
   std::string unit;
   for (const Expr* factor : factors) {
     if (!is_quantity(factor)) continue;
-    const std::string product = unit + "*" + factor->name;
-    if (first != nullptr && !read_unit(product)) return arena.mul(std::move(factors));
-    unit = first == nullptr ? factor->name : product;
+    if (first != nullptr && (first->flag || factor->flag)) return arena.mul(std::move(factors));
+    const std::optional<std::string> product =
+        first == nullptr ? factor->name : product_of_units(unit, factor->name);
+    if (!product) return arena.mul(std::move(factors));
+    unit = *product;
     first = first == nullptr ? factor : first;
   }
   if (first == nullptr) return arena.mul(std::move(factors));
@@ -79,8 +95,10 @@ const Expr* divided(const Expr* a, const Expr* b, bool in_line, Arena& arena) {
   if (!is_quantity(b)) return with_value(*a, arena.divide(a->args[0], b), arena);
   if (!is_quantity(a)) return with_value(*b, arena.divide(a, b->args[0]), arena);
   const std::optional<Unit> top = read_unit(a->name), bottom = read_unit(b->name);
-  if (!top || !bottom) return arena.divide(a, b);
   const Expr* value = arena.divide(a->args[0], b->args[0]);
+  const bool words = !top && !bottom && !a->flag && !b->flag;
+  if (words && a->name != b->name) return quantity(a->name + "/" + b->name, value, arena);
+  if (!top || !bottom) return arena.divide(a, b);
   if (top->powers == bottom->powers)
     return arena.mul({arena.number(top->factor / bottom->factor), value});
   std::string unit = a->name + "/" + b->name;

@@ -8,6 +8,7 @@
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
+#include "verifier/latex/upright.h"
 
 namespace lie::latex {
 
@@ -199,10 +200,14 @@ bool Parser::take_separator(bool& is_or) {
 
 bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   take_separator(any_or);
+  bool joined = false;  // "and" stands before the item
   while (true) {
     const Expr* item = element();
     if (item == nullptr) return false;
-    items.push_back(item);
+    const Expr* sum = joined ? joined_quantities(*items.back(), *item) : nullptr;
+    if (sum != nullptr) items.pop_back();
+    items.push_back(sum != nullptr ? sum : item);
+    joined = is(Tok::kAnd) || (is(Tok::kText) && normal_text(tok().name) == "and");
     if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) break;
   }
   share_modulus(items);
@@ -529,7 +534,8 @@ const Expr* Parser::set_expression() {
 // --- entry -----------------------------------------------------------------------------------
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
-  const Lexed lexed = lex(text, arena.budget());
+  const TextRules rules = {.is_formula = is_formula, .parts_of_sum = parts_of_sum};
+  const Lexed lexed = lex(text, arena.budget(), rules);
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;

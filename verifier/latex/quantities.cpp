@@ -16,20 +16,48 @@ namespace {
 
 bool is_numeric(const Expr& e) { return !has_names(e); }
 
-/// A word at the front of a unit, such as "million", and its factor.
+/// A word at the front of a unit, such as "million" and "tenths", and its factor top / bottom.
 struct Scale {
   std::string_view word;
-  std::int64_t factor = 1;
+  std::int64_t top = 1, bottom = 1;
 };
 
+constexpr auto kScales = std::to_array<Scale>({
+    {"hundred", 100},       {"thousand", 1'000},
+    {"million", 1'000'000}, {"billion", 1'000'000'000},
+    {"bn", 1'000'000'000},  {"trillion", 1'000'000'000'000},
+    {"lakh", 100'000},      {"crore", 10'000'000},
+    {"dozen", 12},          {"百", 100},
+    {"千", 1'000},          {"万", 10'000},
+    {"亿", 100'000'000},    {"‰", 1, 1'000},
+    {"halves", 1, 2},       {"thirds", 1, 3},
+    {"fourths", 1, 4},      {"fifths", 1, 5},
+    {"sixths", 1, 6},       {"sevenths", 1, 7},
+    {"eighths", 1, 8},      {"ninths", 1, 9},
+    {"tenths", 1, 10},      {"twelfths", 1, 12},
+    {"hundredths", 1, 100}, {"thousandths", 1, 1'000},
+});
+
+// Returns the scale at the front of a unit. The tenths place is no scale.
 Scale scale_of(std::string_view unit) {
-  for (const Scale& scale : {Scale{"thousand", 1'000}, Scale{"million", 1'000'000},
-                             Scale{"billion", 1'000'000'000}, Scale{"trillion", 1'000'000'000'000},
-                             Scale{"dozen", 12}, Scale{"万", 10'000}, Scale{"亿", 100'000'000}}) {
-    if (unit.starts_with(scale.word) && !unit.substr(scale.word.size()).starts_with("th"))
+  if (read_unit(unit)) return {};  // 千克 is a kilogram
+  for (const Scale& scale : kScales) {
+    const std::string_view rest = unit.substr(std::min(scale.word.size(), unit.size()));
+    if (unit.starts_with(scale.word) && !rest.starts_with("th") && !rest.starts_with("place"))
       return scale;
   }
   return {};
+}
+
+// Removes "and a half" from the front of a unit. Returns 1/2, or 0 if there is none.
+exact::Rational take_added_part(std::string& unit) {
+  constexpr Scale kParts[] = {{"andahalf", 1, 2}, {"andathird", 1, 3}, {"andaquarter", 1, 4}};
+  for (const Scale& part : kParts) {
+    if (!unit.starts_with(part.word)) continue;
+    unit.erase(0, part.word.size());
+    return exact::Rational(part.top, part.bottom);
+  }
+  return exact::Rational(0);
 }
 
 // Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
@@ -61,6 +89,18 @@ const Expr* Parser::quantity_sum(const Expr& first, const Expr& second) {
   return arena_.make({.op = Op::kUnit, .name = second.name, .args = {value}});
 }
 
+// Adds the quantities of "2 hours and 30 minutes". Returns nullptr unless the second is a part of
+// one unit of the first.
+const Expr* Parser::joined_quantities(const Expr& first, const Expr& second) {
+  const std::optional<Unit> a = read_unit(first.name), b = read_unit(second.name);
+  if (first.op != Op::kUnit || second.op != Op::kUnit || !a || !b || a->powers != b->powers)
+    return nullptr;
+  const Expr &whole = *first.args[0], &part = *second.args[0];
+  const bool fits = whole.op == Op::kNumber && whole.value.is_integer() && part.op == Op::kNumber &&
+                    part.value * b->factor < a->factor;
+  return fits ? quantity_sum(first, second) : nullptr;
+}
+
 // Takes the power of a unit, as in cm^2 and s^{-1}.
 void Parser::take_unit_power() {
   if (!is(Tok::kCaret)) return;
@@ -85,9 +125,10 @@ namespace {
 // Returns whether the letters of a unit are more often a product, such as Ah, ly and Mb. They are a
 // unit only in \text.
 bool may_be_product(std::string_view unit) {
-  constexpr std::string_view kEndings[] = {"Ah", "Wh", "b", "ly", "Ly", "bps", "Bps"};
-  if (is_one_of(unit, "lb", "kWh", "mAh")) return false;
-  return is_one_of(unit, "cc", "psi", "rpm", "KB") ||
+  constexpr std::string_view kEndings[] = {"Ah", "Wh", "b",  "ly", "Ly", "bps", "Bps",
+                                           "M",  "pc", "Da", "Gy", "Sv", "Bq",  "yr"};
+  if (is_one_of(unit, "lb", "kWh", "mAh", "yr")) return false;
+  return is_one_of(unit, "cc", "psi", "rpm", "KB", "AU", "gm") ||
          std::ranges::any_of(kEndings, [unit](auto ending) { return unit.ends_with(ending); });
 }
 
@@ -138,12 +179,42 @@ void Parser::take_unit_parts(bool known) {
   }
 }
 
+namespace {
+
+// Returns the length of the unit in a text such as "\text{ cm tall", or 0 if no words follow it.
+std::size_t unit_before_remark(std::string_view text) {
+  constexpr std::size_t kLongest = 60;  // bytes
+  const std::size_t brace = text.starts_with('\\') ? text.find('{') + 1 : 0;
+  const std::size_t first = text.find_first_not_of(" ~", brace);
+  std::size_t length = 0;
+  for (std::size_t space = text.find(' ', first); space < text.size();
+       space = text.find(' ', space + 1)) {
+    const std::string_view head = text.substr(first, space - first);
+    // In "5 in total" no inches are meant.
+    if (head.size() > kLongest || head.find('}') != head.npos || head == "in") break;
+    const bool more = std::ranges::any_of(text.substr(space), is_letter);
+    if (more && read_unit(unit_name(head))) length = space;
+  }
+  return length;
+}
+
+}  // namespace
+
+// Takes the word of a scale from the front of a unit: 5 million, 3 tenths, 2 and a half, 5 squared.
+const Expr* Parser::scaled(const Expr* value, std::string& unit) {
+  if (const Scale scale = scale_of(unit); !scale.word.empty()) {
+    unit.erase(0, scale.word.size() + (unit.substr(scale.word.size()) == "s" ? 1 : 0));
+    return multiplied({value, arena_.number(exact::Rational(scale.top, scale.bottom))}, arena_);
+  }
+  if (const exact::Rational part = take_added_part(unit); !part.is_zero())
+    return arena_.add({value, arena_.number(part)});
+  if (unit != "squared" && unit != "cubed") return value;
+  return arena_.power(value, arena_.number(std::exchange(unit, {}) == "squared" ? 2 : 3));
+}
+
 // Gives a value its unit, which is known to read_unit() or a remark. The text is that of the unit.
 const Expr* Parser::measured(const Expr* value, std::string unit, std::string_view text) {
-  if (const Scale scale = scale_of(unit); scale.factor > 1 && is_numeric(*value)) {
-    unit.erase(0, scale.word.size());
-    value = multiplied({value, arena_.number(scale.factor)}, arena_);
-  }
+  if (is_numeric(*value)) value = scaled(value, unit);
   if (unit.empty() || value == nullptr) return value;
   // The units of J kg^{-1} in two texts are one, and so are those of \$5 per hour.
   if (value->op == Op::kUnit) {
@@ -153,8 +224,45 @@ const Expr* Parser::measured(const Expr* value, std::string unit, std::string_vi
         return arena_.make({.op = Op::kUnit, .name = std::move(both), .args = value->args});
     }
   }
-  const bool changes = !read_unit(unit) && !only_describes(text, is_numeric(*value));
+  const std::size_t split = read_unit(unit) ? 0 : unit_before_remark(text);
+  if (split > 0 && unit == unit_name(text)) {
+    value = measured(value, unit_name(text.substr(0, split)), text.substr(0, split));
+    text.remove_prefix(split);
+    return value == nullptr ? nullptr : measured(value, unit_name(text), text);
+  }
+  // What stands after a scale is read alone: "and a half hours".
+  const bool whole = unit == unit_name(text);
+  const bool changes = !read_unit(unit) && !only_describes(whole ? text : unit, is_numeric(*value));
   return arena_.make({.op = Op::kUnit, .flag = changes, .name = std::move(unit), .args = {value}});
+}
+
+// Returns whether a unit in brackets follows: 5\ [\text{cm}].
+bool Parser::at_bracketed_unit() const {
+  return (is_open('[') || is_open('(')) && is(Tok::kText, 1) && is(Tok::kClose, 2) &&
+         read_unit(unit_name(tok(1).name));
+}
+
+// Parses the base of 15\text{ (base 8)}. Returns nullptr if there is none.
+const Expr* Parser::base_after(const Expr& number) {
+  if (number.op != Op::kNumber || !is(Tok::kText) || at_ == 0) return nullptr;
+  const std::string words = normal_text(tok().name);
+  std::string_view radix = words;
+  lie::take(radix, "in");
+  if (!lie::take(radix, "base")) return nullptr;
+  std::optional<exact::Rational> value = number_in_words(radix);
+  if (!value) value = exact::from_decimal(radix);
+  if (!value) return nullptr;
+  const std::string_view digits = lexed_.tokens[at_++ - 1].name;
+  return based(number.flag ? digits : number.value.text(), value);
+}
+
+// Moves the prefix of \mu\text{m} from the value to the unit.
+const Expr* Parser::without_prefix(const Expr* value, std::string& unit) {
+  const bool micro = value->op == Op::kMul && value->args.back()->op == Op::kSymbol &&
+                     value->args.back()->name == "mu" && read_unit("mu" + unit);
+  if (!micro) return value;
+  unit.insert(0, "mu");
+  return arena_.mul({value->args.begin(), value->args.end() - 1});
 }
 
 // Parses a unit or remark after an operand. Returns nullptr if there is none.
@@ -173,6 +281,12 @@ const Expr* Parser::unit_after(const Expr* left) {
     return arena_.make(
         {.op = Op::kUnit, .name = celsius ? "celsius" : "fahrenheit", .args = {left->args[0]}});
   }
+  if (at_bracketed_unit() && is_numeric(*left)) {
+    at_ += 3;
+    const std::string_view unit = lexed_.tokens[first + 1].name;
+    return measured(left, unit_name(unit), unit);
+  }
+  if (const Expr* number = base_after(*left)) return number;
   bool letters = false;
   if (is(Tok::kText) && !at_separator() && !names_function(tok().name)) {
     ++at_;
@@ -194,6 +308,7 @@ const Expr* Parser::unit_after(const Expr* left) {
   std::string name = unit_name(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
+  left = without_prefix(left, name);
   return measured(left, std::move(name), source(first, at_));
 }
 

@@ -216,9 +216,20 @@ bool words_agree(std::string_view a, std::string_view b) {
   return contains_any(here, kGeneric) || contains_any(there, kGeneric);
 }
 
+namespace {
+
+// Reads a unit. Beside a length, pm is the picometer and no time of day.
+std::optional<Unit> read_beside(std::string_view text, std::string_view other) {
+  const std::optional<Unit> beside = text == "pm" ? read_unit(other) : std::nullopt;
+  return beside && beside->is(Base::kLength) ? read_unit("picometer") : read_unit(text);
+}
+
+}  // namespace
+
 std::optional<exact::Rational> unit_ratio(std::string_view a, std::string_view b) {
   using exact::Rational;
-  const std::optional<Unit> first = read_unit(a), second = read_unit(b);
+  if (a == b) return Rational(1);
+  const std::optional<Unit> first = read_beside(a, b), second = read_beside(b, a);
   if (!first || !second) return words_agree(a, b) ? std::optional(Rational(1)) : std::nullopt;
   if (first->powers == second->powers) return second->factor / first->factor;
   // The sign \$ does not say what is paid for.
@@ -232,16 +243,16 @@ namespace {
 
 /// Words that deny the value before them, restrict it, or add another.
 constexpr std::string_view kChanging[] = {
-    "or",        "nor",       "either",     "neither",   "else",    "otherwise",  "instead",
-    "plus",      "minus",     "if",         "iff",       "when",    "whenever",   "unless",
-    "except",    "excluding", "provided",   "but",       "not",     "cannot",     "never",
-    "no",        "wrong",     "incorrect",  "false",     "invalid", "extraneous", "rejected",
-    "discarded", "excluded",  "impossible", "undefined", "isnt",    "doesnt",     "dont",
-    "didnt",     "cant",      "wont",       "arent"};
+    "or",       "nor",        "either",    "neither", "else",       "otherwise", "instead",
+    "plus",     "minus",      "if",        "iff",     "when",       "whenever",  "unless",
+    "except",   "excluding",  "provided",  "but",     "not",        "cannot",    "never",
+    "wrong",    "incorrect",  "false",     "invalid", "extraneous", "rejected",  "discarded",
+    "excluded", "impossible", "undefined", "isnt",    "doesnt",     "dont",      "didnt",
+    "cant",     "wont",       "arent"};
 
 /// Words that add another value if a number or letter follows them.
-constexpr std::string_view kJoining[] = {"and",   "to", "times", "by",    "over",
-                                         "point", "of", "vs",    "versus"};
+constexpr std::string_view kJoining[] = {"and",   "to", "times", "by", "over",
+                                         "point", "of", "in",    "vs", "versus"};
 
 /// Words of a remark that tells to how many digits a value is rounded.
 constexpr std::string_view kRounding[] = {"correct",
@@ -372,14 +383,15 @@ bool tells_rounding(const std::vector<std::string>& words) {
 
 // Returns whether a word may be another value: seven, half, x.
 bool may_be_value(std::string_view word) {
-  return (word.size() == 1 && word != "a") || number_in_words(word).has_value();
+  return (word.size() == 1 && word != "a") || (word != "one" && number_in_words(word));
 }
 
 // Returns whether the word at an index joins another value: "to seven", "and a half".
 bool joins_value(const std::vector<std::string>& words, std::size_t at) {
   if (!is_in(words[at], kJoining)) return false;
   std::size_t next = at + 1;
-  while (next < words.size() && is_one_of(std::string_view(words[next]), "a", "an", "the")) ++next;
+  const bool article = next < words.size() && is_one_of(std::string_view(words[next]), "a", "the");
+  if (article && is_one_of(std::string_view(words[at]), "and", "to")) ++next;
   return next < words.size() && may_be_value(words[next]);
 }
 
@@ -387,6 +399,8 @@ bool joins_value(const std::vector<std::string>& words, std::size_t at) {
 bool changes_value(const std::vector<std::string>& words, std::size_t at, bool is_number) {
   const std::string& word = words[at];
   if (is_in(word, kChanging) || joins_value(words, at)) return true;
+  // The words "no solutions" explain 0, but "is no solution" denies.
+  if (word == "no") return at > 0 || words.size() == 1 || may_be_value(words[1]);
   if (word != "odd" && word != "even") return false;
   // The words "even numbers" name what is counted.
   return !is_number || at + 1 == words.size() || words[at + 1].size() == 1;
@@ -410,83 +424,13 @@ bool only_describes(std::string_view text, bool is_number) {
   const std::optional<std::vector<std::string>> words = plain_words(text);
   if (!words) return false;
   if (words->empty() || tells_rounding(*words)) return true;
+  if (words->size() == 1 && words->front().size() == 1) return false;  // a name
   for (std::size_t i = 0; i < words->size(); ++i) {
     const std::string& word = (*words)[i];
     if (std::ranges::any_of(word, is_digit) || contains_any(word, kChangingSigns)) return false;
     if (changes_value(*words, i, is_number)) return false;
   }
   return !adds_value(*words);
-}
-
-namespace {
-
-/// Words of two letters, and symbols of units that are not converted.
-constexpr std::string_view kShortWords[] = {
-    "BC", "AD", "CE", "am", "an", "as", "at", "be", "by", "cd", "Ci", "ct", "do", "dz",
-    "go", "he", "hp", "if", "in", "is", "it", "lm", "lx", "me", "mo", "my", "no", "of",
-    "ok", "on", "or", "pH", "pt", "qt", "so", "sq", "sr", "to", "up", "us", "US", "we"};
-
-// Returns whether a text begins with a function and its argument: "sqrt(2)", "ln 2", "sin x".
-bool calls_function(std::string_view text) {
-  const auto letters =
-      static_cast<std::size_t>(std::ranges::find_if_not(text, is_letter) - text.begin());
-  const Meaning* meaning = letters > 1 ? plain_word(text.substr(0, letters)) : nullptr;
-  const bool function = meaning != nullptr &&
-                        (meaning->kind == Tok::kSqrt || meaning->kind == Tok::kFunction) &&
-                        !is_one_of(meaning->fn, expr::Fn::kMax, expr::Fn::kMin);
-  const std::string_view argument = trimmed(text.substr(letters));
-  if (!function || argument.empty()) return false;
-  const char first = argument[0];
-  return is_digit(first) || is_one_of(first, '(', '{', '\\') ||
-         (is_letter(first) && (argument.size() == 1 || !is_letter(argument[1])));
-}
-
-enum class Part { kName, kSign, kWord };
-
-// Takes letters, a command or a sign from the front of a text.
-Part take_part(std::string_view& text) {
-  const char c = text.front();
-  const bool escaped = c == '\\';
-  if (escaped) text.remove_prefix(1);
-  const auto letters =
-      static_cast<std::size_t>(std::ranges::find_if_not(text, is_letter) - text.begin());
-  const std::string_view run = text.substr(0, letters);
-  if (letters > 0) {
-    text.remove_prefix(letters);
-    if (!escaped) return letters > 2 || is_in(run, kShortWords) ? Part::kWord : Part::kName;
-    const Meaning* meaning = command(run);
-    if (meaning == nullptr || is_one_of(meaning->kind, Tok::kText, Tok::kCurrency))
-      return Part::kWord;
-    return is_one_of(meaning->kind, Tok::kIgnore, Tok::kDegree) ? Part::kSign : Part::kName;
-  }
-  const auto lead = static_cast<unsigned char>(c);
-  const std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  const std::string_view sign = text.substr(0, length);
-  text.remove_prefix(sign.size());
-  if (length == 1) {
-    constexpr std::string_view kSigns = "0123456789^_{}()+-*/=<>| ~,;!";
-    return !sign.empty() && kSigns.find(sign[0]) != kSigns.npos ? Part::kSign : Part::kWord;
-  }
-  const Meaning* meaning = unicode(sign);
-  if (meaning == nullptr || meaning->kind == Tok::kCurrency) return Part::kWord;
-  return is_one_of(meaning->kind, Tok::kSymbol, Tok::kConstant) ? Part::kName : Part::kSign;
-}
-
-}  // namespace
-
-bool is_formula(std::string_view text) {
-  text = trimmed(text);
-  while (take(text, "~") || take(text, "\\,")) text = trimmed(text);
-  constexpr std::size_t kLongest = 40;
-  if (text.empty() || text.size() > kLongest || read_unit(unit_name(text))) return false;
-  if (calls_function(text)) return true;
-  bool named = false;
-  while (!text.empty()) {
-    const Part part = take_part(text);
-    if (part == Part::kWord) return false;
-    named = named || part == Part::kName;
-  }
-  return named;
 }
 
 }  // namespace lie::latex

@@ -19,10 +19,6 @@ bool are_opposites(std::string_view a, std::string_view b);
 /// they measure different things, and 1 if one of them is no known unit.
 std::optional<exact::Rational> unit_ratio(std::string_view a, std::string_view b);
 
-/// Returns whether upright text after a value is a name or formula, and neither a unit nor words:
-/// R, ab, mv^2, \pi, ln 2.
-bool is_formula(std::string_view text);
-
 /// Returns whether the text after a value only names or describes it: "apples", "(approximately)",
 /// "to 2 decimal places". Text with digits, operators or words such as "or", "not" and "if" may
 /// change, deny or restrict the value. `is_number`: the value has no names in it.

@@ -28,6 +28,14 @@ constexpr std::array<Base, 5> kSiBases = {Base::kLength, Base::kMass, Base::kTim
 // The base units are meter, gram, second, ampere and mole.
 constexpr auto kEntries = std::to_array<Entry>({
     {"m 米|meter meters metre metres", {1}},
+    {"м", {1}},
+    {"км", {1}, Base::kCount, 1, 1, 3},
+    {"см", {1}, Base::kCount, 1, 1, -2},
+    {"мм", {1}, Base::kCount, 1, 1, -3},
+    {"Å angstrom angstroms", {1}, Base::kCount, 1, 1, -10},
+    {"AU", {1}, Base::kCount, 149597870700},
+    {"pc|parsec parsecs", {1}, Base::kCount, 30856775814913673},
+    {"furlong furlongs", {1}, Base::kCount, 201168, 1, -3},
     {"千米 公里", {1}, Base::kCount, 1, 1, 3},
     {"厘米", {1}, Base::kCount, 1, 1, -2},
     {"毫米", {1}, Base::kCount, 1, 1, -3},
@@ -36,17 +44,22 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"yd yard yards", {1}, Base::kCount, 9144, 1, -4},
     {"mi mile miles", {1}, Base::kCount, 1609344, 1, -3},
     {"g 克|gram grams", {0, 1}},
+    {"gm gms г", {0, 1}},
+    {"кг", {0, 1}, Base::kCount, 1, 1, 3},
+    {"Da|dalton daltons", {0, 1}, Base::kCount, 166053906660, 1, -35},
     {"千克 公斤", {0, 1}, Base::kCount, 1, 1, 3},
     {"t ton tons tonne tonnes 吨", {0, 1}, Base::kCount, 1, 1, 6},
     {"oz ounce ounces", {0, 1}, Base::kCount, 45359237, 16, -5},
     {"lb lbs pound pounds", {0, 1}, Base::kCount, 45359237, 1, -5},
     {"s sec secs 秒|second seconds", {0, 0, 1}},
-    {"min mins minute minutes 分钟", {0, 0, 1}, Base::kCount, 60},
-    {"h hr hrs hour hours 小时", {0, 0, 1}, Base::kCount, 3600},
+    {"с", {0, 0, 1}},
+    {"min mins minute minutes 分钟 мин", {0, 0, 1}, Base::kCount, 60},
+    {"h hr hrs hour hours 小时 ч", {0, 0, 1}, Base::kCount, 3600},
     {"day days 天", {0, 0, 1}, Base::kCount, 86400},
-    {"week weeks", {0, 0, 1}, Base::kCount, 604800},
+    {"week weeks wk wks", {0, 0, 1}, Base::kCount, 604800},
     {"month months", {0, 0, 1}, Base::kCount, 2629746},
-    {"year years yr yrs 年", {0, 0, 1}, Base::kCount, 31556952},
+    {"yr|year years", {0, 0, 1}, Base::kCount, 31556952},
+    {"yrs 年", {0, 0, 1}, Base::kCount, 31556952},
     {"a.m am", {}, Base::kForenoon},
     {"p.m pm", {}, Base::kAfternoon},
     {"A amp amps ampere amperes|", {0, 0, 0, 1}},
@@ -54,8 +67,15 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"K kelvin kelvins", {}, Base::kKelvin},
     {"celsius degreecelsius degreescelsius °C °c", {}, Base::kCelsius},
     {"fahrenheit degreefahrenheit degreesfahrenheit °F °f", {}, Base::kFahrenheit},
+    {"M molar", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, 3},
+    {"mM", {-3, 0, 0, 0, 1}},
+    {"μM µM muM", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, -3},
+    {"nM", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, -6},
     {"C coulomb coulombs|", {0, 0, 1, 1}},
     {"Hz|hertz", {0, 0, -1}},
+    {"Bq|becquerel becquerels", {0, 0, -1}},
+    {"Gy|gray grays", {2, 0, -2}},
+    {"Sv|sievert sieverts", {2, 0, -2}},
     {"N|newton newtons", {1, 1, -2}, Base::kCount, 1, 1, 3},
     {"Pa|pascal pascals", {-1, 1, -2}, Base::kCount, 1, 1, 3},
     {"J|joule joules", {2, 1, -2}, Base::kCount, 1, 1, 3},
@@ -77,6 +97,7 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"H henry henries|", {2, 1, -2, -2}, Base::kCount, 1, 1, 3},
     {"bar bars|", {-1, 1, -2}, Base::kCount, 1, 1, 8},
     {"atm", {-1, 1, -2}, Base::kCount, 101325, 1, 3},
+    {"mmHg mmhg torr", {-1, 1, -2}, Base::kCount, 101325, 760, 3},
     {"knot knots", {1, 0, -1}, Base::kCount, 1852, 3600},
     {"L l 升|liter liters litre litres", {3}, Base::kCount, 1, 1, -3},
     {"毫升", {3}, Base::kCount, 1, 1, -6},
@@ -98,12 +119,12 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"bps|", {0, 0, -1}, Base::kBit},
     {"Bps|", {0, 0, -1}, Base::kBit, 8},
     {"B|byte bytes", {}, Base::kBit, 8},
-    {"$ dollar dollars usd", {}, Base::kDollar},
+    {"$ dollar dollars usd 美元", {}, Base::kDollar},
     {"cent cents ¢", {}, Base::kDollar, 1, 1, -2},
-    {"€ euro euros eur", {}, Base::kEuro},
-    {"£ gbp", {}, Base::kPound},
-    {"yen jpy", {}, Base::kYen},
-    {"元 ¥ yuan rmb cny", {}, Base::kYuan},
+    {"€ euro euros eur 欧元", {}, Base::kEuro},
+    {"£ gbp 英镑", {}, Base::kPound},
+    {"yen jpy 日元", {}, Base::kYen},
+    {"元 ¥ yuan rmb cny 人民币", {}, Base::kYuan},
     {"角", {}, Base::kYuan, 1, 1, -1},
     {"₹ rupee rupees inr rs", {}, Base::kRupee},
 });
@@ -179,8 +200,8 @@ void multiply(Unit& unit, const Measure& measure, int power) {
 
 // Takes the power after a word: ^2, ^{-1}, ². Returns 1 if there is none, and 0 on an error.
 int take_power(std::string_view& text) {
-  if (take(text, "²")) return 2;
-  if (take(text, "³")) return 3;
+  if (take(text, "²") || take(text, "squared")) return 2;
+  if (take(text, "³") || take(text, "cubed")) return 3;
   if (!take(text, "^")) return 1;
   const bool negative = take(text, "-");
   if (text.empty() || !is_digit(text.front())) return 0;
@@ -201,8 +222,9 @@ int power_in_words(std::string_view& text) {
 bool take_factor(std::string_view& text, int sign, Unit& unit) {
   const int worded = power_in_words(text);
   const std::size_t end = std::min(text.find_first_of("^/*-"), text.size());
-  std::size_t length = std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"),
-                                 text.find("per"), text.find("²"), text.find("³")});
+  std::size_t length =
+      std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"), text.find("per"),
+                text.find("²"), text.find("³"), text.find("squared"), text.find("cubed")});
   Measure found = measure_of(text.substr(0, length));
   if (found.entry == nullptr && length < end) {
     length = end;  // "per" and the like within a word
@@ -242,8 +264,10 @@ std::string spaced_unit(std::string_view text) {
   std::string out;
   bool below = false;  // between the brackets after a slash
   while (!text.empty()) {
-    if (take(text, "\\,") || take(text, "\\;") || take(text, "\\ ") || take(text, "~")) {
-      out += ' ';
+    if (text.front() == ' ' && out.ends_with(' ')) {
+      text.remove_prefix(1);
+    } else if (take(text, "\\,") || take(text, "\\;") || take(text, "\\ ") || take(text, "~")) {
+      if (!out.ends_with(' ')) out += ' ';
     } else if (take(text, "/(")) {
       below = true;
       out += '/';

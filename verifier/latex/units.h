@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "verifier/exact/rational.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 
@@ -52,11 +53,6 @@ std::string unit_name(std::string_view text);
 /// their spaces, as unit_text() writes them. Nothing if a part is no known unit. Capitals count
 /// in symbols (mm, Mm), but not in words.
 std::optional<Unit> read_unit(std::string_view text);
-
-/// The parts of "hours 30 minutes", whose units have the same dimension.
-struct UnitsOfSum {
-  std::string_view first, number, second;
-};
 
 /// Reads "hours 30 minutes" and "hours and 30 minutes". Returns nothing for other words.
 std::optional<UnitsOfSum> parts_of_sum(std::string_view words);
