@@ -118,6 +118,10 @@ Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
   if (is_order_of_names(*gold) && answer->op == Op::kList &&
       gold->args.size() == answer->args.size())
     return in_order(*gold, *answer);
+  if (const Expr* sum = joined_quantities(*list, arena_)) {
+    list = sum;
+    return equal(gold, answer);
+  }
   list = distinct(list);
   if (list == nullptr) return Tri::kUnknown;
   if (list->args.size() != 1) return Tri::kNo;

@@ -8,6 +8,7 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
+#include "verifier/latex/measures.h"
 #include "verifier/latex/remarks.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
@@ -95,6 +96,19 @@ bool units_inside_agree(const Expr& gold, const Expr& answer) {
     if (quantity->flag) return !one_side && quantity->name == all[0]->name && all[0]->flag;
     return unit_ratio(all[0]->name, quantity->name) == Rational(1);
   });
+}
+
+const Expr* joined_quantities(const Expr& list, Arena& arena) {
+  const auto measured = [](const Expr* e) {
+    return e->op == Op::kUnit && e->args[0]->op == Op::kNumber;
+  };
+  if (list.open != '&' || list.args.size() != 2 || !std::ranges::all_of(list.args, measured))
+    return nullptr;
+  const Expr &whole = *list.args[0], &part = *list.args[1];
+  const std::optional<Unit> a = latex::read_unit(whole.name), b = latex::read_unit(part.name);
+  const bool fits = a && b && a->powers == b->powers && whole.args[0]->value.is_integer() &&
+                    part.args[0]->value * b->factor < a->factor;
+  return fits ? latex::added(list.args, arena) : nullptr;
 }
 
 Tri Comparer::units(const Expr* gold, const Expr* answer) {

@@ -200,14 +200,10 @@ bool Parser::take_separator(bool& is_or) {
 
 bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   take_separator(any_or);
-  bool joined = false;  // "and" stands before the item
   while (true) {
     const Expr* item = element();
     if (item == nullptr) return false;
-    const Expr* sum = joined ? joined_quantities(*items.back(), *item) : nullptr;
-    if (sum != nullptr) items.pop_back();
-    items.push_back(sum != nullptr ? sum : item);
-    joined = is(Tok::kAnd) || (is(Tok::kText) && normal_text(tok().name) == "and");
+    items.push_back(item);
     if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) break;
   }
   share_modulus(items);

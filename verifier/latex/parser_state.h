@@ -127,12 +127,11 @@ class Parser {
   std::size_t letters_ahead(std::size_t ahead) const;
   bool is_unit_of_letters(std::size_t n) const;
   bool at_temperature() const;
-  const Expr* joined_quantities(const Expr& first, const Expr& second);
   void take_unit_parts(bool known);
   bool at_bracketed_unit() const;
   const Expr* base_after(const Expr& number);
   const Expr* without_prefix(const Expr* value, std::string& unit);
-  const Expr* scaled(const Expr* value, std::string& unit);
+  const Expr* scaled(const Expr* value, std::string& unit, std::string_view& text);
   const Expr* measured(const Expr* value, std::string unit, std::string_view text);
   const Expr* unit_after(const Expr* left);
 

@@ -49,15 +49,25 @@ Scale scale_of(std::string_view unit) {
   return {};
 }
 
-// Removes "and a half" from the front of a unit. Returns 1/2, or 0 if there is none.
-exact::Rational take_added_part(std::string& unit) {
-  constexpr Scale kParts[] = {{"andahalf", 1, 2}, {"andathird", 1, 3}, {"andaquarter", 1, 4}};
-  for (const Scale& part : kParts) {
-    if (!unit.starts_with(part.word)) continue;
-    unit.erase(0, part.word.size());
-    return exact::Rational(part.top, part.bottom);
-  }
-  return exact::Rational(0);
+/// A part that words add to a value. The last word ends them in a text.
+struct AddedPart {
+  std::string_view words, last;
+  std::int64_t bottom = 1;
+};
+
+constexpr AddedPart kAddedParts[] = {
+    {"andahalf", "half", 2}, {"andathird", "third", 3}, {"andaquarter", "quarter", 4}};
+
+// Removes words from the front of a unit, and from its text up to the end of their last one. The
+// ending of a plural is removed as well.
+void drop_words(std::string& unit, std::string_view& text, std::size_t length,
+                std::string_view last) {
+  unit.erase(0, length);
+  const std::size_t at = text.find(last);
+  text.remove_prefix(at == text.npos ? 0 : at + last.size());
+  if (!text.starts_with('s') || (text.size() > 1 && is_letter(text[1]))) return;
+  text.remove_prefix(1);
+  unit.erase(0, 1);
 }
 
 // Returns whether a word is a unit that may follow a number without \text: "cm", "minutes".
@@ -87,18 +97,6 @@ const Expr* Parser::quantity_sum(const Expr& first, const Expr& second) {
   const Expr* value = arena_.add(
       {arena_.mul({arena_.number(a->factor / b->factor), first.args[0]}), second.args[0]});
   return arena_.make({.op = Op::kUnit, .name = second.name, .args = {value}});
-}
-
-// Adds the quantities of "2 hours and 30 minutes". Returns nullptr unless the second is a part of
-// one unit of the first.
-const Expr* Parser::joined_quantities(const Expr& first, const Expr& second) {
-  const std::optional<Unit> a = read_unit(first.name), b = read_unit(second.name);
-  if (first.op != Op::kUnit || second.op != Op::kUnit || !a || !b || a->powers != b->powers)
-    return nullptr;
-  const Expr &whole = *first.args[0], &part = *second.args[0];
-  const bool fits = whole.op == Op::kNumber && whole.value.is_integer() && part.op == Op::kNumber &&
-                    part.value * b->factor < a->factor;
-  return fits ? quantity_sum(first, second) : nullptr;
 }
 
 // Takes the power of a unit, as in cm^2 and s^{-1}.
@@ -192,6 +190,7 @@ std::size_t unit_before_remark(std::string_view text) {
     const std::string_view head = text.substr(first, space - first);
     // In "5 in total" no inches are meant.
     if (head.size() > kLongest || head.find('}') != head.npos || head == "in") break;
+    if (head.ends_with(" in")) continue;
     const bool more = std::ranges::any_of(text.substr(space), is_letter);
     if (more && read_unit(unit_name(head))) length = space;
   }
@@ -200,21 +199,25 @@ std::size_t unit_before_remark(std::string_view text) {
 
 }  // namespace
 
-// Takes the word of a scale from the front of a unit: 5 million, 3 tenths, 2 and a half, 5 squared.
-const Expr* Parser::scaled(const Expr* value, std::string& unit) {
+// Takes the words of a scale from the front of a unit and of its text: 5 million, 3 tenths, 2 and a
+// half, 5 squared.
+const Expr* Parser::scaled(const Expr* value, std::string& unit, std::string_view& text) {
   if (const Scale scale = scale_of(unit); !scale.word.empty()) {
-    unit.erase(0, scale.word.size() + (unit.substr(scale.word.size()) == "s" ? 1 : 0));
+    drop_words(unit, text, scale.word.size(), scale.word);
     return multiplied({value, arena_.number(exact::Rational(scale.top, scale.bottom))}, arena_);
   }
-  if (const exact::Rational part = take_added_part(unit); !part.is_zero())
-    return arena_.add({value, arena_.number(part)});
+  for (const AddedPart& part : kAddedParts) {
+    if (!unit.starts_with(part.words)) continue;
+    drop_words(unit, text, part.words.size(), part.last);
+    return arena_.add({value, arena_.number(exact::Rational(1, part.bottom))});
+  }
   if (unit != "squared" && unit != "cubed") return value;
   return arena_.power(value, arena_.number(std::exchange(unit, {}) == "squared" ? 2 : 3));
 }
 
 // Gives a value its unit, which is known to read_unit() or a remark. The text is that of the unit.
 const Expr* Parser::measured(const Expr* value, std::string unit, std::string_view text) {
-  if (is_numeric(*value)) value = scaled(value, unit);
+  if (is_numeric(*value)) value = scaled(value, unit, text);
   if (unit.empty() || value == nullptr) return value;
   // The units of J kg^{-1} in two texts are one, and so are those of \$5 per hour.
   if (value->op == Op::kUnit) {
@@ -230,9 +233,7 @@ const Expr* Parser::measured(const Expr* value, std::string unit, std::string_vi
     text.remove_prefix(split);
     return value == nullptr ? nullptr : measured(value, unit_name(text), text);
   }
-  // What stands after a scale is read alone: "and a half hours".
-  const bool whole = unit == unit_name(text);
-  const bool changes = !read_unit(unit) && !only_describes(whole ? text : unit, is_numeric(*value));
+  const bool changes = !read_unit(unit) && !only_describes(text, is_numeric(*value));
   return arena_.make({.op = Op::kUnit, .flag = changes, .name = std::move(unit), .args = {value}});
 }
 

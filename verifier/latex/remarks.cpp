@@ -241,72 +241,39 @@ std::optional<exact::Rational> unit_ratio(std::string_view a, std::string_view b
 
 namespace {
 
-/// Words that deny the value before them, restrict it, or add another.
+/// Words that add another value, or deny the one before them.
 constexpr std::string_view kChanging[] = {
-    "or",       "nor",        "either",    "neither", "else",       "otherwise", "instead",
-    "plus",     "minus",      "if",        "iff",     "when",       "whenever",  "unless",
-    "except",   "excluding",  "provided",  "but",     "not",        "cannot",    "never",
-    "wrong",    "incorrect",  "false",     "invalid", "extraneous", "rejected",  "discarded",
-    "excluded", "impossible", "undefined", "isnt",    "doesnt",     "dont",      "didnt",
-    "cant",     "wont",       "arent"};
+    "or",    "nor",      "either",    "neither",    "else",     "otherwise", "instead",   "plus",
+    "minus", "except",   "but",       "excluding",  "wrong",    "incorrect", "false",     "invalid",
+    "never", "rejected", "discarded", "extraneous", "excluded", "undefined", "impossible"};
+
+/// Words that restrict or deny the value, unless a noun stands before them: "students who are not
+/// in the band".
+constexpr std::string_view kRestricting[] = {
+    "no",     "if",   "iff",    "when", "whenever", "unless", "provided", "not",
+    "cannot", "isnt", "doesnt", "dont", "didnt",    "cant",   "wont",     "arent"};
+
+/// Words that are no nouns.
+constexpr std::string_view kAuxiliary[] = {"is",  "are",  "was",  "were", "does", "do",   "did",
+                                           "can", "will", "it",   "this", "that", "only", "which",
+                                           "be",  "has",  "have", "had",  "a",    "the"};
+
+/// Words that speak of the value itself.
+constexpr std::string_view kJudging[] = {
+    "answer",  "correct", "right",    "solution", "solutions", "valid",    "true", "work",
+    "works",   "value",   "possible", "sure",     "odd",       "even",     "so",   "result",
+    "integer", "number",  "hold",     "holds",    "satisfy",   "satisfies"};
 
 /// Words that add another value if a number or letter follows them.
 constexpr std::string_view kJoining[] = {"and",   "to", "times", "by", "over",
                                          "point", "of", "in",    "vs", "versus"};
 
 /// Words of a remark that tells to how many digits a value is rounded.
-constexpr std::string_view kRounding[] = {"correct",
-                                          "rounded",
-                                          "round",
-                                          "rounding",
-                                          "to",
-                                          "the",
-                                          "a",
-                                          "an",
-                                          "place",
-                                          "places",
-                                          "figure",
-                                          "figures",
-                                          "fig",
-                                          "figs",
-                                          "digit",
-                                          "digits",
-                                          "whole",
-                                          "integer",
-                                          "number",
-                                          "unit",
-                                          "one",
-                                          "tenth",
-                                          "hundredth",
-                                          "thousandth",
-                                          "ten",
-                                          "hundred",
-                                          "thousand",
-                                          "cent",
-                                          "dollar",
-                                          "degree",
-                                          "percent",
-                                          "minute",
-                                          "second",
-                                          "hour",
-                                          "day",
-                                          "year",
-                                          "meter",
-                                          "cm",
-                                          "mm",
-                                          "km",
-                                          "foot",
-                                          "inch",
-                                          "approximately",
-                                          "approx",
-                                          "about",
-                                          "when",
-                                          "is",
-                                          "answer",
-                                          "in",
-                                          "with",
-                                          "up",
-                                          "accurate"};
+constexpr std::string_view kRounding =
+    " correct rounded round rounding to the a an place places figure figures fig figs "
+    "digit digits whole integer number unit one tenth hundredth thousandth ten hundred "
+    "thousand cent dollar degree percent minute second hour day year meter cm mm km foot "
+    "inch approximately approx about when is answer in with up accurate ";
 constexpr std::string_view kOfRounding[] = {
     "decimal", "decimals", "significant", "sig", "nearest", "dp", "sf", "2dp", "3dp", "2sf", "3sf"};
 
@@ -375,7 +342,8 @@ std::optional<std::vector<std::string>> plain_words(std::string_view text) {
 bool tells_rounding(const std::vector<std::string>& words) {
   const auto belongs = [](const std::string& word) {
     const bool number = word.find_first_not_of("0123456789") == word.npos && word.size() < 3;
-    return number || is_in(word, kRounding) || is_in(word, kOfRounding) || number_in_words(word);
+    return number || contains(kRounding, " " + word + " ") || is_in(word, kOfRounding) ||
+           number_in_words(word);
   };
   return std::ranges::all_of(words, belongs) &&
          std::ranges::any_of(words, [](const auto& word) { return is_in(word, kOfRounding); });
@@ -386,21 +354,35 @@ bool may_be_value(std::string_view word) {
   return (word.size() == 1 && word != "a") || (word != "one" && number_in_words(word));
 }
 
-// Returns whether the word at an index joins another value: "to seven", "and a half".
+// Returns whether the word at an index joins another value: "to seven", "and a half", "3 out of
+// four". In "in two days" the number counts something else.
 bool joins_value(const std::vector<std::string>& words, std::size_t at) {
-  if (!is_in(words[at], kJoining)) return false;
+  const std::string_view word = words[at];
+  if (!is_in(word, kJoining)) return false;
   std::size_t next = at + 1;
   const bool article = next < words.size() && is_one_of(std::string_view(words[next]), "a", "the");
-  if (article && is_one_of(std::string_view(words[at]), "and", "to")) ++next;
-  return next < words.size() && may_be_value(words[next]);
+  if (article && is_one_of(word, "and", "to")) ++next;
+  const bool counts = is_one_of(word, "of", "in", "by", "over") && next + 1 < words.size();
+  return next < words.size() && !counts && may_be_value(words[next]);
 }
 
-// Returns whether the word at an index changes, denies or restricts the value before the words.
+// Returns whether the word at an index restricts or denies the value before the words.
+bool restricts(const std::vector<std::string>& words, std::size_t at) {
+  if (!is_in(words[at], kRestricting)) return false;
+  // The words "no solutions" explain 0.
+  if (words[at] == "no" && at == 0 && words.size() > 1) return may_be_value(words[1]);
+  const auto here = words.begin() + static_cast<std::ptrdiff_t>(at);
+  const bool noun =
+      std::any_of(words.begin(), here, [](const auto& word) { return !is_in(word, kAuxiliary); });
+  return !noun || here + 1 == words.end() || std::any_of(here, words.end(), [](const auto& word) {
+    return may_be_value(word) || is_in(word, kJudging);
+  });
+}
+
+// Returns whether the word at an index changes the value before the words.
 bool changes_value(const std::vector<std::string>& words, std::size_t at, bool is_number) {
   const std::string& word = words[at];
-  if (is_in(word, kChanging) || joins_value(words, at)) return true;
-  // The words "no solutions" explain 0, but "is no solution" denies.
-  if (word == "no") return at > 0 || words.size() == 1 || may_be_value(words[1]);
+  if (is_in(word, kChanging) || joins_value(words, at) || restricts(words, at)) return true;
   if (word != "odd" && word != "even") return false;
   // The words "even numbers" name what is counted.
   return !is_number || at + 1 == words.size() || words[at + 1].size() == 1;
@@ -412,10 +394,10 @@ bool adds_value(const std::vector<std::string>& words) {
   const std::string_view word = words[0];
   const std::optional<exact::Rational> number = number_in_words(word);
   if (number && !(*number == exact::Rational(1)) && *number < exact::Rational(100)) return true;
-  const bool aside =
-      words.size() > 2 && words[1] == "the" &&
-      is_one_of(std::string_view(words[2]), "left", "right", "north", "south", "east", "west");
-  return word == "and" || (word == "to" && !aside);
+  if (word != "to") return word == "and";
+  const std::size_t next = words.size() > 1 && words[1] == "the" ? 2 : 1;
+  return next >= words.size() || words[next] == "one" || words[next] == "power" ||
+         ordinal_in_words(words[next]);
 }
 
 }  // namespace

@@ -133,11 +133,11 @@ struct Prefix {
   std::string_view word, symbol;
   int zeros;
 };
-constexpr Prefix kPrefixes[] = {{"tera", "T", 12},   {"giga", "G", 9},   {"mega", "M", 6},
-                                {"kilo", "k", 3},    {"hecto", "h", 2},  {"deca", "da", 1},
-                                {"deci", "d", -1},   {"centi", "c", -2}, {"milli", "m", -3},
-                                {"micro", "mu", -6}, {"micro", "μ", -6}, {"micro", "µ", -6},
-                                {"nano", "n", -9},   {"pico", "p", -12}, {"femto", "f", -15}};
+constexpr Prefix kPrefixes[] = {
+    {"tera", "T", 12},  {"giga", "G", 9},   {"mega", "M", 6},    {"kilo", "k", 3},
+    {"kilo", "K", 3},   {"hecto", "h", 2},  {"deca", "da", 1},   {"deci", "d", -1},
+    {"centi", "c", -2}, {"milli", "m", -3}, {"micro", "mu", -6}, {"micro", "μ", -6},
+    {"micro", "µ", -6}, {"nano", "n", -9},  {"pico", "p", -12},  {"femto", "f", -15}};
 
 bool is_among(std::string_view word, std::string_view spellings) {
   while (!spellings.empty()) {

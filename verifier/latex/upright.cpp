@@ -13,9 +13,10 @@ namespace {
 
 /// Words of two letters, and symbols of units that are not converted.
 constexpr std::string_view kShortWords[] = {
-    "BC", "AD", "CE", "am", "an", "bn", "as", "at", "be", "by", "cd", "Ci", "ct", "do", "dz", "go",
-    "he", "hp", "if", "in", "is", "it", "lm", "lx", "me", "mo", "my", "nd", "no", "of", "ok", "on",
-    "or", "pH", "pt", "qt", "so", "sq", "sr", "to", "up", "us", "US", "we", "rd", "st", "th"};
+    "BC", "AD", "CE", "am", "an", "bn", "as", "at", "be", "by", "cd", "Ci", "ct",
+    "do", "dz", "ea", "go", "he", "hp", "if", "in", "is", "it", "lm", "lx", "me",
+    "mo", "my", "nd", "no", "of", "ok", "on", "or", "pH", "pp", "pt", "qt", "so",
+    "sq", "sr", "to", "up", "vs", "us", "US", "we", "rd", "st", "th"};
 
 // Returns whether a text begins with a function and its argument: "sqrt(2)", "ln 2", "sin x".
 bool calls_function(std::string_view text) {
