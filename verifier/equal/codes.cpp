@@ -60,12 +60,29 @@ bool reads_as_time(const Expr& e, std::string_view time) {
   return latex::is_clock_reading(time, numbers[0], numbers[1], numbers[2]);
 }
 
-// Returns whether a quantity is certainly no time, as 5 nm is.
+// Returns whether a quantity is no time, as 5 nm and 5 apples are not.
 bool is_other_unit(const Expr& e) {
-  const std::optional<latex::Unit> unit =
-      e.op == Op::kUnit ? latex::read_unit(e.name) : std::nullopt;
-  return unit && !unit->is(latex::Base::kTime) && !unit->is(latex::Base::kForenoon) &&
-         !unit->is(latex::Base::kAfternoon);
+  constexpr std::string_view kOfTimes[] = {"clock", "morning", "noon", "evening",
+                                           "night", "time",    "uhr"};
+  if (e.op != Op::kUnit) return false;
+  if (const std::optional<latex::Unit> unit = latex::read_unit(e.name))
+    return !unit->is(latex::Base::kTime) && !unit->is(latex::Base::kForenoon) &&
+           !unit->is(latex::Base::kAfternoon);
+  const std::string words = lowered(e.name);
+  return std::ranges::none_of(
+      kOfTimes, [&](std::string_view word) { return words.find(word) != words.npos; });
+}
+
+// Returns the 5 pm of a time as picometers if the quantity is a length, and otherwise nullptr.
+const Expr* as_picometers(const Expr& time, const Expr& quantity, Arena& arena) {
+  const std::optional<latex::Unit> unit = latex::read_unit(quantity.name);
+  const std::optional<exact::Rational> hour = exact::from_decimal(time.name.substr(0, 2));
+  if (!unit || !hour || !unit->is(latex::Base::kLength) || !time.name.ends_with(":00"))
+    return nullptr;
+  const exact::Rational noon(12);
+  return arena.make({.op = Op::kUnit,
+                     .name = "picometer",
+                     .args = {arena.number(noon < *hour ? *hour - noon : *hour)}});
 }
 
 bool is_sort(const Expr& e, Sort sort) { return e.open == static_cast<char>(sort); }
@@ -83,7 +100,10 @@ Tri Comparer::codes(const Expr* gold, const Expr* answer) {
 // The code B0 may be written as the name B_0, and IV as i v. A time of day may lack its half: 8:34
 // for 20:34.
 Tri Comparer::code_and_name(const Expr* gold, const Expr* answer) {
-  if (is_sort(*gold, Sort::kTime) && is_other_unit(*answer)) return Tri::kNo;
+  if (is_sort(*gold, Sort::kTime) && is_other_unit(*answer)) {
+    const Expr* length = as_picometers(*gold, *answer, arena_);
+    return length == nullptr ? Tri::kNo : units(length, answer);
+  }
   if (answer->op == Op::kUnit) return units(gold, answer);
   if (is_sort(*gold, Sort::kTime)) return scalar::tri(reads_as_time(*answer, gold->name));
   if (!is_sort(*gold, Sort::kCode)) return Tri::kNo;
@@ -106,6 +126,10 @@ Tri Comparer::code_and_list(const Expr* gold, const Expr* answer) {
 
 // An answer such as 10-3 is arithmetic for a gold that is a number.
 Tri Comparer::value_of_code(const Expr* gold, const Expr* answer) {
+  if (gold->op == Op::kUnit && is_sort(*answer, Sort::kTime) && is_other_unit(*gold)) {
+    const Expr* length = as_picometers(*answer, *gold, arena_);
+    return length == nullptr ? Tri::kNo : units(gold, length);
+  }
   if (gold->op == Op::kUnit) return units(gold, answer);
   return answer->args.empty() ? code_and_name(answer, gold) : equal(gold, answer->args.front());
 }

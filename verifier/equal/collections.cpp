@@ -207,6 +207,10 @@ Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
   if (is_order_of_names(*gold) && answer->op == Op::kList &&
       gold->args.size() == answer->args.size())
     return in_order(*gold, *answer);
+  if (const Expr* sum = joined_quantities(*list, arena_)) {
+    list = sum;
+    return equal(gold, answer);
+  }
   list = distinct(list);
   if (list == nullptr) return Tri::kUnknown;
   if (list->args.size() != 1) return Tri::kNo;
@@ -323,7 +327,7 @@ Tri scaled(const Link& gold, const Link& answer, bool order, Arena& arena) {
   const Expr* a = arena.add({gold.left, arena.negate(gold.right)});
   const Expr* b = arena.add({answer.left, arena.negate(answer.right)});
   if (a == nullptr || b == nullptr) return Tri::kUnknown;
-  if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
+  if (!has_names(*a) || !has_names(*b) || !units_inside_agree(*a, *b)) return Tri::kNo;
   const Tri out = scalar::proportional(*a, *b, order, arena.budget());
   if (out == Tri::kYes || gold.rel != Rel::kEqual) return out;
   a = without_denominators(a, arena);
@@ -376,7 +380,8 @@ Tri Comparer::inequalities(const Expr* gold, const Expr* answer) {
     const Tri out = relations(gold, answer);
     if (out == Tri::kYes || !(is_solved(*gold) || is_solved(*answer))) return out;
   }
-  if (free_names(*gold) != free_names(*answer)) return Tri::kNo;
+  if (free_names(*gold) != free_names(*answer) || !units_inside_agree(*gold, *answer))
+    return Tri::kNo;
   return equal_real_sets(*gold, *answer, arena_, options_);
 }
 

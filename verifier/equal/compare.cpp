@@ -202,7 +202,8 @@ Tri Comparer::vector_and_tuple(const Expr* gold, const Expr* answer) {
 // Compares sets of reals. A solved inequality is a set. One that is not solved, also in a set
 // builder, may be the question.
 Tri Comparer::real_sets(const Expr* gold, const Expr* answer) {
-  if (!is_real_set(*gold) || !is_real_set(*answer)) return Tri::kNo;
+  if (!is_real_set(*gold) || !is_real_set(*answer) || !units_inside_agree(*gold, *answer))
+    return Tri::kNo;
   const Kind of_gold = kind_of(*gold), of_answer = kind_of(*answer);
   const bool may_be_question =
       of_answer == Kind::kInequality || (of_answer == Kind::kRealSet && of_gold != Kind::kRealSet);

@@ -87,11 +87,15 @@ class Comparer {
   Tri in_any_order(const Expr& gold, const Expr& answer);
   Tri in_named_order(const Expr* gold, const Expr* answer);
 
+  // --- units.cpp ---
+  Tri units(const Expr* gold, const Expr* answer);
+  Tri described(const Expr* gold, const Expr* answer);
+  Tri quantities(const Expr* gold, const Expr* answer);
+
   // --- scalars.cpp ---
   Tri scalars(const Expr* gold, const Expr* answer);
   Tri differ_by_constant(const Expr* gold, const Expr* answer);
   bool percent_may_lack(const Expr& percent);
-  Tri units(const Expr* gold, const Expr* answer);
   Tri degrees(const Expr* gold, const Expr* answer);
   Tri based(const Expr* gold, const Expr* answer);
   Tri ratios(const Expr* gold, const Expr* answer);

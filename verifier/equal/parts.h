@@ -97,6 +97,14 @@ Pair with_declaration_understood(Pair pair, expr::Arena& arena);
 Tri equal_real_sets(const expr::Expr& gold, const expr::Expr& answer, expr::Arena& arena,
                     const VerifierOptions& options);
 
+/// Returns whether all units inside two expressions are the same. One side may have none, unless a
+/// remark of the other changes its value.
+bool units_inside_agree(const expr::Expr& gold, const expr::Expr& answer);
+
+/// Returns the sum of the list "2 hours and 30 minutes", whose second part is less than one unit of
+/// the first. Returns nullptr for other lists.
+const expr::Expr* joined_quantities(const expr::Expr& list, expr::Arena& arena);
+
 /// Decides equality if at least one side is words. The letters of both are compared, so that
 /// \text{Even} is Even.
 Tri equal_texts(const expr::Expr* gold, const expr::Expr* answer);

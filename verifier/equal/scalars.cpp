@@ -1,4 +1,4 @@
-// Compares numbers and formulas, with percent signs, units, degrees, bases and ratios.
+// Compares numbers and formulas, with percent signs, degrees, bases and ratios.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,13 +9,11 @@
 #include "verifier/equal/compare.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/latex/text.h"
-#include "verifier/latex/units.h"
 
 namespace lie::equal {
 namespace {
 
-using exact::Rational, expr::Fn, latex::Base, latex::Unit, scalar::compare_reals,
-    scalar::equal_scalars;
+using exact::Rational, expr::Fn, scalar::compare_reals, scalar::equal_scalars;
 
 // Returns whether a sum ends in a constant of integration. A small c or k must come last, and not
 // among other parameters.
@@ -29,17 +27,6 @@ bool has_added_constant(const Expr& e) {
   const Expr& last = *e.args.back();
   return last.op == Op::kSymbol && (last.name == "c" || last.name == "k") &&
          free_names(e).size() <= 2;
-}
-
-bool is_unit_of(const Expr& e, Base base, Base other) {
-  const std::optional<Unit> unit =
-      e.op == Op::kUnit ? latex::read_unit(latex::normal_text(e.name)) : std::nullopt;
-  return unit && (unit->is(base) || unit->is(other));
-}
-
-// Returns whether a ratio is a time such as 8:30 p.m.
-bool is_time(const Expr& e, const Expr& bare) {
-  return bare.op == Op::kRatio && is_unit_of(e, Base::kForenoon, Base::kAfternoon);
 }
 
 // Returns whether a sum or product has degrees, as 180^\circ - x does. Degrees in functions do not
@@ -56,62 +43,6 @@ const Expr* without_degrees(const Expr* e, Arena& arena) {
   return map_args(e, arena, [&](const Expr* arg) { return without_degrees(arg, arena); });
 }
 
-// A unit to a power, such as s^2 or (s^2)^{-1}. The name is empty for anything else.
-struct UnitPower {
-  std::string name;
-  std::int64_t power = 1;
-};
-
-UnitPower unit_power(const Expr& e) {
-  if (e.op == Op::kPow && e.args[1]->op == Op::kNumber) {
-    UnitPower out = unit_power(*e.args[0]);
-    out.power *= e.args[1]->value.small_integer().value_or(100);
-    return std::abs(out.power) < 10 ? out : UnitPower{};
-  }
-  const bool known = is_one_of(e.op, Op::kSymbol, Op::kText) && latex::read_unit(e.name);
-  return {known ? e.name : std::string()};
-}
-
-// Returns the product 3 m or 3 \frac{m}{s} as a quantity, if its last factors are a unit of the
-// same dimension as `unit`. Returns any other expression as it is, and nullptr if the arena is
-// full.
-const Expr* as_quantity(const Expr* e, std::string_view unit, Arena& arena) {
-  const std::optional<latex::Unit> wanted = latex::read_unit(unit);
-  if (!wanted || e->op != Op::kMul) return e;
-  std::string name;
-  for (std::size_t first = e->args.size() - 1; first > 0; --first) {
-    UnitPower here = unit_power(*e->args[first]);
-    // The prefixes of \mu m and k\Omega are letters of their own.
-    const Expr& before = *e->args[first - 1];
-    const bool prefix =
-        first > 1 && before.op == Op::kSymbol &&
-        (before.name == "mu" || (here.name == "Omega" && is_one_of(before.name, "k", "M", "m")));
-    if (prefix && !here.name.empty() && latex::read_unit(before.name + here.name)) {
-      here.name = before.name + here.name;
-      --first;
-    }
-    if (here.name.empty()) return e;
-    name = here.name + "^" + std::to_string(here.power) + (name.empty() ? "" : "*" + name);
-    const std::optional<latex::Unit> found = latex::read_unit(name);
-    if (!found || found->powers != wanted->powers) continue;
-    const auto end = e->args.begin() + static_cast<std::ptrdiff_t>(first);
-    return arena.make({.op = Op::kUnit, .name = name, .args = {arena.mul({e->args.begin(), end})}});
-  }
-  return e;
-}
-
-// Returns the size of the answer's unit in units of the gold's, such as 1/1000 for m and km.
-// Returns nothing if their dimensions differ, and 1 if one of them is unknown.
-std::optional<Rational> unit_ratio(std::string_view gold, std::string_view answer) {
-  const std::optional<Unit> a = latex::read_unit(gold), b = latex::read_unit(answer);
-  if (!a || !b) return latex::words_agree(gold, answer) ? std::optional(Rational(1)) : std::nullopt;
-  if (a->powers == b->powers) return b->factor / a->factor;
-  // The sign \$ does not say what is paid for.
-  const bool amount = gold == "$" || answer == "$";
-  return amount && a->is(Base::kDollar) && b->is(Base::kDollar) ? std::optional(Rational(1))
-                                                                : std::nullopt;
-}
-
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
@@ -119,6 +50,7 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
   if (is_one_of(answer->op, Op::kConstant) && gold->op == Op::kNumber && gold->flag)
     return Tri::kNo;
   if (gold->op == Op::kUnit || answer->op == Op::kUnit) return units(gold, answer);
+  if (!units_inside_agree(*gold, *answer)) return Tri::kNo;
   if (gold->op == Op::kDegree || answer->op == Op::kDegree) return degrees(gold, answer);
   if (gold->op == Op::kBased || answer->op == Op::kBased) return based(gold, answer);
   if (gold->op == Op::kRatio || answer->op == Op::kRatio) return ratios(gold, answer);
@@ -157,28 +89,6 @@ bool Comparer::percent_may_lack(const Expr& percent) {
   if (one == nullptr || size == nullptr || has_names(*size)) return false;
   const int order = compare_reals(*size, *one, options_, arena_.budget());
   return order == 0 || order == 1;
-}
-
-Tri Comparer::units(const Expr* gold, const Expr* answer) {
-  if (gold->op != Op::kUnit) gold = as_quantity(gold, answer->name, arena_);
-  if (answer->op != Op::kUnit) answer = as_quantity(answer, gold->name, arena_);
-  if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
-  const bool two = gold->op == Op::kUnit && answer->op == Op::kUnit;
-  if (!two && !options_.drop_units) return Tri::kNo;
-  const Expr* a = gold->op == Op::kUnit ? gold->args[0] : gold;
-  const Expr* b = answer->op == Op::kUnit ? answer->args[0] : answer;
-  if (two) {
-    const std::optional<Rational> ratio = unit_ratio(gold->name, answer->name);
-    if (!ratio) return Tri::kNo;
-    if (!(*ratio == Rational(1))) b = arena_.mul({arena_.number(*ratio), b});
-    if (b == nullptr) return Tri::kUnknown;
-  }
-  if (is_time(*gold, *a) || is_time(*answer, *b)) return structures(a, b);
-  const bool degrees = a->op == Op::kDegree || b->op == Op::kDegree;
-  if (degrees && (is_unit_of(*gold, Base::kRadian, Base::kRadian) ||
-                  is_unit_of(*answer, Base::kRadian, Base::kRadian)))
-    return equal_scalars(*a, *b, options_, arena_.budget());
-  return equal(a, b);
 }
 
 Tri Comparer::degrees(const Expr* gold, const Expr* answer) {

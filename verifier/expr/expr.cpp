@@ -68,6 +68,7 @@ std::uint32_t own_traits(const Expr& e) {
       if (e.name == "pi") return trait::kAngle;
       return e.name == "i" ? trait::kImaginary : e.name == "infinity" ? trait::kInfinity : 0;
     case Op::kDegree: return trait::kAngle;
+    case Op::kUnit: return trait::kUnit;
     case Op::kBinder: return trait::kBinder;
     case Op::kPlusMinus: return trait::kSign;
     case Op::kMatrix: return trait::kMatrix;

@@ -148,6 +148,7 @@ constexpr std::uint32_t kSignPower = 1 << 11;  // a negative number to a power w
 constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
 constexpr std::uint32_t kVector = 1 << 13;     // a name in bold or under an arrow
 constexpr std::uint32_t kOrdered = 1 << 14;    // a bold capital or a transpose: factors in order
+constexpr std::uint32_t kUnit = 1 << 15;       // a unit or remark
 }  // namespace trait
 
 /// An Arena makes nodes, which never change and live as long as the Arena. Nodes may share
@@ -156,7 +157,8 @@ struct Expr {
   Op op = Op::kNumber;
   Fn fn = Fn::kNone;
   bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"; kSymbol and
-                      // kConstant: in bold or under an arrow
+                      // kConstant: in bold or under an arrow; kUnit: a remark that changes or
+                      // restricts the value, as in "5 or 7"
   char open = 0;      // kTuple: '(' or '['; kList: '&' if its parts are separated by "and";
                       // kCode: the latex::Sort
   char close = 0;     // kTuple: ')' or ']'

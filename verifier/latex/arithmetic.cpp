@@ -3,8 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
+#include "verifier/latex/units.h"
 
 namespace lie::latex {
 namespace {
@@ -40,7 +42,7 @@ const Expr* Parser::sum() {
   }
   if (terms.back() == nullptr) return nullptr;
   if (terms.size() == 1) return first;
-  return arena_.add(std::move(terms));
+  return added(std::move(terms), arena_);
 }
 
 // Parses a product and the plus-minus sign before it.
@@ -48,7 +50,11 @@ const Expr* Parser::signed_product() {
   if (!is(Tok::kPlusMinus) && !is(Tok::kMinusPlus)) return product();
   const bool minus_first = is(Tok::kMinusPlus);
   ++at_;
-  return arena_.make({.op = Op::kPlusMinus, .flag = minus_first, .args = {product()}});
+  const Expr* of = product();
+  const bool measured = of != nullptr && of->op == Op::kUnit;
+  const Expr* sign = arena_.make(
+      {.op = Op::kPlusMinus, .flag = minus_first, .args = {measured ? of->args[0] : of}});
+  return measured ? with_value(*of, sign, arena_) : sign;
 }
 
 const Expr* Parser::product() {
@@ -76,16 +82,19 @@ const Expr* Parser::product_step(const Expr* left) {
     if (!error_.reason.empty() || !starts_operand()) return quotient;
     return arena_.mul({quotient, implicit_run()});
   }
+  if (sign.kind == Tok::kDivide && left->op == Op::kUnit && (is(Tok::kText) || is(Tok::kWord))) {
+    // In \$5/\text{hr} the word belongs to the unit.
+    const std::string_view unit = tok().name;
+    ++at_;
+    return measured(left, "per" + unit_name(unit), unit);
+  }
   const Expr* right = operand();
   if (right == nullptr) return fail("nothing follows an operator");
   if (composes) return operation("∘", left, right);
   if (sign.kind == Tok::kOperation) return operation(sign.name, left, right);
   if (sign.kind == Tok::kTimes && is_cross(at, *left, *right)) return operation("×", left, right);
-  if (sign.kind == Tok::kTimes && right->op == Op::kUnit && is_numeric(*left))
-    return arena_.make(
-        {.op = Op::kUnit, .name = right->name, .args = {arena_.mul({left, right->args[0]})}});
   if (sign.kind == Tok::kTimes) return product_of({left, right});
-  if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
+  if (sign.kind == Tok::kDivide) return divided(left, right, true, arena_);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
   std::vector<const Expr*> parts =
       left->op == Op::kRatio ? left->args : std::vector<const Expr*>{left};
@@ -104,7 +113,7 @@ const Expr* Parser::operand() {
     if (!enter()) return nullptr;
   }
   const Expr* run = implicit_run();
-  return negative ? arena_.negate(run) : run;
+  return negative ? negated(run, arena_) : run;
 }
 
 // Parses factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
@@ -117,7 +126,8 @@ const Expr* Parser::implicit_run() {
   factors.push_back(first);
   bool numeric = is_numeric(*first);
   while (true) {
-    const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
+    const bool unit =
+        is(Tok::kText) || at_bracketed_unit() || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
     const bool second =
         factors.size() == 2 && factors[0]->op == Op::kUnit && is_numeric(*factors[1]);
     const Expr* measured = second ? factors[1] : arena_.mul(factors);
@@ -169,7 +179,7 @@ bool Parser::is_cross(std::size_t at, const Expr& left, const Expr& right) const
 // Multiplies factors. Matrices keep their order.
 const Expr* Parser::product_of(std::vector<const Expr*> factors) {
   const auto ordered = [](const Expr* e) { return e != nullptr && e->has(expr::trait::kOrdered); };
-  if (std::ranges::none_of(factors, ordered)) return arena_.mul(std::move(factors));
+  if (std::ranges::none_of(factors, ordered)) return multiplied(std::move(factors), arena_);
   Expr matrices{.op = Op::kApply, .name = "·"};
   std::vector<const Expr*> numbers;
   const auto sort_in = [&](const Expr* factor) {

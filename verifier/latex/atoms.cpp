@@ -7,6 +7,7 @@
 
 #include "common/text/scan.h"
 #include "verifier/latex/forms.h"
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
@@ -40,12 +41,18 @@ const Expr* Parser::atom() {
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();
     case Tok::kDots: ++at_; return arena_.symbol("...");
-    case Tok::kCurrency:
-      ++at_;
-      take(Tok::kPeriod);
-      return is(Tok::kMinus) ? operand() : atom();
+    case Tok::kCurrency: return price();
     default: return fail("an operand is missing");
   }
+}
+
+// Parses \$5 and \$-5. A sign of currency before anything else than a number is skipped.
+const Expr* Parser::price() {
+  const std::string sign = currency(at_++);
+  take(Tok::kPeriod);
+  const bool negative = take(Tok::kMinus);
+  const Expr* value = amount(atom(), sign);
+  return negative ? negated(value, arena_) : value;
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -432,8 +439,7 @@ const Expr* Parser::ordinal_text(std::string_view content) {
   if (!value || !std::ranges::all_of(rest, [](char c) { return is_letter(c) || c == ' '; }))
     return nullptr;
   const Expr* number = arena_.number(std::move(*value));
-  return rest.empty() ? number
-                      : arena_.make({.op = Op::kUnit, .name = unit_name(rest), .args = {number}});
+  return rest.empty() ? number : measured(number, unit_name(rest), rest);
 }
 
 // Parses \text{...}, which holds a number, a single letter, the name of a function, or words.

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "common/text/scan.h"
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -252,7 +253,7 @@ const Expr* Parser::fraction() {
   if (top == nullptr) return fail("a fraction without a numerator");
   const Expr* bottom = fraction_part();
   if (bottom == nullptr) return fail("a fraction without a denominator");
-  return arena_.divide(top, bottom);
+  return divided(top, bottom, false, arena_);
 }
 
 const Expr* Parser::root() {

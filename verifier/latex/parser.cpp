@@ -8,6 +8,7 @@
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
+#include "verifier/latex/upright.h"
 
 namespace lie::latex {
 
@@ -433,17 +434,14 @@ const Expr* Parser::form() {
   return measured > 0 ? unit_after(code) : code;
 }
 
-// Parses one element. A number after the sign of a currency is an amount: \$5.
 const Expr* Parser::element() {
   // The sign # stands before a number or code.
   if (at_ == 0 && is(Tok::kBad) && is_one_of(source(0, 1), "#", "\\#")) ++at_;
   const std::size_t first = at_;
   if (const Expr* code = form()) return code;
   if (!error_.reason.empty()) return nullptr;
-  const bool money = is(Tok::kCurrency);
   const Scoped<std::size_t> start(element_first_, first);
-  const Expr* out = has_logic_ ? implication() : relation();
-  return money && out != nullptr && out->op == Op::kNumber ? amount(out, currency(first)) : out;
+  return has_logic_ ? implication() : relation();
 }
 
 // Returns the currency at a token as read_unit() spells it.
@@ -591,7 +589,8 @@ const Expr* Parser::set_expression() {
 // --- entry -----------------------------------------------------------------------------------
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
-  const Lexed lexed = lex(text, arena.budget());
+  const TextRules rules = {.is_formula = is_formula, .parts_of_sum = parts_of_sum};
+  const Lexed lexed = lex(text, arena.budget(), rules);
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;

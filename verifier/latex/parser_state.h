@@ -129,6 +129,12 @@ class Parser {
   std::size_t letters_ahead(std::size_t ahead) const;
   bool is_unit_of_letters(std::size_t n) const;
   bool at_temperature() const;
+  void take_unit_parts(bool known);
+  bool at_bracketed_unit() const;
+  const Expr* base_after(const Expr& number);
+  const Expr* without_prefix(const Expr* value, std::string& unit);
+  const Expr* scaled(const Expr* value, std::string& unit, std::string_view& text);
+  const Expr* measured(const Expr* value, std::string unit, std::string_view text);
   const Expr* unit_after(const Expr* left);
 
   // --- powers.cpp ---
@@ -148,6 +154,7 @@ class Parser {
 
   // --- atoms.cpp ---
   const Expr* atom();
+  const Expr* price();
   const Expr* number();
   const Expr* literal(const Token& token);
   std::optional<exact::Rational> underscored() const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/text/scan.h"
+#include "verifier/latex/measures.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -94,7 +95,7 @@ const Expr* Parser::raised(const Expr* base) {
   const bool turns = power->op == Op::kSymbol &&
                      (power->name == "top" || (power->name == "T" && may_be_matrix(*base)));
   if (turns) return arena_.make({.op = Op::kApply, .name = "transpose", .args = {base}});
-  return arena_.power(base, power);
+  return to_power(base, power, arena_);
 }
 
 // Adds the minutes and seconds of 60^\circ 42' 30''.

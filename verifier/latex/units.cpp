@@ -28,6 +28,14 @@ constexpr std::array<Base, 5> kSiBases = {Base::kLength, Base::kMass, Base::kTim
 // The base units are meter, gram, second, ampere and mole.
 constexpr auto kEntries = std::to_array<Entry>({
     {"m 米|meter meters metre metres", {1}},
+    {"м", {1}},
+    {"км", {1}, Base::kCount, 1, 1, 3},
+    {"см", {1}, Base::kCount, 1, 1, -2},
+    {"мм", {1}, Base::kCount, 1, 1, -3},
+    {"Å angstrom angstroms", {1}, Base::kCount, 1, 1, -10},
+    {"AU", {1}, Base::kCount, 149597870700},
+    {"pc|parsec parsecs", {1}, Base::kCount, 30856775814913673},
+    {"furlong furlongs", {1}, Base::kCount, 201168, 1, -3},
     {"千米 公里", {1}, Base::kCount, 1, 1, 3},
     {"厘米", {1}, Base::kCount, 1, 1, -2},
     {"毫米", {1}, Base::kCount, 1, 1, -3},
@@ -36,17 +44,22 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"yd yard yards", {1}, Base::kCount, 9144, 1, -4},
     {"mi mile miles", {1}, Base::kCount, 1609344, 1, -3},
     {"g 克|gram grams", {0, 1}},
+    {"gm gms г", {0, 1}},
+    {"кг", {0, 1}, Base::kCount, 1, 1, 3},
+    {"Da|dalton daltons", {0, 1}, Base::kCount, 166053906660, 1, -35},
     {"千克 公斤", {0, 1}, Base::kCount, 1, 1, 3},
     {"t ton tons tonne tonnes 吨", {0, 1}, Base::kCount, 1, 1, 6},
     {"oz ounce ounces", {0, 1}, Base::kCount, 45359237, 16, -5},
     {"lb lbs pound pounds", {0, 1}, Base::kCount, 45359237, 1, -5},
     {"s sec secs 秒|second seconds", {0, 0, 1}},
-    {"min mins minute minutes 分钟", {0, 0, 1}, Base::kCount, 60},
-    {"h hr hrs hour hours 小时", {0, 0, 1}, Base::kCount, 3600},
+    {"с", {0, 0, 1}},
+    {"min mins minute minutes 分钟 мин", {0, 0, 1}, Base::kCount, 60},
+    {"h hr hrs hour hours 小时 ч", {0, 0, 1}, Base::kCount, 3600},
     {"day days 天", {0, 0, 1}, Base::kCount, 86400},
-    {"week weeks", {0, 0, 1}, Base::kCount, 604800},
+    {"week weeks wk wks", {0, 0, 1}, Base::kCount, 604800},
     {"month months", {0, 0, 1}, Base::kCount, 2629746},
-    {"year years yr yrs 年", {0, 0, 1}, Base::kCount, 31556952},
+    {"yr|year years", {0, 0, 1}, Base::kCount, 31556952},
+    {"yrs 年", {0, 0, 1}, Base::kCount, 31556952},
     {"a.m am", {}, Base::kForenoon},
     {"p.m pm", {}, Base::kAfternoon},
     {"A amp amps ampere amperes|", {0, 0, 0, 1}},
@@ -54,8 +67,15 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"K kelvin kelvins", {}, Base::kKelvin},
     {"celsius degreecelsius degreescelsius °C °c", {}, Base::kCelsius},
     {"fahrenheit degreefahrenheit degreesfahrenheit °F °f", {}, Base::kFahrenheit},
+    {"M molar", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, 3},
+    {"mM", {-3, 0, 0, 0, 1}},
+    {"μM µM muM", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, -3},
+    {"nM", {-3, 0, 0, 0, 1}, Base::kCount, 1, 1, -6},
     {"C coulomb coulombs|", {0, 0, 1, 1}},
     {"Hz|hertz", {0, 0, -1}},
+    {"Bq|becquerel becquerels", {0, 0, -1}},
+    {"Gy|gray grays", {2, 0, -2}},
+    {"Sv|sievert sieverts", {2, 0, -2}},
     {"N|newton newtons", {1, 1, -2}, Base::kCount, 1, 1, 3},
     {"Pa|pascal pascals", {-1, 1, -2}, Base::kCount, 1, 1, 3},
     {"J|joule joules", {2, 1, -2}, Base::kCount, 1, 1, 3},
@@ -77,6 +97,7 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"H henry henries|", {2, 1, -2, -2}, Base::kCount, 1, 1, 3},
     {"bar bars|", {-1, 1, -2}, Base::kCount, 1, 1, 8},
     {"atm", {-1, 1, -2}, Base::kCount, 101325, 1, 3},
+    {"mmHg mmhg torr", {-1, 1, -2}, Base::kCount, 101325, 760, 3},
     {"knot knots", {1, 0, -1}, Base::kCount, 1852, 3600},
     {"L l 升|liter liters litre litres", {3}, Base::kCount, 1, 1, -3},
     {"毫升", {3}, Base::kCount, 1, 1, -6},
@@ -98,12 +119,12 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"bps|", {0, 0, -1}, Base::kBit},
     {"Bps|", {0, 0, -1}, Base::kBit, 8},
     {"B|byte bytes", {}, Base::kBit, 8},
-    {"$ dollar dollars usd", {}, Base::kDollar},
+    {"$ dollar dollars usd 美元", {}, Base::kDollar},
     {"cent cents ¢", {}, Base::kDollar, 1, 1, -2},
-    {"€ euro euros eur", {}, Base::kEuro},
-    {"£ gbp", {}, Base::kPound},
-    {"yen jpy", {}, Base::kYen},
-    {"元 ¥ yuan rmb cny", {}, Base::kYuan},
+    {"€ euro euros eur 欧元", {}, Base::kEuro},
+    {"£ gbp 英镑", {}, Base::kPound},
+    {"yen jpy 日元", {}, Base::kYen},
+    {"元 ¥ yuan rmb cny 人民币", {}, Base::kYuan},
     {"角", {}, Base::kYuan, 1, 1, -1},
     {"₹ rupee rupees inr rs", {}, Base::kRupee},
 });
@@ -112,11 +133,11 @@ struct Prefix {
   std::string_view word, symbol;
   int zeros;
 };
-constexpr Prefix kPrefixes[] = {{"tera", "T", 12},   {"giga", "G", 9},   {"mega", "M", 6},
-                                {"kilo", "k", 3},    {"hecto", "h", 2},  {"deca", "da", 1},
-                                {"deci", "d", -1},   {"centi", "c", -2}, {"milli", "m", -3},
-                                {"micro", "mu", -6}, {"micro", "μ", -6}, {"micro", "µ", -6},
-                                {"nano", "n", -9},   {"pico", "p", -12}, {"femto", "f", -15}};
+constexpr Prefix kPrefixes[] = {
+    {"tera", "T", 12},  {"giga", "G", 9},   {"mega", "M", 6},    {"kilo", "k", 3},
+    {"kilo", "K", 3},   {"hecto", "h", 2},  {"deca", "da", 1},   {"deci", "d", -1},
+    {"centi", "c", -2}, {"milli", "m", -3}, {"micro", "mu", -6}, {"micro", "μ", -6},
+    {"micro", "µ", -6}, {"nano", "n", -9},  {"pico", "p", -12},  {"femto", "f", -15}};
 
 bool is_among(std::string_view word, std::string_view spellings) {
   while (!spellings.empty()) {
@@ -179,8 +200,8 @@ void multiply(Unit& unit, const Measure& measure, int power) {
 
 // Takes the power after a word: ^2, ^{-1}, ². Returns 1 if there is none, and 0 on an error.
 int take_power(std::string_view& text) {
-  if (take(text, "²")) return 2;
-  if (take(text, "³")) return 3;
+  if (take(text, "²") || take(text, "squared")) return 2;
+  if (take(text, "³") || take(text, "cubed")) return 3;
   if (!take(text, "^")) return 1;
   const bool negative = take(text, "-");
   if (text.empty() || !is_digit(text.front())) return 0;
@@ -201,8 +222,9 @@ int power_in_words(std::string_view& text) {
 bool take_factor(std::string_view& text, int sign, Unit& unit) {
   const int worded = power_in_words(text);
   const std::size_t end = std::min(text.find_first_of("^/*-"), text.size());
-  std::size_t length = std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"),
-                                 text.find("per"), text.find("²"), text.find("³")});
+  std::size_t length =
+      std::min({end, text.find("cdot"), text.find("·"), text.find("⋅"), text.find("per"),
+                text.find("²"), text.find("³"), text.find("squared"), text.find("cubed")});
   Measure found = measure_of(text.substr(0, length));
   if (found.entry == nullptr && length < end) {
     length = end;  // "per" and the like within a word
@@ -242,8 +264,10 @@ std::string spaced_unit(std::string_view text) {
   std::string out;
   bool below = false;  // between the brackets after a slash
   while (!text.empty()) {
-    if (take(text, "\\,") || take(text, "\\;") || take(text, "\\ ") || take(text, "~")) {
-      out += ' ';
+    if (text.front() == ' ' && out.ends_with(' ')) {
+      text.remove_prefix(1);
+    } else if (take(text, "\\,") || take(text, "\\;") || take(text, "\\ ") || take(text, "~")) {
+      if (!out.ends_with(' ')) out += ' ';
     } else if (take(text, "/(")) {
       below = true;
       out += '/';
@@ -282,129 +306,22 @@ std::string unit_name(std::string_view written) {
   return read_unit(joined) ? joined : plain;
 }
 
-namespace {
-
-/// Words that exclude each other in a remark after a number.
-constexpr std::pair<std::string_view, std::string_view> kOpposites[] = {
-    {"increase", "decrease"},
-    {"profit", "loss"},
-    {"gain", "loss"},
-    {"up", "down"},
-    {"more", "less"},
-    {"more", "fewer"},
-    {"left", "right"},
-    {"above", "below"},
-    {"over", "under"},
-    {"faster", "slower"},
-    {"older", "younger"},
-    {"north", "south"},
-    {"east", "west"},
-    {"before", "after"},
-    {"taller", "shorter"},
-    {"longer", "shorter"},
-    {"higher", "lower"},
-    {"heavier", "lighter"},
-    {"earlier", "later"},
-    {"early", "late"},
-    {"larger", "smaller"},
-    {"greater", "less"},
-    {"greater", "smaller"},
-    {"bigger", "smaller"},
-    {"atleast", "atmost"},
-    {"minimum", "maximum"},
-    {"min", "max"},
-    {"inside", "outside"},
-    {"forward", "backward"},
-    {"credit", "debit"},
-    {"deposit", "withdraw"},
-    {"ahead", "behind"},
-    {"rise", "fall"},
-    {"rise", "drop"},
-    {"surplus", "deficit"},
-    {"positive", "negative"},
-    {"ascending", "descending"},
-    {"clockwise", "counterclockwise"},
-    {"clockwise", "anticlockwise"},
-    {"discount", "markup"},
-    {"discount", "surcharge"},
-    {"asmany", "fewer"},
-    {"asmuch", "less"},
-    {"warmer", "colder"},
-    {"hotter", "colder"},
-    {"win", "loss"},
-    {"wins", "losses"},
-    {"won", "lost"},
-    {"cheaper", "dearer"},
-    {"cheaper", "moreexpensive"},
-    {"upstream", "downstream"},
-    {"asset", "liabilit"},
-    {"income", "expense"},
-    {"growth", "decline"},
-    {"exclusive", "inclusive"},
-    {"upward", "downward"},
-    {"ad", "bc"},
-    {"ce", "bce"},
-    {"bought", "sold"},
-    {"closed", "open"},
-    {"even", "odd"},
-    {"top", "bottom"}};
-
-/// Parts that turn a word into its opposite, as in women and impossible.
-constexpr std::string_view kOpposing[] = {"un",  "im", "ir", "il",   "dis",
-                                          "non", "wo", "fe", "anti", "counter"};
-
-/// Words that describe a measure of any dimension.
-constexpr std::string_view kDescribing[] = {
-    "tall", "high",  "long",    "wide",  "deep", "thick", "old",  "away",   "far", "apart",
-    "ago",  "later", "earlier", "early", "late", "more",  "less", "profit", "loss"};
-
-/// Words that may count anything.
-constexpr std::string_view kGeneric[] = {
-    "unit",    "item",      "thing",    "object", "piece",   "people",      "person",
-    "total",   "time",      "way",      "possib", "arrange", "permutation", "combination",
-    "choice",  "number",    "solution", "value",  "integer", "element",     "outcome",
-    "case",    "answer",    "approx",   "exact",  "about",   "altogether",  "inall",
-    "each",    "different", "distinct", "part",   "amount",  "count",       "rounded",
-    "correct", "remaining", "left",     "needed", "required"};
-
-bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
+std::optional<UnitsOfSum> parts_of_sum(std::string_view words) {
+  constexpr std::string_view kDigits = "0123456789.";
+  const std::size_t begin = words.find_first_of(kDigits);
+  const std::size_t end = words.find_first_not_of(kDigits, begin);
+  if (begin == words.npos || end == words.npos) return std::nullopt;
+  UnitsOfSum out{trimmed(words.substr(0, begin)), words.substr(begin, end - begin),
+                 trimmed(words.substr(end))};
+  constexpr std::string_view kAnd = " and";
+  if (out.first.ends_with(kAnd))
+    out.first = trimmed(out.first.substr(0, out.first.size() - kAnd.size()));
+  const std::optional<Unit> first = read_unit(unit_name(out.first));
+  const std::optional<Unit> second = read_unit(unit_name(out.second));
+  if (!first || !second || first->powers != second->powers) return std::nullopt;
+  return out;
 }
 
-template <typename Words>
-bool contains_any(std::string_view text, const Words& words) {
-  return std::ranges::any_of(words, [text](std::string_view word) { return contains(text, word); });
-}
-
-// Returns whether a text holds a word that is not part of its opposite.
-bool holds_word(std::string_view text, std::string_view word) {
-  const std::size_t at = text.find(word);
-  if (at == std::string_view::npos) return false;
-  return at == 0 || std::ranges::none_of(kOpposing, [&](std::string_view part) {
-           return text.substr(0, at).ends_with(part);
-         });
-}
-
-// Returns what a rate is for: "hour" of "applesperhour". Nothing if the text is no rate.
-std::string_view rate_of(std::string_view text) {
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos)
-    return text.substr(slash + 1);
-  for (std::size_t at = text.find("per", 3); at != std::string_view::npos;
-       at = text.find("per", at + 1)) {
-    const std::string_view after = text.substr(at + 3);
-    if (after.size() > 1 && read_unit(after)) return after;
-  }
-  return {};
-}
-
-// Returns the power that a word of a unit ends with or begins with, and 1 if there is none.
-int power_of(std::string_view text) {
-  if (text.ends_with("^2") || text.ends_with("²") || text.starts_with("square")) return 2;
-  if (text.ends_with("^3") || text.ends_with("³") || text.starts_with("cubic")) return 3;
-  return 1;
-}
-
-// Returns whether words hold a long spelling of a unit of this dimension: "centimeters tall" and m.
 bool names_dimension(std::string_view words, const Unit& unit) {
   constexpr std::size_t kShortest = 3;
   return std::ranges::any_of(kEntries, [&](const Entry& entry) {
@@ -413,69 +330,12 @@ bool names_dimension(std::string_view words, const Unit& unit) {
       const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
       const std::string_view spelling = spellings.substr(0, end);
       spellings.remove_prefix(std::min(end + 1, spellings.size()));
-      if (spelling.size() < kShortest || !contains(words, lowered(spelling))) continue;
+      if (spelling.size() < kShortest || words.find(lowered(spelling)) == words.npos) continue;
       const std::optional<Unit> found = read_unit(spelling);
       if (found && found->powers == unit.powers) return true;
     }
     return false;
   });
-}
-
-// Returns whether words may describe a quantity of a known unit: "tall" for 5 cm, and "per second"
-// for 5 Hz. The sign \$ does not say what is paid for.
-bool words_fit(std::string_view words, std::string_view name, const Unit& unit) {
-  if (name == "$") return true;
-  if (words.starts_with("per")) {
-    const std::optional<Unit> below = read_unit(words.substr(3));
-    const auto inverse = [](int a, int b) { return a == -b; };
-    return below && std::ranges::equal(unit.powers, below->powers, inverse);
-  }
-  const std::string_view rate = rate_of(words);
-  if (!rate.empty() && !contains(words.substr(0, words.size() - rate.size()), name)) return false;
-  return contains(words, name) || contains_any(words, kDescribing) ||
-         contains_any(words, kGeneric) || names_dimension(words, unit);
-}
-
-// Returns the word in small letters, without the ending of a plural.
-std::string stem(std::string_view word) {
-  std::string out = lowered(word);
-  for (const std::string_view ending : {"ies", "es", "s", "y"})
-    if (out.size() > ending.size() + 2 && out.ends_with(ending)) {
-      out.resize(out.size() - ending.size());
-      break;
-    }
-  return out;
-}
-
-}  // namespace
-
-bool words_agree(std::string_view a, std::string_view b) {
-  const std::string here = lowered(a), there = lowered(b);
-  if (here == there) return true;
-  for (const auto& [one, other] : kOpposites) {
-    const bool first_here = contains(here, one), first_there = contains(there, one);
-    const bool other_here = contains(here, other), other_there = contains(there, other);
-    // One word may contain the other, as clockwise does in counterclockwise.
-    const bool nested = contains(other, one);
-    if (nested ? other_here != other_there && first_here && first_there
-               : (first_here && !other_here && other_there && !first_there) ||
-                     (other_here && !first_here && first_there && !other_there))
-      return false;
-  }
-  const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  if (std::ranges::any_of(here, beyond_ascii) || std::ranges::any_of(there, beyond_ascii))
-    return true;
-  const std::optional<Unit> unit_here = read_unit(a), unit_there = read_unit(b);
-  if (unit_here && unit_there) return true;
-  if (unit_here) return words_fit(there, stem(here), *unit_here);
-  if (unit_there) return words_fit(here, stem(there), *unit_there);
-  const int power_here = power_of(here), power_there = power_of(there);
-  if (power_here > 1 && power_there > 1 && power_here != power_there) return false;
-  const std::string_view rate_here = rate_of(here), rate_there = rate_of(there);
-  if (rate_here.empty() != rate_there.empty()) return false;
-  const std::string stem_here = stem(here), stem_there = stem(there);
-  if (holds_word(here, stem_there) || holds_word(there, stem_here)) return true;
-  return contains_any(here, kGeneric) || contains_any(there, kGeneric);
 }
 
 }  // namespace lie::latex

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "verifier/exact/rational.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 
@@ -48,13 +49,16 @@ struct Unit {
 /// the unit "kg m/s" is kg\cdot m/s.
 std::string unit_name(std::string_view text);
 
-/// Returns whether two units may measure the same. Known ones are compared by their dimensions.
-/// Others are words: 5 apples are 5, but no 5 oranges, and a profit is no loss.
-bool words_agree(std::string_view a, std::string_view b);
-
 /// Reads "cm", "square centimeters", "km/h", "miles per hour", "N\cdot m" and "kg m^2/s^2" without
 /// their spaces, as unit_text() writes them. Nothing if a part is no known unit. Capitals count
 /// in symbols (mm, Mm), but not in words.
 std::optional<Unit> read_unit(std::string_view text);
+
+/// Reads "hours 30 minutes" and "hours and 30 minutes". Returns nothing for other words.
+std::optional<UnitsOfSum> parts_of_sum(std::string_view words);
+
+/// Returns whether words in small letters hold a long spelling of a unit of this dimension:
+/// "centimeterstall" and m.
+bool names_dimension(std::string_view words, const Unit& unit);
 
 }  // namespace lie::latex

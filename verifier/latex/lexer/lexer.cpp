@@ -258,6 +258,9 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "left" || meaning.word == "mleft") return delimiter(Tok::kOpen, begin);
   if (meaning.word == "right" || meaning.word == "mright") return delimiter(Tok::kClose, begin);
   if (meaning.word == "not") return negated(begin);
+  if (meaning.kind == Tok::kText && meaning.word != "mathbb" && after_operand() &&
+      upright_formula())
+    return;
   if (meaning.kind == Tok::kText && (holds_number() || (meaning.word == "mathrm" && holds_ion())))
     return;  // \text{2/3}: the group is read as mathematics
   if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
@@ -305,40 +308,6 @@ bool Lexer::between_statements() const {
     if (out_.tokens[i].kind == Tok::kComma || out_.tokens[i].kind == Tok::kSemicolon) return false;
   }
   return false;
-}
-
-// Returns whether a group with digits and without letters follows.
-bool Lexer::holds_number() const {
-  if (peek() != '{') return false;
-  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
-  return std::ranges::any_of(content, is_digit) && std::ranges::none_of(content, is_letter) &&
-         content.find('$') == std::string_view::npos;
-}
-
-// Returns whether a group with a formula and its charge follows, as in \mathrm{SO_4^{2-}}.
-bool Lexer::holds_ion() const {
-  if (peek() != '{' || peek(1) < 'A' || peek(1) > 'Z') return false;
-  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
-  return content.find('^') != content.npos && std::ranges::all_of(content, [](char c) {
-           return is_letter_or_digit(c) ||
-                  std::string_view("{}_^+-").find(c) != std::string_view::npos;
-         });
-}
-
-// Lexes \text{12 cm} as 12\text{ cm}.
-bool Lexer::quantity() {
-  constexpr std::string_view kOfNumbers = "0123456789.,/";
-  if (peek() != '{' || !is_digit(peek(1))) return false;
-  const std::size_t close = closing_brace(at_);
-  const std::size_t split = text_.find_first_not_of(kOfNumbers, at_ + 1);
-  if (split >= close || text_[split] != ' ' || !is_digit(text_[split - 1])) return false;
-  const std::string_view words = text_.substr(split, close - split);
-  if (!std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; })) return false;
-  ++at_;
-  while (at_ < split && budget_.spend()) step();
-  at_ = std::min(close + 1, text_.size());
-  push(Tok::kText, split).name = words;
-  return true;
 }
 
 // Takes an argument in braces, after an option in square brackets. Returns its content.
@@ -432,35 +401,6 @@ void Lexer::si_command(std::string_view name, std::size_t begin) {
   push(unit == "percent" || unit == "%" ? Tok::kPercent : Tok::kText, begin).name = unit;
 }
 
-namespace {
-
-// Returns whether a text consists of symbols of chemical elements: H, Na, CO.
-bool names_elements(std::string_view s) {
-  bool after_capital = false;
-  for (const char c : s) {
-    const bool capital = is_letter(c) && to_lower(c) != c;
-    if (!capital && (!after_capital || !is_letter(c))) return false;
-    after_capital = capital;
-  }
-  return !s.empty();
-}
-
-}  // namespace
-
-// Lexes \text{SO}_4 and \text{Na}^+ as SO_4 and Na^+.
-bool Lexer::formula() {
-  if (peek() != '{') return false;
-  const std::size_t close = closing_brace(at_);
-  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  const std::string_view next = text_.substr(std::min(close + 1, text_.size()), 4);
-  const bool marked =
-      next.starts_with('_') || (next.starts_with('^') && next.find_first_of("+-") != next.npos);
-  if (!marked || !names_elements(content)) return false;
-  letters(at_ + 1, content);
-  at_ = std::min(close + 1, text_.size());
-  return true;
-}
-
 // Lexes what follows \left or \right. The brace of \left{ needs no backslash, and \left. is
 // skipped.
 void Lexer::delimiter(Tok kind, std::size_t begin) {
@@ -469,40 +409,6 @@ void Lexer::delimiter(Tok kind, std::size_t begin) {
   if (bracket != (kind == Tok::kOpen ? '{' : '}') && bracket != '|') return;
   ++at_;
   push(kind, begin).bracket = bracket;
-}
-
-// Takes the argument in braces as text. A single letter needs no braces.
-void Lexer::braced_name(const Meaning& meaning, std::size_t begin) {
-  if (peek() == '*') ++at_;
-  while (is_space(peek())) ++at_;
-  std::string_view content = rest().substr(0, 1);
-  if (peek() == '{') {
-    const std::size_t close = closing_brace(at_);
-    content = text_.substr(at_ + 1, close - at_ - 1);
-    at_ = std::min(close + 1, text_.size());
-  } else {
-    at_ += content.size();
-  }
-  // In 7 \text{ goats and } 4 the word separates.
-  constexpr std::string_view kAnd = " and";
-  const std::string_view words = trimmed(content);
-  const bool separates = meaning.kind == Tok::kText && words.size() > kAnd.size() &&
-                         words.ends_with(kAnd) && !out_.tokens.empty() &&
-                         out_.tokens.back().kind == Tok::kNumber;
-  if (separates) content = words.substr(0, words.size() - kAnd.size());
-  Token& token = push(meaning.kind, begin);
-  token.name = content;
-  if (separates) return void(push(Tok::kAnd, begin));
-  if (meaning.kind == Tok::kText) typed_text(meaning, token, content);
-}
-
-// Corrects the kind of \mathbb and \mathrm, which hold mathematics instead of words.
-void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
-  if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
-  if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
-    token.kind = Tok::kSymbol;
-  const std::size_t sign = content.find_first_not_of(" \\");
-  if (sign != std::string_view::npos && content.substr(sign) == "%") token.kind = Tok::kPercent;
 }
 
 std::size_t Lexer::closing_brace(std::size_t open) const {
@@ -518,8 +424,8 @@ std::size_t Lexer::closing_brace(std::size_t open) const {
   return text_.size();
 }
 
-Lexed lex(std::string_view text, Budget& budget) {
-  Lexed out = Lexer(text, budget).run();
+Lexed lex(std::string_view text, Budget& budget, const TextRules& rules) {
+  Lexed out = Lexer(text, budget, rules).run();
   respell(out);
   return out;
 }

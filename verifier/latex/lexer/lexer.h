@@ -136,8 +136,21 @@ struct Lexed {
   bool points = false;  // a token is kPeriod
 };
 
+/// The parts of "hours 30 minutes", whose units have the same dimension.
+struct UnitsOfSum {
+  std::string_view first, number, second;
+};
+
+/// What the lexer asks about the texts after operands.
+struct TextRules {
+  /// Returns whether a text is mathematics instead of a unit or words.
+  bool (*is_formula)(std::string_view text) = nullptr;
+  /// Reads two units with a number between them.
+  std::optional<UnitsOfSum> (*parts_of_sum)(std::string_view words) = nullptr;
+};
+
 /// Splits a text into tokens, and brings alternative spellings to one. Never fails: unknown input
 /// becomes Tok::kBad with its position. Spends one step of the budget per token.
-Lexed lex(std::string_view text, Budget& budget);
+Lexed lex(std::string_view text, Budget& budget, const TextRules& rules);
 
 }  // namespace lie::latex

@@ -13,7 +13,8 @@ namespace lie::latex {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, Budget& budget) : text_(text), budget_(budget) {}
+  Lexer(std::string_view text, Budget& budget, const TextRules& rules)
+      : text_(text), budget_(budget), rules_(rules) {}
 
   Lexed run();
 
@@ -58,7 +59,12 @@ class Lexer {
   bool between_statements() const;
   bool holds_number() const;
   bool holds_ion() const;
+  bool after_operand() const;
+  bool after_element() const;
+  void splice(std::string_view content);
+  bool upright_formula();
   bool quantity();
+  bool two_units(std::string_view words, std::size_t close);
   bool formula();
   std::string_view argument();
   void group(std::string_view content);
@@ -82,6 +88,7 @@ class Lexer {
 
   std::string_view text_;
   Budget& budget_;
+  const TextRules& rules_;
   Lexed out_;
   std::size_t at_ = 0, environments_ = 0;
   bool spaced_ = false, emphasized_ = false;
