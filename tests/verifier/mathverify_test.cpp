@@ -40,7 +40,8 @@ VerifierOptions options_of(const json& row, const char* side) {
   return options;
 }
 
-// Math-Verify refuses -2 <= x <= 7 for x in [-2, 7] by default. Here a solved inequality is the set.
+// Math-Verify refuses -2 <= x <= 7 for x in [-2, 7] by default. Here a solved inequality is the
+// set.
 constexpr std::string_view kDecidedOtherwise = "test_all.py::test_set_rel_assymetry[3]";
 
 bool counts(const json& row) {

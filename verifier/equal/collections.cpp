@@ -85,10 +85,6 @@ const Expr* sorted_by_names(const Expr* list, Arena& arena) {
   return arena.make(std::move(sorted));
 }
 
-}  // namespace
-
-namespace {
-
 // Returns whether a part is a truth value: yes, no, true, false, T, F.
 bool is_truth_value(const Expr* part) {
   if (part->op == Op::kSymbol) return is_one_of(part->name, "T", "F");

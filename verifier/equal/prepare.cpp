@@ -196,10 +196,6 @@ const Expr* turned(const Expr* e, Arena& arena) {
       {.op = Op::kRelation, .args = {e->args[1], e->args[0]}, .relations = {Rel::kEqual}});
 }
 
-}  // namespace
-
-namespace {
-
 constexpr std::size_t kMostSolutions = 64;
 
 // Returns the equations of a list by their letters, or nothing if it has other parts.
