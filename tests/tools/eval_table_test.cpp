@@ -64,9 +64,8 @@ TEST(EvalTable, HasNoVotesWhereACorrectSampleHasNoAnswer) {
   std::vector<GradedProblem> graded = problems();
   graded[0].samples[0].answer = "";  // as of a verifier program that gives no answers
   const Table table = make_table(graded, kOptions);
-  EXPECT_EQ(table.rows[0].majority.size(), 2u) << "source a has all answers";
-  for (const std::size_t row : {1u, 2u, 3u}) EXPECT_TRUE(table.rows[row].majority.empty());
-  EXPECT_NE(table_text(table).find("There is no maj@k where"), std::string::npos);
+  for (const TableRow& row : table.rows) EXPECT_TRUE(row.majority.empty()) << row.data_source;
+  EXPECT_NE(table_text(table).find("There is no maj@k,"), std::string::npos);
   EXPECT_EQ(table_text(make_table(problems(), kOptions)).find("no maj@k"), std::string::npos);
 }
 

@@ -68,7 +68,6 @@ using Value = std::function<double(const GradedProblem&)>;
 struct Strata {
   std::vector<Problems> groups;
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // fewest samples of a problem
-  bool have_answers = true;  // of each problem's correct samples
 };
 
 Strata strata_of(std::vector<Problems> groups) {
@@ -76,7 +75,6 @@ Strata strata_of(std::vector<Problems> groups) {
   for (const Problems& problems : strata.groups) {
     for (const GradedProblem* problem : problems) {
       strata.fewest = std::min(strata.fewest, std::ssize(problem->samples));
-      strata.have_answers = strata.have_answers && problem->has_answers();
     }
   }
   return strata;
@@ -101,7 +99,8 @@ double majority(const GradedProblem& problem, std::int64_t k) {
 /// Computes the estimates of one row over a set of strata.
 class RowMaker {
  public:
-  explicit RowMaker(const TableOptions& options) : options_(options) {}
+  RowMaker(const TableOptions& options, bool with_votes)
+      : options_(options), with_votes_(with_votes) {}
 
   TableRow make(std::string name, const Strata& strata) const {
     TableRow row;
@@ -112,7 +111,7 @@ class RowMaker {
       row.pass.emplace_back(k, mean(strata, [k](const GradedProblem& p) {
                               return pass_at_k(std::ssize(p.samples), p.right(), k);
                             }));
-      if (!strata.have_answers) continue;
+      if (!with_votes_) continue;
       row.majority.emplace_back(
           k, mean(strata, [k](const GradedProblem& p) { return majority(p, k); }));
     }
@@ -159,6 +158,7 @@ class RowMaker {
   }
 
   const TableOptions& options_;
+  const bool with_votes_;  // maj@k
 };
 
 /// Returns the percentage with its interval, which a single problem does not have.
@@ -243,7 +243,7 @@ Table make_table(std::span<const GradedProblem> problems, const TableOptions& op
     all.push_back(&problem);
   }
   Table table{.options = options, .rows = {}};
-  const RowMaker maker(table.options);
+  const RowMaker maker(table.options, std::ranges::all_of(problems, &GradedProblem::has_answers));
   std::vector<Problems> sources;
   for (const auto& [name, of_source] : by_source) {
     table.rows.push_back(maker.make(name.empty() ? "(no source)" : name, strata_of({of_source})));
@@ -281,10 +281,9 @@ std::string table_text(const Table& table) {
   if (std::ranges::find(table.rows, 1, &TableRow::problems) != table.rows.end()) {
     text += "One problem of a source has no interval.\n";
   }
-  if (std::ranges::any_of(table.rows, [](const TableRow& row) {
-        return !row.pass.empty() && row.majority.empty();
-      })) {
-    text += "There is no maj@k where verifier.command gives a correct response no answer.\n";
+  const TableRow& first = table.rows.front();
+  if (!first.pass.empty() && first.majority.empty()) {
+    text += "There is no maj@k, because verifier.command gives a correct response no answer.\n";
   }
   return text;
 }

@@ -42,7 +42,7 @@ struct TableRow {
   std::int64_t problems = 0, samples = 0;
   Estimate average;      // Avg@n: mean over problems of the share of right samples
   Curve pass;            // pass@k, for every k that all problems have samples for
-  Curve majority;        // maj@k; empty if a correct sample has no answer
+  Curve majority;        // maj@k; empty if a correct sample of any problem has no answer
   Curve budgets;         // Avg@n of responses cut at the budget
   double length = 0;     // mean response length, tokens
   double truncated = 0;  // share of responses that ended at the limit
