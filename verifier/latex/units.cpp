@@ -1,6 +1,7 @@
 #include "verifier/latex/units.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "common/text/scan.h"
@@ -139,25 +140,40 @@ constexpr Prefix kPrefixes[] = {
     {"centi", "c", -2}, {"milli", "m", -3}, {"micro", "mu", -6}, {"micro", "μ", -6},
     {"micro", "µ", -6}, {"nano", "n", -9},  {"pico", "p", -12},  {"femto", "f", -15}};
 
-bool is_among(std::string_view word, std::string_view spellings) {
-  while (!spellings.empty()) {
-    const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
-    if (spellings.substr(0, end) == word) return true;
-    spellings.remove_prefix(std::min(end + 1, spellings.size()));
+using Spellings = std::unordered_map<std::string_view, const Entry*>;
+
+// Adds each spelling of a list, unless an earlier entry has it.
+void add(std::string_view list, const Entry& entry, Spellings& spellings) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(" |"), list.size());
+    spellings.emplace(list.substr(0, end), &entry);
+    list.remove_prefix(std::min(end + 1, list.size()));
   }
-  return false;
 }
 
-// Returns the entry of a word, or of one that takes the prefixes of symbols ('s') or words ('w').
-const Entry* find(std::string_view word, char prefix = 0) {
-  const auto at = std::ranges::find_if(kEntries, [&](const Entry& entry) {
-    const std::size_t bar = entry.spellings.find('|');
-    if (prefix == 0) return is_among(word, entry.spellings);
-    if (bar == std::string_view::npos) return false;
-    return is_among(
-        word, prefix == 's' ? entry.spellings.substr(0, bar) : entry.spellings.substr(bar + 1));
-  });
-  return at == kEntries.end() ? nullptr : &*at;
+// The entries by spelling.
+struct Index {
+  Spellings all, of_symbols, of_words;  // the latter two take prefixes
+};
+
+const Index& entries() {
+  static const Index kIndex = [] {
+    Index made;
+    for (const Entry& entry : kEntries) {
+      const std::size_t bar = entry.spellings.find('|');
+      add(entry.spellings, entry, made.all);
+      if (bar == std::string_view::npos) continue;
+      add(entry.spellings.substr(0, bar), entry, made.of_symbols);
+      add(entry.spellings.substr(bar + 1), entry, made.of_words);
+    }
+    return made;
+  }();
+  return kIndex;
+}
+
+const Entry* find(std::string_view word, const Spellings& spellings) {
+  const auto found = spellings.find(word);
+  return found == spellings.end() ? nullptr : found->second;
 }
 
 struct Measure {
@@ -166,12 +182,15 @@ struct Measure {
 };
 
 Measure measure(std::string_view word) {
-  if (const Entry* entry = find(word)) return {entry};
-  for (const char kind : {'s', 'w'}) {
+  if (const Entry* entry = find(word, entries().all)) return {entry};
+  for (const bool symbol : {true, false}) {
+    const Spellings& spellings = symbol ? entries().of_symbols : entries().of_words;
     for (const Prefix& prefix : kPrefixes) {
-      const std::string_view start = kind == 's' ? prefix.symbol : prefix.word;
+      const std::string_view start = symbol ? prefix.symbol : prefix.word;
       if (!word.starts_with(start)) continue;
-      if (const Entry* entry = find(word.substr(start.size()), kind)) return {entry, prefix.zeros};
+      if (const Entry* entry = find(word.substr(start.size()), spellings)) {
+        return {entry, prefix.zeros};
+      }
     }
   }
   return {};
@@ -298,7 +317,8 @@ std::string unit_name(std::string_view written) {
   std::size_t space = text.find(' ');
   while (space < text.size() && !parts_words(space)) space = text.find(' ', space + 1);
   // "degrees Celsius" is one unit, and "N m" is no nanometer.
-  if (space >= text.size() || (plain.size() > 4 && find(lowered(plain)) != nullptr)) return plain;
+  if (space >= text.size() || (plain.size() > 4 && find(lowered(plain), entries().all) != nullptr))
+    return plain;
   std::string joined;
   for (std::size_t i = 0; i < text.size(); ++i)
     parts_words(i) ? joined.append("cdot") : joined.append(1, text[i]);
@@ -324,17 +344,11 @@ std::optional<UnitsOfSum> parts_of_sum(std::string_view words) {
 
 bool names_dimension(std::string_view words, const Unit& unit) {
   constexpr std::size_t kShortest = 3;
-  return std::ranges::any_of(kEntries, [&](const Entry& entry) {
-    std::string_view spellings = entry.spellings;
-    while (!spellings.empty()) {
-      const std::size_t end = std::min(spellings.find_first_of(" |"), spellings.size());
-      const std::string_view spelling = spellings.substr(0, end);
-      spellings.remove_prefix(std::min(end + 1, spellings.size()));
-      if (spelling.size() < kShortest || words.find(lowered(spelling)) == words.npos) continue;
-      const std::optional<Unit> found = read_unit(spelling);
-      if (found && found->powers == unit.powers) return true;
-    }
-    return false;
+  return std::ranges::any_of(entries().all, [&](const auto& known) {
+    const std::string_view spelling = known.first;
+    if (spelling.size() < kShortest || words.find(lowered(spelling)) == words.npos) return false;
+    const std::optional<Unit> found = read_unit(spelling);
+    return found && found->powers == unit.powers;
   });
 }
 
