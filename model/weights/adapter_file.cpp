@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/io/sha256.h"
+#include "common/text/scan.h"
 #include "model/operators/nf4.h"
 #include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
@@ -191,6 +192,20 @@ void check_base(const PolicyFiles& policy, const std::string& base_sha256) {
 void check_base(const PolicyFiles& policy) {
   if (policy.adapter.empty() || base_sha256_of_adapter(policy.adapter).empty()) return;
   check_base(policy, stored_weights_sha256(policy.base));
+}
+
+std::string other_base_remark(const PolicyFiles& policy) {
+  if (policy.adapter.empty() || !base_sha256_of_adapter(policy.adapter).empty()) return "";
+  const std::string named = load_lora_config(policy.adapter)->base;
+  const std::string name = lowered((fs::path(named) / "").parent_path().filename().string());
+  const std::string base = fs::absolute(policy.base).lexically_normal().string();
+  const std::string paths = base + " " + fs::weakly_canonical(policy.base).string();
+  if (lowered(paths).find(name) != std::string::npos) return "";
+  return fmt::format(
+      "{}: base_model_name_or_path is \"{}\", but the base here is {}; on other weights the "
+      "adapter "
+      "computes something else without an error",
+      (policy.adapter / kAdapterConfigFile).string(), named, base);
 }
 
 std::string adapter_sha256(const PolicyFiles& policy) {

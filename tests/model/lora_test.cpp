@@ -397,6 +397,27 @@ TEST(AdapterFile, KeepsTheIdentityOfItsBase) {
   EXPECT_EQ(error_of([&] { check_base(files); }), "no error");
 }
 
+TEST(AdapterFile, AnotherNameOfItsBaseIsRemarked) {
+  AdapterPolicy policy;
+  const TemporaryDirectory adapter, other;
+  save_adapter(policy, adapter.path());
+  EXPECT_EQ(other_base_remark({policy.directory.path(), adapter.path()}), "");
+  EXPECT_THAT(other_base_remark({other.path(), adapter.path()}),
+              HasSubstr("but the base here is " + other.path().string()));
+  const auto named = [&](const std::string& base, const char* directory) {
+    nlohmann::json config = read_json(adapter.path() / kAdapterConfigFile);
+    config["base_model_name_or_path"] = base;
+    adapter.write(kAdapterConfigFile, config.dump());
+    return other_base_remark({other.path() / directory, adapter.path()});
+  };
+  EXPECT_EQ(named("Qwen/Qwen3-8B", "models--Qwen--Qwen3-8B/snapshots/1a2b"), "");
+  EXPECT_EQ(named("", "any"), "");
+  EXPECT_THAT(named("Qwen/Qwen3-8B", "Qwen3-4B"), HasSubstr("is \"Qwen/Qwen3-8B\""));
+  policy.weights.set_base_sha256("abc");
+  save_adapter(policy, adapter.path());
+  EXPECT_EQ(named("Qwen/Qwen3-8B", "Qwen3-4B"), "") << "check_base() compares the weights";
+}
+
 TEST(AdapterFile, TheHashOfAnAdapterCoversItsScaleAndItsWeights) {
   AdapterPolicy policy;
   const TemporaryDirectory adapter;

@@ -1,6 +1,7 @@
 #include "tools/cluster/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <string>
 
 #include "common/base/error.h"
@@ -57,6 +58,10 @@ int run(int argc, char** argv, bool reports_errors) {
 }
 
 }  // namespace
+
+void print_warning(const std::string& text) {
+  if (!text.empty()) std::cerr << "warning: " << text << '\n';
+}
 
 int run_command_line(int argc, char** argv) {
   const bool is_first = launcher::rank() == 0;

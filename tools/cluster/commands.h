@@ -2,6 +2,8 @@
 // program; parsing that command sets `chosen` to what runs it.
 #pragma once
 
+#include <string>
+
 #include "tools/arguments/job_program.h"
 
 namespace lie {
@@ -20,6 +22,9 @@ void add_generate(CLI::App& program, ProcessCommand& chosen);
 void add_merge(CLI::App& program, ProcessCommand& chosen);
 void add_plan(CLI::App& program, ProcessCommand& chosen);
 void add_probe(CLI::App& program, ProcessCommand& chosen);
+
+/// Prints a warning of a command that has no log, unless the text is empty.
+void print_warning(const std::string& text);
 
 /// Runs the command that the command line names, of these and of the other folders. Errors of the
 /// command line are reported once for the job, before MPI is initialized. Returns the exit status.

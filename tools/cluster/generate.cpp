@@ -130,12 +130,13 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   const ModelConfig config = load_model_config(arguments.model.path);
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
-  for (const std::string& remark : reader.remarks()) std::cerr << "warning: " << remark << '\n';
+  for (const std::string& remark : reader.remarks()) print_warning(remark);
   Writer writer(rows, reader.tokenizer(), out);
   const RolloutOptions options = options_of(arguments, rows, config);
   check_lengths(rows, options.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   check_base(policy_files(arguments.model));
+  print_warning(other_base_remark(policy_files(arguments.model)));
   Transformer policy =
       Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
   describe_policy(arguments.model, policy.packed_size(), std::cerr);

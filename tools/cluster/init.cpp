@@ -421,9 +421,7 @@ std::string initial_config(const InitArguments& arguments) {
   if (arguments.samples > 0 && found.parameters() <= kLargestProbedModel) {
     found.start = probe(arguments, found, sizes);
   }
-  for (const std::string& warning : warnings(found, sizes)) {
-    std::cerr << "warning: " << warning << '\n';
-  }
+  for (const std::string& warning : warnings(found, sizes)) print_warning(warning);
   TrainConfig config;
   const FieldList fields = fields_of(config);  // while it holds the defaults
   config = config_of(arguments, found, sizes);
