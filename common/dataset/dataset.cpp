@@ -353,10 +353,12 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
 Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
                  RowCounts& counts) {
   Prompt prompt;
+  const std::int64_t before = counts.lost_backslashes;
   prompt.text = prompt_text(row, options, render, counts);
   prompt.gold = gold_of(row, options, choices_of(row, options).size(), counts);
-  const bool is_counted = has_lost_backslash(prompt.text);
-  counts.lost_backslashes += has_lost_backslash(prompt.gold) && !is_counted ? 1 : 0;
+  if (counts.lost_backslashes == before && has_lost_backslash(prompt.gold)) {
+    ++counts.lost_backslashes;
+  }
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();

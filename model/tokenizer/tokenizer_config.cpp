@@ -8,13 +8,6 @@
 namespace lie {
 namespace {
 
-Json object_of_file(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return Json::object();
-  Json json = read_json(path);
-  if (!json.is_object()) fail("{}: expected an object", path.string());
-  return json;
-}
-
 bool names_tokens(std::string_view key) {
   return key.ends_with("_token") || key.ends_with("_tokens");
 }
@@ -30,6 +23,13 @@ bool has_precedence(const std::string& key, const Json& config) {
 }
 
 }  // namespace
+
+Json object_of_file(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return Json::object();
+  Json json = read_json(path);
+  if (!json.is_object()) fail("{}: expected an object", path.string());
+  return json;
+}
 
 Json read_tokenizer_config(const std::filesystem::path& directory) {
   Json config = object_of_file(directory / "tokenizer_config.json");

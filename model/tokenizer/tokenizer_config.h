@@ -8,6 +8,10 @@
 
 namespace lie {
 
+/// Returns the JSON object in a file, an empty one if there is no such file. Throws Error that
+/// names the file if it holds something else.
+Json object_of_file(const std::filesystem::path& path);
+
 /// Returns the content of tokenizer_config.json, an empty object if there is no such file. Without
 /// added_tokens_decoder it is of an older form, which special_tokens_map.json completes: as in
 /// transformers, tokens of that file then replace those of tokenizer_config.json. Throws Error that

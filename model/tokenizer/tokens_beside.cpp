@@ -51,13 +51,6 @@ class KnownTokens {
   std::unordered_map<std::int32_t, Content> contents_;
 };
 
-Json object_in(const fs::path& path) {
-  if (!fs::exists(path)) return Json::object();
-  Json json = read_json(path);
-  if (!json.is_object()) fail("{}: expected an object", path.string());
-  return json;
-}
-
 std::int32_t id_in(const std::string& text, const fs::path& path) {
   std::uint64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
@@ -113,7 +106,7 @@ std::vector<AddedToken> decoder_tokens(const fs::path& path, const Json& config)
 /// Returns the tokens of added_tokens.json, {"<think>": 299, ...}.
 std::vector<AddedToken> file_tokens(const fs::path& path, const Json& config) {
   std::vector<AddedToken> tokens;
-  const Json json = object_in(path);
+  const Json json = object_of_file(path);
   const std::set<std::string> specials = special_names(config);
   for (const auto& [content, id] : json.items()) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= kMaxTokenId) {
