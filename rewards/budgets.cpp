@@ -1,7 +1,6 @@
 #include "rewards/budgets.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "common/base/error.h"
@@ -23,7 +22,7 @@ void check_options(const BudgetOptions& options) {
 }
 
 std::vector<char> correct_within(const ScoredGroup& group, std::int64_t budget,
-                                 const std::function<ScoredGroup(RolloutGroup)>& score) {
+                                 const ScoreCut& score) {
   std::vector<char> correct;
   std::vector<std::size_t> longer;
   RolloutGroup cut;
@@ -35,9 +34,10 @@ std::vector<char> correct_within(const ScoredGroup& group, std::int64_t budget,
     longer.push_back(i);
     cut.responses.emplace_back().ids.assign(ids.begin(), ids.begin() + budget);
   }
-  const ScoredGroup scored = score(std::move(cut));
+  if (longer.empty()) return correct;
+  const std::vector<Score> scores = score(std::move(cut), longer);
   for (std::size_t k = 0; k < longer.size(); ++k) {
-    correct[longer[k]] = scored.scores[k].verdict == VerdictCode::kEqual;
+    correct[longer[k]] = scores[k].verdict == VerdictCode::kEqual;
   }
   return correct;
 }

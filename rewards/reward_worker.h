@@ -1,6 +1,7 @@
 // The reward worker: receives rollout groups and sends scored groups.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -18,8 +19,9 @@ using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// Scores each response of a group. Keeps the decoded texts if coverage is counted in words. With
 /// options.budgets, scores of evaluations have the numbers "correct_at_4096", ...: 1 if the
-/// response is correct within the budget, else 0.
-ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
+/// response is correct within the budget, else 0. `samples`: as of Scorer::score().
+ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode,
+                        std::span<const std::size_t> samples = {});
 
 /// The connections of a reward worker.
 struct RewardTransport {

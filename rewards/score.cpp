@@ -61,14 +61,16 @@ Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
 }
 
 std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response> responses,
-                                 std::span<const std::string> texts) {
+                                 std::span<const std::string> texts,
+                                 std::span<const std::size_t> samples) {
+  const auto sample = [samples](std::size_t i) { return samples.empty() ? i : samples[i]; };
   std::vector<Score> scores(responses.size());
   for (std::size_t i = 0; verifier_ && i < responses.size(); ++i) {
-    verifier_->send({ticket, responses[i], i, texts[i]});
+    verifier_->send({ticket, responses[i], sample(i), texts[i]});
   }
   for (std::size_t i = 0; i < responses.size(); ++i) {
     scores[i] = verified(ticket, texts[i]);
-    if (reward_) reward_->send({ticket, responses[i], i, texts[i], &scores[i]});
+    if (reward_) reward_->send({ticket, responses[i], sample(i), texts[i], &scores[i]});
   }
   std::vector<float> program_rewards;
   for (std::size_t i = 0; i < responses.size(); ++i) {

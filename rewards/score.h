@@ -1,6 +1,7 @@
 // Computes the score of a response: verdict, coverage, and each reward term.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,13 +38,15 @@ class Scorer {
   /// Starts the programs that the options name.
   explicit Scorer(const ScoringOptions& options, const ProgramHost& host = {});
 
-  /// Scores the responses to `ticket`. `texts` are the decoded responses. Verifies each response,
+  /// Scores the responses to `ticket`. `texts` are the decoded responses, `samples` their numbers
+  /// in the group, of which programs read; empty: 0, 1, 2 and so on. Verifies each response,
   /// queries the reward program, whose `correct` overrides the verdict, and computes the terms.
   /// Evaluations get coverage, numbers and only the terms that are on in evaluations (R_acc).
   /// Score::target_length is 0 if the reference length is unknown. Throws Error if a program fails,
   /// or if a training prompt lacks data that a term needs.
   std::vector<Score> score(const Ticket& ticket, std::span<const Response> responses,
-                           std::span<const std::string> texts);
+                           std::span<const std::string> texts,
+                           std::span<const std::size_t> samples = {});
 
   /// Returns the values of the built-in terms for a response with known verdict and coverage.
   std::vector<float> rewards(const VerifiedResponse& response) const;

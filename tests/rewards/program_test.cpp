@@ -177,7 +177,7 @@ TEST(RewardProgram, TooManyNumbersAreRefused) {
 
 TEST(RewardProgram, EarlyExitsAreReportedWithTheMissingAnswers) {
   const std::string error = error_in("sh -c 'echo no such module >&2; exit 3'");
-  EXPECT_HOLDS(error, "exited with status 3 and owes 1 answers");
+  EXPECT_HOLDS(error, "exited with status 3 and left 1 request unanswered, the first is request 0");
   EXPECT_HOLDS(error, "problem 41");
   EXPECT_HOLDS(error, "no such module");
   EXPECT_HOLDS(error_in("/no/such/program"), "status 127");
@@ -244,6 +244,24 @@ Score score_with(const ScoringOptions& options, Purpose purpose = Purpose::kTrai
   Score score = scorer.score(example.ticket, {&example.response, 1}, {&example.text, 1}).front();
   scorer.finish();
   return score;
+}
+
+TEST(Score, AProgramReadsTheNumbersOfTheSamples) {
+  ScoringOptions options;
+  options.rewards.command = python(R"(json.dumps({"reward": q["sample"]}))");
+  const Example example;
+  const std::vector<Response> responses = {example.response, example.response};
+  const std::vector<std::string> texts = {example.text, example.text};
+  Scorer scorer(options);
+  const auto rewards = [&](std::span<const std::size_t> samples) {
+    std::vector<float> found;
+    for (const Score& score : scorer.score(example.ticket, responses, texts, samples)) {
+      found.push_back(score.rewards.back());
+    }
+    return found;
+  };
+  EXPECT_EQ(rewards({}), (std::vector<float>{0, 1}));
+  EXPECT_EQ(rewards(std::vector<std::size_t>{4, 7}), (std::vector<float>{4, 7}));
 }
 
 TEST(Score, TheProgramsTermIsLastAndItsVerdictAffectsOtherTerms) {

@@ -231,11 +231,13 @@ cat >"$WORK/verifier.py" <<'END'
 import json, sys
 for line in sys.stdin:
     request = json.loads(line)
+    open(sys.argv[1], "a").write(f"{request['group']} {request['sample']}\n")
     print(json.dumps({"id": request["id"], "correct": request["problem"]["response"] == "1"}), flush=True)
 END
-verifier=(--set "verifier.command=python3 $WORK/verifier.py")
+verifier=(--set "verifier.command=python3 $WORK/verifier.py $WORK/asked")
 begin eval "${verifier[@]}"
 grep -q 'all problems  *4  *4  *25\.0' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "the program's verdicts do not count"; }
+[ "$(sort "$WORK/asked" | uniq -d)" = "" ] && [ "$(wc -l <"$WORK/asked")" = 4 ] || { cat "$WORK/asked"; fail "a response was verified twice"; }
 grep -q 'There is no maj@k' "$WORK/run/table.txt" && ! grep -q 'maj@1' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "votes without answers"; }
 allows eval 'fields for a verifier program' 'resumes, 0 prompts left' 'sed -i "s/\"response\": \"2\"/\"response\": \"1\"/" "$WORK/heldout.jsonl"' "${verifier[@]}"
 grep -q 'all problems  *4  *4  *50\.0' "$WORK/run/table.txt" || { cat "$WORK/run/table.txt"; fail "graded with outdated fields"; }

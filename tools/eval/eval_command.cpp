@@ -50,16 +50,14 @@ std::string files_text(const EvalConfig& config) {
 }
 
 PromptsByRow prompts_of(const EvalConfig& config) {
+  const Log log("eval", 0);
   std::vector<Prompt> prompts =
       read_evaluation_prompts(config.files, config.evaluation.prompts, config.data,
-                              config.model.path, Log("eval", 0), config.eval.sources);
-  const std::string greedy =
-      greedy_warning(config.rollout.sampling, config.evaluation.samples_per_prompt);
-  if (!greedy.empty()) Log("eval", 0).warn("{}", greedy);
-  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
-  if (!unfit.empty()) Log("eval", 0).warn("{}", unfit);
+                              config.model.path, log, config.eval.sources);
+  log.warn_if_any(greedy_warning(config.rollout.sampling, config.evaluation.samples_per_prompt));
+  log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
-    Log("eval", 0).warn(
+    log.warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "
         "letter; they are graded as numbers",
         files_text(config), digits, prompts.size());
@@ -72,34 +70,29 @@ PromptsByRow prompts_of(const EvalConfig& config) {
   return by_row;
 }
 
-/// Keys and sections that change only how responses are graded.
-const std::vector<std::string> kMayChange = {"evaluation.prompts",
-                                             "evaluation.write_texts",
-                                             "evaluation.choice_patterns",
-                                             "evaluation.budgets",
-                                             "evaluation.ks",
-                                             "evaluation.confidence",
-                                             "evaluation.resamples",  // of older builds
-                                             "reward.coverage",
-                                             "coverage",
-                                             "verifier"};
-
+/// Throws Error if the directory holds another evaluation. How responses are graded may change.
 void check_directory(EvalConfig config) {
-  holds_this_run(config.run.directory, fields_of(config), kMayChange);
+  const std::string grading[] = {"evaluation.prompts",
+                                 "evaluation.write_texts",
+                                 "evaluation.choice_patterns",
+                                 "evaluation.budgets",
+                                 "evaluation.ks",
+                                 "evaluation.confidence",
+                                 "evaluation.resamples",  // of older builds
+                                 "reward.coverage",
+                                 "coverage",
+                                 "verifier"};
+  holds_this_run(config.run.directory, fields_of(config), grading);
 }
 
 /// Creates the directory, or resumes the evaluation in it. Its responses must be those of `inputs`
 /// (invariant E12). The rows are compared with each logged response.
 void prepare_directory(Job& job, EvalConfig config, const InputRecord& inputs) {
   check_same_inputs(config.run.directory, inputs);
-  make_directories(config.run.directory);
-  become_writer(job, config.run.directory, "lie_cluster eval");
-  check_directory(config);
-  check_same_inputs(config.run.directory, inputs);
-  if (record_inputs(config.run.directory, inputs)) {
-    Log("eval", 0).warn("{}", unrecorded_text(config.run.directory));
-  }
-  write_run_config(config.run.directory, fields_of(config));
+  open_run_directory(job, config.run.directory, fields_of(config), inputs, "lie_cluster eval", [&] {
+    check_directory(config);
+    check_same_inputs(config.run.directory, inputs);
+  });
 }
 
 /// Throws Error if a logged group belongs to another row than the one that has its number now.
@@ -141,7 +134,7 @@ class Generation {
       done.insert(prompt->first);
     });
     valid_bytes_ = log.valid_bytes;
-    for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
+    Log("eval", 0).warn_each(log.damage);
     for (const auto& [row, prompt] : prompts_) {
       if (done.contains(row)) continue;
       tickets_.push_back(
@@ -160,18 +153,23 @@ class Generation {
     return found == prompts_.end() ? nullptr : &found->second;
   }
 
-  /// Opens the log and returns the function that appends groups to it. Their verdicts are only for
-  /// the progress line. `budget`: the tokens of the tickets.
+  /// Opens the log and returns the function that appends groups to it and keeps them. `budget`: the
+  /// tokens of the tickets.
   TakeGroup open_log(const TokenBudget& budget) {
     log_.emplace(log_path_, valid_bytes_);
     const auto prompts = std::ssize(prompts_);
     progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_), budget);
-    return [this](const ScoredGroup& group) {
+    return [this](ScoredGroup group) {
       log_->append(wire::pack(group.rollout));
       progress_->add(group.rollout,
                      std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
+      const std::int64_t number = group.rollout.ticket.group;
+      scored_.emplace(number, std::move(group));
     };
   }
+
+  /// Returns the groups of this start, as they were scored, by their numbers.
+  std::map<std::int64_t, ScoredGroup> take_scored() { return std::move(scored_); }
 
   void sampled(std::int64_t tokens) { progress_->sampled(tokens); }
   void finish() { progress_->finish(); }
@@ -181,6 +179,7 @@ class Generation {
   fs::path log_path_;
   std::uint64_t valid_bytes_ = 0;
   std::deque<Ticket> tickets_;
+  std::map<std::int64_t, ScoredGroup> scored_;
   std::optional<MessageFile> log_;
   std::optional<GroupProgress> progress_;
 };
@@ -218,23 +217,24 @@ void log_end(const EvalConfig& config) {
   Log("eval", 0).info("{}", run_summary_text("done", entries));
 }
 
-/// Returns the scored groups of the evaluation's prompts, in canonical order.
-std::vector<ScoredGroup> score_responses(const EvalConfig& config, const Generation& generation,
+/// Returns the scored groups of the evaluation's prompts, in canonical order. Scores those of
+/// earlier starts.
+std::vector<ScoredGroup> score_responses(const EvalConfig& config, Generation& generation,
                                          Grader& grader) {
-  std::map<std::int64_t, RolloutGroup> groups;
+  std::map<std::int64_t, ScoredGroup> scored = generation.take_scored();
   read_responses(response_log(config), [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
     const Prompt* prompt = generation.find(number);
-    if (prompt == nullptr) return;
+    if (prompt == nullptr || scored.contains(number)) return;
     group.ticket.prompt.row = prompt->row;  // whose other fields a verifier program may read
-    groups.insert_or_assign(number, std::move(group));
+    scored.emplace(number, grader.score(std::move(group)));
   });
-  std::vector<ScoredGroup> scored;
-  for (auto& [number, group] : groups) scored.push_back(grader.score(std::move(group)));
-  return scored;
+  std::vector<ScoredGroup> groups;
+  for (auto& [number, group] : scored) groups.push_back(std::move(group));
+  return groups;
 }
 
-void report(const EvalConfig& config, const Generation& generation, Grader& grader,
+void report(const EvalConfig& config, Generation& generation, Grader& grader,
             const DecodeText& decode, const InputRecord& inputs) {
   const std::vector<ScoredGroup> groups = score_responses(config, generation, grader);
   const auto truncated = std::ranges::count_if(
@@ -312,9 +312,7 @@ void evaluate(Job& job, const ConfigArguments& arguments) {
   job.set_activity("preparing");
   EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
   fit_to_model(config, load_model_config(config.model.path));
-  if (job.rank() == 0) {
-    for (const std::string& note : config.former_keys) Log("eval", 0).warn("{}", note);
-  }
+  if (job.rank() == 0) Log("eval", 0).warn_each(config.former_keys);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   GenerationOptions options{.model = config.model,
                             .rollout = config.rollout,

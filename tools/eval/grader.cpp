@@ -38,8 +38,8 @@ Grader::Grader(const ScoringOptions& options, DecodeText decode, std::vector<std
   if (choice_patterns) choice_patterns_.emplace();
 }
 
-ScoredGroup Grader::score(RolloutGroup group) {
-  ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
+ScoredGroup Grader::score(RolloutGroup group, std::span<const std::size_t> samples) {
+  ScoredGroup scored = score_group(scorer_, std::move(group), decode_, samples);
   const std::string& gold = scored.rollout.ticket.prompt.gold;
   for (std::size_t i = 0; i < scored.scores.size(); ++i) {
     Score& score = scored.scores[i];
@@ -70,9 +70,11 @@ std::vector<GradedSample> Grader::grade(const ScoredGroup& group) {
                         .right_at = {}};
     samples.push_back(std::move(sample));
   }
+  const auto score_cut = [this](RolloutGroup cut, std::span<const std::size_t> cut_samples) {
+    return score(std::move(cut), cut_samples).scores;
+  };
   for (const std::int64_t budget : budgets_) {
-    const std::vector<char> right =
-        correct_within(group, budget, [&](RolloutGroup cut) { return score(std::move(cut)); });
+    const std::vector<char> right = correct_within(group, budget, score_cut);
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i].right_at.push_back(right[i]);
   }
   return samples;

@@ -2,6 +2,7 @@
 // a problem gave the same answer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,8 +44,8 @@ class Grader {
 
   /// Scores a group as a reward worker does (R_acc and coverage). For choice questions a matching
   /// letter is also correct, with `choice_patterns` even outside the box. The verdict of a
-  /// verifier program stands.
-  ScoredGroup score(RolloutGroup group);
+  /// verifier program stands. `samples`: as of Scorer::score().
+  ScoredGroup score(RolloutGroup group, std::span<const std::size_t> samples = {});
   /// Returns the group's samples, each with a verdict for each budget.
   std::vector<GradedSample> grade(const ScoredGroup& group);
   /// Ends the verifier's program. No response can be graded afterwards.
