@@ -171,22 +171,23 @@ int RoleLayout::index(int rank, Role role) const {
 
 bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0; }
 
-int RoleLayout::gpu(int rank) const {
-  const RankPlace& here = places[static_cast<std::size_t>(rank)];
-  std::map<std::string, int> users;  // by GPU
-  int before = 0, chosen = 0;
-  for (int other = 0; other <= rank; ++other) {
-    const RankPlace& place = places[static_cast<std::size_t>(other)];
-    const bool computes = has(other, Role::kLearner) || has(other, Role::kActor) || other == rank;
-    if (!computes || place.host != here.host) continue;
-    chosen = before++;
+std::vector<int> RoleLayout::gpus() const {
+  std::vector<int> gpus(places.size(), -1);
+  std::set<int> computing(learners.begin(), learners.end());
+  computing.insert(actors.begin(), actors.end());
+  std::map<std::string, int> ranks_on;                        // that compute, by host
+  std::map<std::pair<std::string, std::string>, int> users;  // by host and GPU
+  for (const int rank : computing) {
+    const RankPlace& place = places[static_cast<std::size_t>(rank)];
+    int& chosen = gpus[static_cast<std::size_t>(rank)];
+    chosen = ranks_on[place.host]++;
     if (place.gpus.empty()) continue;
-    const auto least = std::ranges::min_element(place.gpus, {},
-                                                [&](const std::string& gpu) { return users[gpu]; });
-    ++users[*least];
+    const auto least = std::ranges::min_element(
+        place.gpus, {}, [&](const std::string& gpu) { return users[{place.host, gpu}]; });
+    ++users[{place.host, *least}];
     chosen = static_cast<int>(least - place.gpus.begin());
   }
-  return chosen;
+  return gpus;
 }
 
 int RoleLayout::threads(int rank, Role role) const {

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -60,10 +61,12 @@ struct RoleLayout {
   int index(int rank, Role role) const;
   /// Returns whether each learner is an actor, and there are no other actors.
   bool is_colocated() const { return learners == actors; }
-  /// Returns the GPU of a learner or an actor, as an index of the GPUs that the rank may use: the
-  /// one that fewest learners and actors of lower rank on its host have. If the GPUs are unknown,
-  /// returns the number of these ranks.
-  int gpu(int rank) const;
+  /// Returns the GPU of each rank that learns or acts, as an index of the GPUs that the rank may
+  /// use: the one that fewest learners and actors of lower rank on its host have. If the GPUs are
+  /// unknown, it is the number of these ranks. -1 for other ranks.
+  std::vector<int> gpus() const;
+  /// Returns the GPU of one rank likewise.
+  int gpu(int rank) const { return gpus()[static_cast<std::size_t>(rank)]; }
   /// Returns the number of threads for this role on this rank, which is its share of the CPUs that
   /// it may use. Only ranks of the same role share, because actors compute while learners wait and
   /// vice versa. A reward worker has 1 thread.

@@ -57,20 +57,28 @@ std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, 
   return parts;
 }
 
-FlatRange held_range(std::span<const Parameter> layout, int learner, int learners) {
-  if (is_adapter(layout)) return {0, flat_elements(layout)};
-  const auto [weights, moments] =
-      checkpoint_parts(layout, learners)[static_cast<std::size_t>(learner)];
-  const FlatRange part = weights.range, shard = moments.range;
+namespace {
+
+/// Returns the shortest range with the weights and the moments of a part.
+FlatRange range_of(const CheckpointPart& both) {
+  const FlatRange part = both.weights.range, shard = both.moments.range;
   if (part.count == 0) return shard;
   const std::int64_t first = std::min(part.first, shard.first);
   return {first, std::max(part.first + part.count, shard.first + shard.count) - first};
 }
 
+}  // namespace
+
+FlatRange held_range(std::span<const Parameter> layout, int learner, int learners) {
+  if (is_adapter(layout)) return {0, flat_elements(layout)};
+  return range_of(checkpoint_parts(layout, learners)[static_cast<std::size_t>(learner)]);
+}
+
 std::int64_t longest_held_range(std::span<const Parameter> layout, int learners) {
+  if (is_adapter(layout)) return flat_elements(layout);
   std::int64_t longest = 0;
-  for (int learner = 0; learner < learners; ++learner) {
-    longest = std::max(longest, held_range(layout, learner, learners).count);
+  for (const CheckpointPart& part : checkpoint_parts(layout, learners)) {
+    longest = std::max(longest, range_of(part).count);
   }
   return longest;
 }

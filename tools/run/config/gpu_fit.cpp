@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -53,7 +53,7 @@ struct Setting {
 
 /// A change of settings. Returns its text, such as "update.gradient_shards=1"; none if it does
 /// not apply.
-using Change = std::function<std::optional<std::string>(const Setting&, Candidate&)>;
+using Change = std::optional<std::string> (*)(const Setting&, Candidate&);
 
 std::optional<std::string> fewer_gradients(const Setting&, Candidate& candidate) {
   auto& shards = candidate.config.trainer.gradient_shards;
@@ -135,20 +135,17 @@ std::optional<std::string> fitting_cache(const Setting&, Candidate& candidate) {
 /// In the order in which they are applied: learners before the shards that they divide. Of two that
 /// suffice the first is proposed: ZeRO stage 2 before stage 3, which makes passes slower, and
 /// moments on the host last, since each update then moves them.
-const std::vector<Change>& changes() {
-  static const std::vector<Change> all = {more_learners,     fewer_gradients, shorter_micro_batch,
-                                          sharded_gradients, sharded_weights, fitting_cache,
-                                          moments_on_host};
-  return all;
-}
+constexpr std::array<Change, 7> kChanges = {more_learners,     fewer_gradients, shorter_micro_batch,
+                                            sharded_gradients, sharded_weights, fitting_cache,
+                                            moments_on_host};
 
 /// Returns the settings of a set of changes, if all of them apply and the roles then fit.
 std::optional<std::vector<std::string>> settings_of(unsigned chosen, const Setting& setting,
                                                     Candidate candidate) {
   std::vector<std::string> settings;
-  for (std::size_t i = 0; i < changes().size(); ++i) {
+  for (std::size_t i = 0; i < kChanges.size(); ++i) {
     if ((chosen >> i & 1U) == 0) continue;
-    const auto text = changes()[i](setting, candidate);
+    const auto text = kChanges[i](setting, candidate);
     if (!text) return {};
     settings.push_back(*text);
   }
@@ -159,8 +156,8 @@ std::optional<std::vector<std::string>> settings_of(unsigned chosen, const Setti
 /// Returns the fewest settings with which the roles fit; none if no set does.
 std::optional<std::vector<std::string>> fewest_settings(const Setting& setting,
                                                         const Candidate& candidate) {
-  const auto sets = 1U << changes().size();
-  for (int size = 1; size <= static_cast<int>(changes().size()); ++size) {
+  const auto sets = 1U << kChanges.size();
+  for (int size = 1; size <= static_cast<int>(kChanges.size()); ++size) {
     for (unsigned chosen = 1; chosen < sets; ++chosen) {
       if (std::popcount(chosen) != size) continue;
       auto settings = settings_of(chosen, setting, candidate);
@@ -175,11 +172,12 @@ std::optional<std::vector<std::string>> fewest_settings(const Setting& setting,
 GpuUse fullest_gpu(const RoleLayout& layout, const std::vector<RoleMemory>& memory,
                    const GpuHosts& hosts) {
   std::map<std::pair<std::string, std::int64_t>, GpuUse> uses;
+  const std::vector<int> gpus = layout.gpus();
   const auto add = [&](int rank, std::string_view role, std::int64_t GpuUse::*count) {
     const MemoryPlan* plan = plan_of(memory, role);
     if (plan == nullptr) return;
     const std::string& host = layout.places[static_cast<std::size_t>(rank)].host;
-    GpuUse& use = uses[{host, layout.gpu(rank) % hosts.gpus}];
+    GpuUse& use = uses[{host, gpus[static_cast<std::size_t>(rank)] % hosts.gpus}];
     ++(use.*count);
     use.bytes += plan->device_bytes();
   };
