@@ -78,7 +78,7 @@ void describe(FieldList& fields, RolloutOptions& options) {
   fields.add(
       "cache_mebibytes", options.cache_mebibytes,
       {.help = "Upper limit of an actor's KV cache; less is used where the slots need less. 0: "
-               "the memory that a GPU has left beside the roles, less a sixteenth; on the "
+               "the memory that the roles leave on a GPU, less a sixteenth; on the "
                "CPU 4096, or what one response needs if that is more.",
        .unit = "MiB",
        .min = 0});

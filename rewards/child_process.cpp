@@ -33,7 +33,8 @@ Pipe make_pipe() {
 }
 
 void set_nonblocking(const Descriptor& descriptor) {
-  ::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK);
+  if (::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK) == 0) return;
+  fail("cannot make a pipe nonblocking: {}", std::strerror(errno));
 }
 
 /// A line for /bin/sh: waits for the end of its standard input, then kills its process group.

@@ -70,7 +70,7 @@ void describe(FieldList& fields, VerifierProgramOptions& options) {
 void add_command_time_limit(FieldList& fields, double& seconds) {
   fields.add("command_time_limit_seconds", seconds,
              {.help = "Longest time without an answer of the command. After it, the run ends with "
-                      "an error that names the request; resume it when the program is mended. It "
+                      "an error that names the request; resume it when the program is corrected. It "
                       "never decides a reward or a verdict. 0: no limit.",
               .unit = "s",
               .min = 0});
@@ -232,8 +232,8 @@ std::string RewardProgram::how_it_ended() {
   const bool is_over = process_.ended().has_value();
   std::string end = process_.kill();
   if (!is_over && end.starts_with("was killed")) end = "closed its standard output or " + end;
-  return fmt::format("{} and owes {} answers, the first to {}", end, pending_.size(),
-                     name_of(pending_.front()));
+  return fmt::format("{} and left {} unanswered, the first is {}", end,
+                     counted(std::ssize(pending_), "request"), name_of(pending_.front()));
 }
 
 void RewardProgram::fail_program(const std::string& why) {

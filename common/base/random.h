@@ -21,7 +21,7 @@ enum RandomStream : std::uint32_t {
   kRolloutStream = 1,
   kEvaluationStream = 2,
   kShuffleStream = 3,
-  kInitialisationStream = 4,
+  kInitializationStream = 4,
   kTokenRuleStream = 6,
   kFileShuffleStream = 7,
   kAdapterStream = 8,

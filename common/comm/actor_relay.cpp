@@ -10,16 +10,10 @@
 #include "common/comm/wire.h"
 
 namespace lie {
-namespace {
-
-constexpr std::size_t kMaxQueued = 64;    // the actor waits while more messages are not posted
-constexpr std::size_t kMaxInFlight = 16;  // posted messages that have not been received
-
-}  // namespace
 
 ActorRelay::ActorRelay(Job& job, int ticket_queue_rank, std::vector<int> receivers)
     : job_(job),
-      outgoing_(kMaxQueued),
+      outgoing_(kQueuedMessages),
       answers_(std::make_shared<BoundedQueue<Assignment>>(1)),
       tickets_(
           [this, ticket_queue_rank](TicketRequest request) {
@@ -50,7 +44,7 @@ void ActorRelay::advance() {
   while (const std::optional<Message> answer = inbox_.next_received()) {
     answers_->send(wire::unpack<Assignment>(answer->bytes));
   }
-  post_all(kMaxInFlight);
+  post_all(kMessagesInFlight);
 }
 
 /// Posts the queued messages, as long as at most `most_in_flight` have not been received.

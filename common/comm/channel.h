@@ -14,6 +14,11 @@
 
 namespace lie {
 
+/// Messages that a sender may have posted, and their receivers have not received, before it blocks.
+inline constexpr std::size_t kMessagesInFlight = 16;
+/// Messages that a queue between two threads holds before its sender blocks.
+inline constexpr std::size_t kQueuedMessages = 64;
+
 inline std::size_t group_of(const RolloutGroup& fragment) {
   return static_cast<std::size_t>(fragment.ticket.group);
 }
@@ -36,10 +41,10 @@ class MpiSink : public Sink<T> {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
-  /// Blocks only while more than kMaxInFlight messages are in flight, and polls the job's progress
+  /// Blocks only while more than kMessagesInFlight messages are in flight, and polls the job's progress
   /// meanwhile.
   void send(T value) override {
-    outbox_.drain(kMaxInFlight);
+    outbox_.drain(kMessagesInFlight);
     outbox_.post(receiver_of(value, receivers_), tag_, wire::pack(value));
   }
 
@@ -51,7 +56,6 @@ class MpiSink : public Sink<T> {
   }
 
  private:
-  static constexpr std::size_t kMaxInFlight = 16;
   Outbox outbox_;
   Tag tag_;
   std::vector<int> receivers_;

@@ -93,20 +93,21 @@ int Job::first_failure() const {
 }
 
 void Job::receive_farewells() {
-  if (size() == 1) return;
-  int waiting = 0;
-  MPI_Status status;
-  const int tag = static_cast<int>(Tag::kFarewell);
-  mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &waiting, &status), "probing");
-  if (waiting == 0) return;
-  int farewell = 0;
-  mpi::check(
-      MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-      "receiving a farewell");
-  if (farewell > static_cast<int>(Farewell::kSignal)) {
-    if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
-  } else {
-    farewells_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
+  while (size() > 1) {
+    int waiting = 0;
+    MPI_Status status;
+    const int tag = static_cast<int>(Tag::kFarewell);
+    mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &waiting, &status), "probing");
+    if (waiting == 0) return;
+    int farewell = 0;
+    mpi::check(
+        MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "receiving a farewell");
+    if (farewell > static_cast<int>(Farewell::kSignal)) {
+      if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
+    } else {
+      farewells_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
+    }
   }
 }
 

@@ -97,7 +97,7 @@ class Job {
   void add(Progress& work) { works_.push_back(&work); }
   void remove(Progress& work);
 
-  /// Sets how long an operation of a group over NCCL may take before it ends the job; 0: for ever.
+  /// Sets how long an operation of a group over NCCL may take before it ends the job; 0: no limit.
   void limit_collectives(double seconds) { collective_limit_ = seconds; }
   double collective_limit() const { return collective_limit_; }
 

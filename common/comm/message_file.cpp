@@ -1,7 +1,6 @@
 #include "common/comm/message_file.h"
 
 #include <array>
-#include <cstring>
 #include <fstream>
 #include <string_view>
 
@@ -75,8 +74,7 @@ class RecordReader {
     message.resize(wire::kHeaderBytes);
     read(message.data(), message.size());
     if (crc32c(chars_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
-    std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
-    std::memcpy(&payload, message.data() + 8, sizeof payload);
+    const std::uint64_t payload = wire::payload_bytes(message);
     if (payload > left - kHeadBytes) return end_incomplete(state);
     message.resize(wire::kHeaderBytes + payload);
     read(message.data() + wire::kHeaderBytes, payload);

@@ -127,7 +127,7 @@ void check_counts(const RolesOptions& counts, std::int64_t computing, const Role
   if (computing <= std::ssize(ranks.computing) || is_asked_for) return;
   fail(
       "roles: {} with learners or actors have {} to themselves: start fewer ranks, or more reward "
-      "workers; if ranks shall share a GPU, set both roles.learners and roles.actors",
+      "workers; if ranks should share a GPU, set both roles.learners and roles.actors",
       counted(computing, "rank"), counted(std::ssize(ranks.computing), "GPU"));
 }
 

@@ -210,6 +210,12 @@ T unpack(std::span<const std::byte> bytes) {
   return value;
 }
 
+std::uint64_t payload_bytes(std::span<const std::byte> header) {
+  Header read;
+  std::memcpy(&read, header.first(kHeaderBytes).data(), kHeaderBytes);
+  return read.payload_bytes;
+}
+
 Bytes pack_close() {
   Bytes message(kHeaderBytes);
   write_header(message, Kind::kClose);

@@ -43,6 +43,9 @@ Bytes pack(const T& value);
 template <typename T>
 T unpack(std::span<const std::byte> bytes);
 
+/// Returns the payload's size as a message's first kHeaderBytes bytes give it.
+std::uint64_t payload_bytes(std::span<const std::byte> header);
+
 Bytes pack_close();
 bool is_close(std::span<const std::byte> bytes);
 

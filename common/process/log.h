@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,15 @@ class Log {
   template <typename... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) const {
     write(true, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  /// Writes a remark as a warning, or nothing if it is empty, as of a function that found no fault.
+  void warn_if_any(std::string_view remark) const {
+    if (!remark.empty()) warn("{}", remark);
+  }
+  /// Writes each remark as a warning.
+  void warn_each(std::span<const std::string> remarks) const {
+    for (const std::string& remark : remarks) warn("{}", remark);
   }
 
  private:

@@ -42,7 +42,9 @@ Handle text_type(std::size_t size) {
 }
 
 std::string file_of(hid_t object) {
-  std::string name(static_cast<std::size_t>(H5Fget_name(object, nullptr, 0)) + 1, '\0');
+  const ssize_t length = H5Fget_name(object, nullptr, 0);
+  if (length < 0) return "a trajectory file";  // HDF5 itself fails
+  std::string name(static_cast<std::size_t>(length) + 1, '\0');
   H5Fget_name(object, name.data(), name.size());
   name.pop_back();
   return name;

@@ -63,7 +63,7 @@ bool compares_groups(const AdvantageOptions& options);
 /// no effect: "leave_one_out", "pass_at_k.k".
 std::vector<std::string> idle_keys(const AdvantageOptions& options);
 
-/// Tells the chosen estimator the reward terms of the run, in the order of Score::rewards. It must
+/// Passes the reward terms of the run to the chosen estimator, in the order of Score::rewards. It must
 /// precede step_advantages(). Throws Error if options name another term.
 void set_reward_terms(AdvantageOptions& options, const RewardNames& terms);
 

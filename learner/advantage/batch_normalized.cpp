@@ -1,5 +1,6 @@
 #include "learner/advantage/batch_normalized.h"
 
+#include "common/base/arithmetic.h"
 #include "learner/advantage/group_rewards.h"
 
 namespace lie {
@@ -25,7 +26,7 @@ std::vector<GroupAdvantages> centered_groups(const BatchNormalizedOptions& optio
   const bool equal = all_equal(total_rewards(step));
   std::vector<double> means;
   for (std::size_t term = 0; term < terms_of(step); ++term) {
-    means.push_back(mean_reward(term_column(step, term)));
+    means.push_back(mean_of(term_column(step, term)));
   }
   for (const ScoredGroup& group : groups) {
     all.push_back(equal ? zero_advantages(group.scores) : minus_terms(group.scores, means));
@@ -67,7 +68,7 @@ std::vector<GroupAdvantages> estimated_advantages(const BatchNormalizedOptions& 
     advantages.insert(advantages.end(), group.values.begin(), group.values.end());
   }
   const double spread = options.std_of == SpreadOf::kRewards
-                            ? standard_deviation(rewards, mean_reward(rewards))
+                            ? standard_deviation(rewards, mean_of(rewards))
                             : standard_deviation(advantages, 0.0);
   divide(all, spread + kStdEpsilon);
   return all;

@@ -1,5 +1,6 @@
 #include "learner/advantage/group_relative.h"
 
+#include "common/base/arithmetic.h"
 #include "learner/advantage/group_rewards.h"
 
 namespace lie {
@@ -10,7 +11,7 @@ namespace {
 double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread = options.normalize_by_std
-                            ? standard_deviation(rewards, mean_reward(rewards)) + kStdEpsilon
+                            ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon
                             : 1.0;
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }

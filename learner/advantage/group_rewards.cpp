@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 
 namespace lie {
@@ -14,12 +15,6 @@ constexpr double kResidue = 1e-6;
 
 }  // namespace
 
-double mean_reward(std::span<const double> rewards) {
-  double sum = 0;
-  for (const double reward : rewards) sum += reward;
-  return sum / static_cast<double>(rewards.size());
-}
-
 double standard_deviation(std::span<const double> values, double mean) {
   if (values.size() < 2) return 0;
   double squares = 0;
@@ -28,7 +23,7 @@ double standard_deviation(std::span<const double> values, double mean) {
 }
 
 std::vector<double> centered(std::span<const double> rewards, double divisor) {
-  const double mean = mean_reward(rewards);
+  const double mean = mean_of(rewards);
   std::vector<double> result;
   for (const double reward : rewards) result.push_back((reward - mean) / divisor);
   return result;
@@ -36,7 +31,7 @@ std::vector<double> centered(std::span<const double> rewards, double divisor) {
 
 std::vector<double> standardized(std::span<const double> rewards) {
   if (all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
-  return centered(rewards, standard_deviation(rewards, mean_reward(rewards)) + kStdEpsilon);
+  return centered(rewards, standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon);
 }
 
 std::vector<double> lengths_of(const ScoredGroup& group) {

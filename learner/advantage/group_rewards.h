@@ -30,9 +30,6 @@ std::vector<double> term_column(std::span<const Score> scores, std::size_t term)
 /// becomes an advantage.
 bool all_equal(std::span<const double> rewards);
 
-/// Returns the mean of rewards [G], which must not be empty.
-double mean_reward(std::span<const double> rewards);
-
 /// Returns the standard deviation (ddof 1) of values whose mean is given; 0 for fewer than two.
 double standard_deviation(std::span<const double> values, double mean);
 

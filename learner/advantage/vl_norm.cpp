@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "common/base/arithmetic.h"
 #include "learner/advantage/group_rewards.h"
 
 namespace lie {
@@ -14,7 +15,7 @@ GroupAdvantages weighted(const VlNormOptions& options, std::span<const Score> sc
   GroupAdvantages result = zero_advantages(scores);
   if (all_equal(rewards)) return result;
   const double divisor = options.normalize_by_std
-                             ? standard_deviation(rewards, mean_reward(rewards)) + kStdEpsilon
+                             ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon
                              : 1.0;
   result.values = centered(rewards, divisor);
   for (std::size_t i = 0; i < weights.size(); ++i) result.values[i] *= weights[i];
@@ -41,10 +42,10 @@ void describe(FieldList& fields, VlNormOptions& options) {
 }
 
 std::vector<double> length_weights(std::span<const double> lengths, double alpha) {
-  const double mean = mean_reward(lengths);
+  const double mean = mean_of(lengths);
   std::vector<double> weights;
   for (const double length : lengths) weights.push_back(std::pow(length / mean, -alpha));
-  const double mean_weight = mean_reward(weights);
+  const double mean_weight = mean_of(weights);
   for (double& weight : weights) weight /= mean_weight;
   return weights;
 }

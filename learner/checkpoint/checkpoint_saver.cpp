@@ -76,11 +76,10 @@ void CheckpointSaver::save(const CheckpointContents& contents, std::function<voi
   std::uint8_t has_begun = 1;
   broadcast_value(learners_, has_begun);
   if (!in_background_) {
-    writing_ = std::async(std::launch::deferred, [&] {
-      Written parts = gather(write_part(contents, watch));
-      return is_first() ? complete(std::move(parts)) : parts;
-    });
-    writing_.wait();
+    Written parts = gather(write_part(contents, watch));
+    std::promise<Written> written;
+    written.set_value(is_first() ? complete(std::move(parts)) : parts);
+    writing_ = written.get_future();
     return;
   }
   awaits_parts_ = learners_.size() > 1;

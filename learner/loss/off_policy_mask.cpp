@@ -1,5 +1,6 @@
 #include "learner/loss/off_policy_mask.h"
 
+#include "common/base/arithmetic.h"
 #include "learner/loss/surrogate/importance_ratio.h"
 
 namespace lie {
@@ -15,7 +16,7 @@ void describe(FieldList& fields, OffPolicyMaskOptions& options) {
 
 bool is_masked(const OffPolicyMaskOptions& options, const SequenceInput& input) {
   if (!options.is_on() || input.advantage >= 0) return false;
-  return mean_of_tokens(log_ratios(input.behavior_log_probs, input.log_probs)) > options.delta;
+  return mean_of(log_ratios(input.behavior_log_probs, input.log_probs)) > options.delta;
 }
 
 }  // namespace lie

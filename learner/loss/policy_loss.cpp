@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 
 namespace lie {
@@ -195,7 +196,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   own.kl_loss = kl.loss;
   own.entropy_loss = entropy_term(options, input, d_entropies);
   own.loss = own.policy_loss + own.kl_loss + own.entropy_loss;
-  const SequenceOutcome outcome{own.loss, mean_of_tokens(d), own.no_gradient() > 0};
+  const SequenceOutcome outcome{own.loss, mean_of(d), own.no_gradient() > 0};
   own.no_gradient_sequences = outcome.clipped ? 1 : 0;
   stats.merge(own);
   return outcome;

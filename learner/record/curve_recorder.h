@@ -35,7 +35,7 @@ class CurveRecorder : public StepRecorder {
   void close() override { progress_.finish(); }
   /// Gives each later record the number of changes of the run's settings before it.
   void note_settings_changes(std::int64_t changes) { settings_changes_ = changes; }
-  /// Tells by what dynamic sampling selects groups, for its metrics.
+  /// Sets the criterion by which dynamic sampling selects groups, for its metrics.
   void note_signal(SignalOf signal) { signal_of_groups_ = signal; }
   /// Ends the run at the first step that meets the condition. Keeps a reference to `stop`.
   void stop_when(const MetricCondition& goal, EarlyStop& stop) { goal_ = goal, stop_ = &stop; }

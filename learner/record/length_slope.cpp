@@ -1,19 +1,13 @@
 #include "learner/record/length_slope.h"
 
 #include <cmath>
-#include <numeric>
+
+#include "common/base/arithmetic.h"
 
 namespace lie {
-namespace {
-
-double mean(std::span<const double> values) {
-  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
-}
-
-}  // namespace
 
 void SlopeWithinGroups::add(std::span<const double> tokens, std::span<const double> correct) {
-  const double middle = mean(tokens), accuracy = mean(correct);
+  const double middle = mean_of(tokens), accuracy = mean_of(correct);
   Sums& sums = groups_.emplace_back();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     sums.lengths += (tokens[i] - middle) * (tokens[i] - middle);

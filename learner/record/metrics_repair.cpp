@@ -48,7 +48,7 @@ void repair_metrics(const std::filesystem::path& run_directory, std::int64_t fir
   const Log log("learner", 0);
   const std::filesystem::path path = run_directory / "metrics.jsonl";
   MetricsFile file = metrics_to_continue(path);
-  for (const std::string& damage : file.damage) log.warn("{}", damage);
+  log.warn_each(file.damage);
   const Steps missing = missing_steps(file.rows, first, last);
   if (missing.empty() && file.damage.empty()) return;
   std::vector<MetricsRow> made;

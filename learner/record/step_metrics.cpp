@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/record/length_slope.h"
@@ -298,10 +298,7 @@ std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
 }
 
 double correlation(std::span<const double> x, std::span<const double> y) {
-  const auto mean = [](std::span<const double> values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  };
-  const double mean_x = mean(x), mean_y = mean(y);
+  const double mean_x = mean_of(x), mean_y = mean_of(y);
   double xx = 0, yy = 0, xy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double dx = x[i] - mean_x, dy = y[i] - mean_y;

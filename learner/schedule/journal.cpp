@@ -99,7 +99,7 @@ Journal::Step& Journal::opened(std::int64_t number) {
         const Key key{ticket.purpose, ticket.group};
         step.known.insert_or_assign(key, std::move(group));
       });
-  for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
+  Log("learner", 0).warn_each(state.damage);
   if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
   step.valid_bytes = state.valid_bytes;
   remove_up_to(number - ahead_ - kStepsAfterTheLog);

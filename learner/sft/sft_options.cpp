@@ -21,7 +21,7 @@ void describe_data(FieldList& fields, SftOptions& options) {
 
 void describe_run(FieldList& fields, SftOptions& options) {
   fields.add("seed", options.seed,
-             {"Seed of the shuffle, and of the weights with model.initialise.", "", 0});
+             {"Seed of the shuffle, and of the weights with model.initialize.", "", 0});
   fields.add("steps", options.steps,
              {"Updates of the run. 0: as many as the epochs have.", "updates", 0});
   fields.add("epochs", options.epochs, {"Passes over the data. Ignored unless steps is 0.", "", 1});

@@ -22,7 +22,7 @@ struct OptimizerOptions {
   double learning_rate = 1e-6;  // peak, at least 0
   double beta1 = 0.9;           // decay of the first moment, 0 to 0.999999
   double beta2 = 0.999;         // decay of the second moment, 0 to 0.999999
-  double eps = 1e-8;            // 0 to 1
+  double eps = 1e-8;            // 1e-30 to 1
   double weight_decay = 0.1;    // decoupled, 0 to 1
   double max_grad_norm = 1.0;   // at least 0; 0: no clipping
   Schedule schedule = Schedule::kConstant;

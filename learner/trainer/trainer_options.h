@@ -17,7 +17,7 @@ struct TrainerOptions {
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
   std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
-  std::int64_t zero_stage = 1;                            // 1 to 3
+  std::int64_t zero_stage = 1;                            // 1 to 3, or kStageByDevice
 };
 void describe(FieldList& fields, TrainerOptions& options);
 

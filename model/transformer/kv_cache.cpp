@@ -78,7 +78,7 @@ std::int64_t scratch_pages(const Operators& operators) {
 }
 
 /// Returns a tensor in memory that belongs to others.
-Buffer borrowed(Tensor memory, std::int64_t rows, std::int64_t cols, DType dtype) {
+Buffer buffer_in(Tensor memory, std::int64_t rows, std::int64_t cols, DType dtype) {
   const std::int64_t bytes = memory.elements() * dtype_bytes(memory.dtype);
   if (bytes < rows * cols * dtype_bytes(dtype)) {
     fail("KV cache: {} pages do not fit into {} bytes", rows, bytes);
@@ -106,7 +106,7 @@ KvCache::KvCache(const ModelConfig& config, KvLayout layout, Operators& operator
   const std::int64_t rows = all_pages + scratch_pages(operators);
   const std::int64_t cols = page_elements(config) / layout_.groups;
   pool_ = memory.empty() ? operators.allocate(rows, cols, operators.packed_dtype())
-                         : borrowed(memory, rows, cols, operators.packed_dtype());
+                         : buffer_in(memory, rows, cols, operators.packed_dtype());
   users_.assign(static_cast<std::size_t>(all_pages), 0);
   for (std::int64_t page = all_pages - 1; page >= 0; --page) {
     free_pages_.push_back(static_cast<std::int32_t>(page));

@@ -143,14 +143,14 @@ void Transformer::State::fit_memory() {
 bool Transformer::State::fit_cache_memory(std::int64_t available) {
   if (!cache_memory) return false;
   auto& t = training;
-  const Tensor& lent = cache_memory->view();
-  const std::int64_t bytes = lent.elements() * dtype_bytes(lent.dtype);
+  const Tensor& view = cache_memory->view();
+  const std::int64_t bytes = view.elements() * dtype_bytes(view.dtype);
   const auto layout = layout_in_cache(config, operators.activation_dtype(),
                                       {t.tokens, t.rows, t.kept}, bytes, available);
   if (!layout) return false;
   t.memory = Buffer();
   t.layout = *layout;
-  t.place = lent.data;
+  t.place = view.data;
   return true;
 }
 

@@ -54,7 +54,7 @@ void set_initial(const ModelConfig& config, std::uint64_t seed, const Parameter&
   }
   const auto deviation = static_cast<float>(config.initializer_range);
   const auto bound = static_cast<float>(1 / std::sqrt(static_cast<double>(parameter.cols)));
-  RandomKey key{.seed = seed, .stream = config.lora ? kAdapterStream : kInitialisationStream};
+  RandomKey key{.seed = seed, .stream = config.lora ? kAdapterStream : kInitializationStream};
   key.problem = static_cast<std::uint32_t>(number);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t element = static_cast<std::size_t>(first) + i;

@@ -77,7 +77,7 @@ TEST(Random, NormalDrawsHaveMeanZeroAndVarianceOne) {
   constexpr std::uint32_t kDraws = 100000;
   double sum = 0, squares = 0, fourth = 0;
   for (std::uint32_t i = 0; i < kDraws; ++i) {
-    const double x = random_normal({.seed = 9, .stream = kInitialisationStream, .index = i});
+    const double x = random_normal({.seed = 9, .stream = kInitializationStream, .index = i});
     sum += x;
     squares += x * x;
     fourth += x * x * x * x;

@@ -47,7 +47,7 @@ dry() {
 dry '' "$repeats"
 dry 'no_such_program: not found' "$WORK/no_such_program"
 touch "$WORK/no_program" && dry 'no_program: Permission denied' "$WORK/no_program"
-dry 'exited with status 3 and owes 1 answers, the first to request 0 (step 1, problem 0, sample 0)' "sh -c 'exit 3'"
+dry 'exited with status 3 and left 1 request unanswered, the first is request 0 (step 1, problem 0, sample 0)' "sh -c 'exit 3'"
 dry 'field reward is missing' "sh -c 'read line; echo {}; cat >/dev/null'"
 
 # A number whose name appears late starts a new segment. The run has two learners and resumes

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "common/base/arithmetic.h"
+
 namespace lie::analyze {
 
 std::vector<VerdictLine> verdict_lines() {
@@ -112,7 +114,7 @@ Estimate over_window(const Run& run, const std::string& metric, std::size_t wind
     steps.push_back(step);
     values.push_back(value);
   }
-  return over_prompts(mean(values), tallies_of(run, metric), steps);
+  return over_prompts(mean_of(values), tallies_of(run, metric), steps);
 }
 
 Estimate over_runs(const Subject& subject, const std::string& metric, std::size_t window,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "common/base/arithmetic.h"
 #include "learner/record/step_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/statistics/intervals.h"
@@ -131,7 +132,7 @@ TrapStatistics trap_statistics(const Subject& subject) {
       if (std::isfinite(one)) correlations.push_back(one);
     }
   }
-  trap.correlation = mean(correlations);  // 0 / 0 is NaN without a value
+  trap.correlation = mean_of(correlations);  // 0 / 0 is NaN without a value
   return trap;
 }
 

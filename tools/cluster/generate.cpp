@@ -15,9 +15,9 @@
 #include "common/process/program.h"
 #include "common/text/counted.h"
 #include "tools/cluster/commands.h"
+#include "tools/cluster/described_policy.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/token_rows.h"
 
@@ -135,11 +135,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   const RolloutOptions options = options_of(arguments, rows, config);
   check_lengths(rows, options.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  check_base(policy_files(arguments.model));
-  print_warning(other_base_remark(policy_files(arguments.model)));
-  Transformer policy =
-      Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
-  describe_policy(arguments.model, policy.packed_size(), std::cerr);
+  Transformer policy = described_policy(arguments.model, *operators);
   log_choices(Log("generate", 0), *operators, PassKind::kGeneration, config);
   const auto prompt_ids = [&](const Prompt& prompt) {
     return rows[static_cast<std::size_t>(prompt.problem)].prompt_ids;

@@ -9,6 +9,7 @@
 #include "common/text/units.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/roles/group_progress.h"
 #include "verifier/verify.h"
 
@@ -46,9 +47,7 @@ StartResponses sample_start(const ModelOptions& model, std::span<const Prompt> p
   const Tokenizer tokenizer = Tokenizer::load(model.path);
   const auto operators = make_operators(model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(model.path, *operators);
-  ModelConfig config = load_model_config(model.path);
-  // A prompt that is too long keeps the token that its template or the tokenizer begins it with.
-  if (const auto id = tokenizer.begin_of_sequence_id()) config.begin_of_sequence_id = id;
+  const ModelConfig config = generation_config(model.path, tokenizer);
   log_choices(Log("init", 0), *operators, PassKind::kGeneration, config);
   Generator generator(policy, *operators, config, rollout, /*seed=*/1,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });

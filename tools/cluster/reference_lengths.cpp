@@ -94,7 +94,7 @@ class Measurement {
       count(wire::unpack<ScoredGroup>(message));
     });
     if (!state.refusal.empty()) fail("{}", state.refusal);
-    for (const std::string& loss : state.damage) Log("actor", 0).warn("{}", loss);
+    Log("actor", 0).warn_each(state.damage);
     file_.emplace(path_, state.valid_bytes);
   }
 
@@ -227,7 +227,7 @@ void log_summary(const ReferenceLengthsArguments& arguments, const TrainConfig& 
   }
   const auto prompts = std::ssize(dataset.prompts);
   const Log log("actor", 0);
-  if (!dataset.skipped.empty()) log.warn("{}", skipped_rows_text(dataset));
+  log.warn_if_any(skipped_rows_text(dataset));
   warn_of_truncation(log, measured.truncated, prompts, config.rollout.max_prompt_tokens);
   if (measured.at_limit > 0) {
     log.warn(
@@ -301,10 +301,10 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   generation.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() > 0) return run_generation_actor(job, generation);
 
-  for (const std::string& note : config.former_keys) Log("actor", 0).warn("{}", note);
-  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
-  if (!unfit.empty()) Log("actor", 0).warn("{}", unfit);
-  Log("actor", 0).info("responses {}", ends.text);
+  const Log log("actor", 0);
+  log.warn_each(config.former_keys);
+  log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
+  log.info("responses {}", ends.text);
   const fs::path input = one_train_file(config);
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   check_output(input, arguments.output);

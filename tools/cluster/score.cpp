@@ -15,9 +15,9 @@
 #include "learner/trainer/packing.h"
 #include "model/transformer/transformer.h"
 #include "tools/cluster/commands.h"
+#include "tools/cluster/described_policy.h"
 #include "tools/cluster/row_arguments.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/config/policy_config.h"
 #include "tools/run/input/token_rows.h"
 
 namespace lie {
@@ -86,11 +86,7 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   for (const std::string& remark : reader.remarks()) print_warning(remark);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  check_base(policy_files(arguments.model));
-  print_warning(other_base_remark(policy_files(arguments.model)));
-  Transformer policy =
-      Transformer::fixed(arguments.model.path, *operators, arguments.model.adapter);
-  describe_policy(arguments.model, policy.packed_size(), std::cerr);
+  Transformer policy = described_policy(arguments.model, *operators);
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -52,7 +52,7 @@ struct SftConfig {
   DirectoryOptions run{"runs/sft"};
   double collective_time_limit_minutes = 10;
   ModelOptions model;
-  bool initialise = false;
+  bool initialize = false;
   SftOptions sft;  // its stage is kStageByDevice before a config is loaded
   std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
 
@@ -65,10 +65,11 @@ void describe(FieldList& fields, SftConfig& config) {
                  [&] { add_collective_time_limit(fields, config.collective_time_limit_minutes); });
   fields.section("model", config.model);
   fields.section("model.lora", config.model.lora);
-  fields.add("model.initialise", config.initialise,
+  fields.add("model.initialize", config.initialize,
              {.help = "Start from random weights. model.path then needs config.json and the "
                       "tokenizer files only."});
-  fields.rename("initialise", "model.initialise");
+  fields.rename("initialise", "model.initialize");
+  fields.rename("model.initialise", "model.initialize");
   describe(fields, config.sft);
 }
 
@@ -85,9 +86,9 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
         path.string());
   }
   check_options(config.model.lora);
-  if (config.initialise && trains_adapter(config.model.lora)) {
+  if (config.initialize && trains_adapter(config.model.lora)) {
     fail(
-        "{}: model.initialise and model.lora are both set: an adapter needs a base that has "
+        "{}: model.initialize and model.lora are both set: an adapter needs a base that has "
         "learned something; remove one of them",
         path.string());
   }
@@ -99,7 +100,7 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
 /// Returns the start weights that this learner holds.
 Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
   const auto seed = static_cast<std::uint64_t>(config.sft.seed);
-  if (!config.initialise) {
+  if (!config.initialize) {
     return start_weights(config.model, seed, learners.rank(), learners.size(), operators);
   }
   const ModelConfig model = load_model_config(config.model.path);
@@ -160,8 +161,7 @@ void warn_of_texts(const SftConfig& config, const Tokenizer& tokenizer) {
       log.warn("{}: {}", file, remark);
     }
   }
-  const std::string unfit = template_warning(config.sft.prompt_template, config.model.path);
-  if (!unfit.empty()) log.warn("{}", unfit);
+  log.warn_if_any(template_warning(config.sft.prompt_template, config.model.path));
 }
 
 /// Writes metrics.jsonl and progress lines, on rank 0.
@@ -258,10 +258,8 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   SftInputs inputs{.model = trained_config(config.model, config.model.path),
                    .ends = end_tokens(config.model.path, config.sft.prompt_template),
                    .learners = learners};
-  if (is_first) {
-    for (const std::string& note : config.former_keys) Log("sft", 0).warn("{}", note);
-  }
-  if (is_first && !config.initialise) {  // checks the files
+  if (is_first) Log("sft", 0).warn_each(config.former_keys);
+  if (is_first && !config.initialize) {  // checks the files
     plan_weights(config.model.path, config.model.adapter);
     check_trained(config.model);
   }
@@ -290,7 +288,7 @@ InputRecord record_of(const SftConfig& config, const SftInputs& inputs, bool has
     return rows_record(std::move(digests));
   };
   InputRecord record =
-      model_record(config.model, config.sft, inputs.ends, has_weights && !config.initialise);
+      model_record(config.model, config.sft, inputs.ends, has_weights && !config.initialize);
   record.train_file = config.sft.train_file;
   record.evaluation_file = fmt::format("{}", fmt::join(config.sft.evaluation_file, ", "));
   record.training = rows(inputs.train);
@@ -333,8 +331,7 @@ void warn_of_common_rows(const SftConfig& config, const SftInputs& inputs) {
 void warn_of_schedule(const SftConfig& config, const SftOptions& scheduled) {
   const std::int64_t chosen = config.sft.optimizer.warmup, used = scheduled.optimizer.warmup;
   const Log log("sft", 0);
-  const std::string rate = learning_rate_warning(config.sft.optimizer.learning_rate);
-  if (!rate.empty()) log.warn("{}", rate);
+  log.warn_if_any(learning_rate_warning(config.sft.optimizer.learning_rate));
   if (used != chosen) {
     log.warn(
         "the run of {} would end within the default warm-up of {}: the warm-up is {} long; set "
@@ -342,8 +339,7 @@ void warn_of_schedule(const SftConfig& config, const SftOptions& scheduled) {
         counted(scheduled.steps, "update"), chosen, counted(used, "update"));
     return;
   }
-  const std::string warning = warmup_warning(used, scheduled.steps, "update");
-  if (!warning.empty()) log.warn("{}", warning);
+  log.warn_if_any(warmup_warning(used, scheduled.steps, "update"));
 }
 
 LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs, DType packed) {
@@ -406,16 +402,13 @@ std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
 
 /// Creates the run directory, or opens it to resume its run. Returns the steps done. Rank 0 only.
 std::int64_t begin_run(Job& job, SftConfig config, const InputRecord& inputs) {
+  constexpr std::string_view kCommand = "lie_cluster sft";
   check_inputs_of_run(config, inputs);
-  make_directories(config.run.directory);
-  become_writer(job, config.run.directory, "lie_cluster sft");
-  check_directory(config);  // again: another process may have started a run there
-  check_inputs_of_run(config, inputs);
-  if (record_inputs(config.run.directory, inputs)) {
-    Log("sft", 0).warn("{}", unrecorded_text(config.run.directory));
-  }
-  write_run_config(config.run.directory, fields_of(config));
-  record_this_start(job, config.run.directory, "lie_cluster sft");
+  open_run_directory(job, config.run.directory, fields_of(config), inputs, kCommand, [&] {
+    check_directory(config);
+    check_inputs_of_run(config, inputs);
+  });
+  record_this_start(job, config.run.directory, kCommand);
   return saved_steps(config, valid_checkpoint);
 }
 

@@ -195,11 +195,8 @@ std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
                         prompt_order(config.data, static_cast<std::uint64_t>(config.run.seed)));
     prompts = stream.next(std::min(count, stream.problems_in(1)));
   }
-  const std::string lost =
-      truncation_warning(config, prompts, held_out ? "evaluation" : "training");
-  if (!lost.empty()) log.warn("{}", lost);
-  const std::string unfit = template_warning(config.data.prompt_template, config.model.path);
-  if (!unfit.empty()) log.warn("{}", unfit);
+  log.warn_if_any(truncation_warning(config, prompts, held_out ? "evaluation" : "training"));
+  log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
   return prompts;
 }
 
@@ -237,7 +234,7 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
     for (const std::int64_t length : lengths) run_generation_actor(job, options_at(length));
     return;
   }
-  for (const std::string& note : config.former_keys) Log("forecast", 0).warn("{}", note);
+  Log("forecast", 0).warn_each(config.former_keys);
   Probe probe(job, config, tokenizer, arguments.samples, prompts_of(config, arguments.prompts));
   ForecastSamples samples{.natural = probe.sample(options_at(0), 0)};
   lengths = lengths_of(arguments, config, mean_tokens(samples.natural));

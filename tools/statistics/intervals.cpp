@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+
+#include "common/base/arithmetic.h"
 
 namespace lie {
 namespace {
@@ -63,12 +64,8 @@ struct Stratum {
 
 }  // namespace
 
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 Estimate mean_interval(std::span<const double> values) {
-  const double middle = mean(values);
+  const double middle = mean_of(values);
   if (values.size() < 2) return {middle, middle, middle};
   double squares = 0;
   for (const double value : values) squares += (value - middle) * (value - middle);

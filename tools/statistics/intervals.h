@@ -16,8 +16,6 @@ struct Estimate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, value, low, high)  // {"value": 0.5, ...}
 
-double mean(std::span<const double> values);
-
 /// Returns the positive t within which Student's distribution holds the given share, 0 < share < 1,
 /// for at least one degree of freedom.
 double student_quantile(double share, std::int64_t degrees);

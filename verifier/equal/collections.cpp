@@ -134,7 +134,7 @@ const Expr* ordered_by_names(const Expr* list, Arena& arena) {
 
 }  // namespace
 
-bool is_labelled(const Expr& part) {
+bool is_labeled(const Expr& part) {
   if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
   return part.op == Op::kMul && part.args[0]->op == Op::kText &&
          part.args[0]->name.ends_with(':') &&
@@ -142,13 +142,13 @@ bool is_labelled(const Expr& part) {
 }
 
 const Expr* Comparer::without_label(const Expr* part) {
-  return is_labelled(*part) ? arena_.mul({part->args.begin() + 1, part->args.end()}) : part;
+  return is_labeled(*part) ? arena_.mul({part->args.begin() + 1, part->args.end()}) : part;
 }
 
 Tri Comparer::lists(const Expr* gold, const Expr* answer) {
   if (join_otherwise(*gold, *answer)) return Tri::kNo;
-  const auto labelled = [](const Expr* part) { return is_labelled(*part); };
-  if (std::ranges::all_of(answer->args, labelled) && std::ranges::none_of(gold->args, labelled) &&
+  const auto labeled = [](const Expr* part) { return is_labeled(*part); };
+  if (std::ranges::all_of(answer->args, labeled) && std::ranges::none_of(gold->args, labeled) &&
       gold->op == Op::kList && answer->op == Op::kList) {
     // Labels such as "Smallest: 2, largest: 7" give an order.
     answer = map_args(answer, arena_, [this](const Expr* part) { return without_label(part); });

@@ -100,9 +100,9 @@ const Expr* unchained_for(const Expr& other, const Expr* e, Arena& arena) {
 }  // namespace
 
 // The rules by the kinds of gold and answer. Kinds that no row pairs are unequal.
-const std::vector<Comparer::Row>& Comparer::table() {
+std::span<const Comparer::Row> Comparer::table() {
   using enum Kind;
-  static const std::vector<Row> kTable = {
+  static constexpr Row kTable[] = {
       {kScalar, kScalar, &Comparer::scalars},
       {kCode, kCode, &Comparer::codes},
       {kCode, kScalar, &Comparer::code_and_name},
@@ -263,7 +263,7 @@ bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
 // Names and labels before values count only if both sides have them.
 void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   if (!options_.assignment) return;
-  if (lists_ == 0 && is_labelled(*gold) != is_labelled(*answer)) {
+  if (lists_ == 0 && is_labeled(*gold) != is_labeled(*answer)) {
     gold = without_label(gold);
     answer = without_label(answer);
     return;

@@ -1,6 +1,7 @@
 // The comparison. Its members are grouped by the file that defines them.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "verifier/equal/parts.h"
@@ -10,7 +11,7 @@ namespace lie::equal {
 using expr::Arena, expr::Expr, expr::Op;
 
 /// Returns whether a part has a label, as in "smallest: 2".
-bool is_labelled(const Expr& part);
+bool is_labeled(const Expr& part);
 
 /// Returns whether every side of the inequalities, also in set builders, is a constant, a name or a
 /// call.
@@ -46,7 +47,7 @@ class Comparer {
     Rule rule;
     bool both_ways = false;  // also for the answer's kind as gold and the gold's as answer
   };
-  static const std::vector<Row>& table();
+  static std::span<const Row> table();
 
   // --- compare.cpp: the table of rules ---
   const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,13 @@ Rendezvous broadcast_rendezvous(Rendezvous rendezvous) {
   return rendezvous;
 }
 
+/// Makes an event that threads wait for. Throws Error.
+int make_event() {
+  const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event < 0) fail("cannot make an event: {}; raise ulimit -n", std::strerror(errno));
+  return event;
+}
+
 /// Raises the limit of open descriptors: one for each rank and each spare link, besides those of
 /// the run itself.
 void allow_descriptors(int ranks) {
@@ -53,8 +61,8 @@ void allow_descriptors(int ranks) {
 Liveness::Liveness(const mpi::Environment& environment)
     : own_{.rank = environment.rank(), .host = environment.host()},
       size_(environment.size()),
-      news_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      news_event_(make_event()),
+      stop_event_(make_event()),
       state_(own_),
       ranks_(own_, [this](int neighbor, const RankNews& news) {
         for (RankLink& link : links_) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 
 namespace lie {
@@ -37,15 +38,9 @@ std::vector<double> log_ratios(std::span<const float> log_probs, std::span<const
   return result;
 }
 
-double mean_of_tokens(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 std::vector<Ratio> importance_ratios(RatioLevel level, std::span<const double> log_ratios) {
   if (level == RatioLevel::kSequence) {
-    const double mean = mean_of_tokens(log_ratios);
+    const double mean = mean_of(log_ratios);
     return {log_ratios.size(), clamped_exp(mean, -kUnlimited, kSequenceLogRatioLimit)};
   }
   std::vector<Ratio> ratios;

@@ -28,9 +28,6 @@ Ratio limited_exp(double x);
 /// Returns log_probs - others [T] in double precision.
 std::vector<double> log_ratios(std::span<const float> log_probs, std::span<const float> others);
 
-/// Returns the mean over the tokens of a sequence [T], which must not be empty.
-double mean_of_tokens(std::span<const double> values);
-
 /// Returns the importance ratio of each token [T] from d_t = log_prob - old log_prob.
 /// - kToken: r_t = limited_exp(d_t).
 /// - kSequence: s = exp(min(mean d, 10)) for every token. All T ratios depend on each d_t, by s/T.

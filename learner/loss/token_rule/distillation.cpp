@@ -19,7 +19,7 @@ void describe(FieldList& fields, DistillationOptions& options) {
              {"Hugging Face directory of the teacher, which must have the tokenizer of model.path.",
               "path"});
   fields.add("with_rewards", options.with_rewards,
-             {"On-policy distillation beside the advantages of rewards. false: in place of them."});
+             {"On-policy distillation in addition to the advantages of rewards. false: instead of them."});
 }
 
 void check_options(const DistillationOptions& options) {

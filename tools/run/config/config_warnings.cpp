@@ -200,7 +200,8 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
 void add_idle(const char* section, const std::vector<std::string>& keys, const std::string& why,
               std::vector<std::string>& warnings) {
   if (keys.empty()) return;
-  warnings.push_back(fmt::format("{}: no effect of {}: {}", section, fmt::join(keys, ", "), why));
+  warnings.push_back(fmt::format("{}: {} {} no effect, because {}", section, fmt::join(keys, ", "),
+                                 keys.size() == 1 ? "has" : "have", why));
 }
 
 std::vector<std::string> idle_keys(LoraOptions lora) {

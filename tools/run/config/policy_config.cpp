@@ -56,6 +56,12 @@ ModelConfig trained_config(const ModelOptions& options, const fs::path& director
   return config;
 }
 
+ModelConfig generation_config(const fs::path& model, const Tokenizer& tokenizer) {
+  ModelConfig config = load_model_config(model);
+  if (const auto id = tokenizer.begin_of_sequence_id()) config.begin_of_sequence_id = id;
+  return config;
+}
+
 void check_trained(const ModelOptions& options) {
   const PolicyFiles policy = policy_files(options);
   if (policy.adapter.empty()) return;

@@ -175,8 +175,7 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& log) {
   Dataset dataset = read_remarked_prompts(file, options, model_directory);
-  const std::string skipped = skipped_rows_text(dataset);
-  if (!skipped.empty()) log.warn("{}", skipped);
+  log.warn_if_any(skipped_rows_text(dataset));
   for (const std::string& remark : dataset.remarks) log.warn("{}: {}", file.string(), remark);
   return dataset;
 }

@@ -26,8 +26,6 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kQueuedGroups = 64;
-
 /// Returns rank 0's count on all ranks.
 std::int64_t shared_count(Collective& world, std::int64_t count) {
   broadcast_value(world, count);
@@ -64,7 +62,7 @@ using Act = std::function<void(ActorTransport)>;
 /// Coordinates the only actor of a world of one rank, which generates on another thread.
 void coordinate_one(const Act& act, const Coordinate& coordinate) {
   LocalTicketQueue ticket_queue(1);
-  BoundedQueue<RolloutGroup> rollouts(kQueuedGroups);
+  BoundedQueue<RolloutGroup> rollouts(kQueuedMessages);
   RoleThreads roles;
   roles.poisons(ticket_queue);
   roles.poisons(rollouts);

@@ -21,6 +21,7 @@
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/roles/learners.h"
 
 namespace lie {
@@ -166,9 +167,7 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 void run_actor_on(const fs::path& model, const RolloutOptions& rollout, std::uint64_t seed,
                   Operators& operators, WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(model);
-  ModelConfig config = load_model_config(model);
-  // A prompt that is too long keeps the token that its template or the tokenizer begins it with.
-  if (const auto id = tokenizer.begin_of_sequence_id()) config.begin_of_sequence_id = id;
+  const ModelConfig config = generation_config(model, tokenizer);
   // Before the generator, whose cache may take all memory that is left.
   log_choices(Log("actor", transport.rank), operators, PassKind::kGeneration, config);
   Generator generator(weights.policy(), operators, config, rollout, seed,

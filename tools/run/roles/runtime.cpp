@@ -21,8 +21,6 @@ namespace lie {
 
 namespace {
 
-constexpr std::size_t kGroupsAhead = 64;
-
 /// Runs the actor of a process that also learns, on a thread and with operators of its own.
 void act_beside_learner(const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
                         LocalWeightSync& weights, const ActorTransport& transport) {
@@ -37,8 +35,8 @@ void act_beside_learner(const TrainConfig& config, const RunStart& start, const 
 
 void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const RoleLayout& layout, EarlyStop& stop) {
-  BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
-  BoundedQueue<ScoredGroup> scored(kGroupsAhead);
+  BoundedQueue<RolloutGroup> rollouts(kQueuedMessages);
+  BoundedQueue<ScoredGroup> scored(kQueuedMessages);
   LocalTicketQueue ticket_queue(1);
   LocalWeightSync weights(config.weight_sync, allows_shared_policy(config));
   const auto learners = solo_collective();

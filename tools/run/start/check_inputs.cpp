@@ -158,9 +158,7 @@ RunInputs check_inputs(const TrainConfig& config) {
   inputs.model = plan_weights(config.model.path, config.model.adapter);
   check_trained(config.model);
   inputs.model.config = trained_config(config.model, config.model.path);
-  for (const std::string& remark : model_remarks(config.model.path)) {
-    Log("learner", 0).warn("{}", remark);
-  }
+  Log("learner", 0).warn_each(model_remarks(config.model.path));
   inputs.dtypes = make_operators(config.model, 1)->dtypes();
   kv_cache_pages(inputs.model.config, config.rollout,
                  inputs.dtypes.packed);  // throws if responses do not fit

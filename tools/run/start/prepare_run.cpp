@@ -89,8 +89,7 @@ void keep_former_settings(TrainConfig config, const InputRecord& now) {
 /// Warns of a reward or verifier program that is not the one of the last start.
 void warn_of_program(const TrainConfig& config, const InputRecord& now) {
   if (!fs::exists(fs::path(config.run.directory) / "config.yaml")) return;
-  const std::string change = program_change(recorded_inputs(config.run.directory), now);
-  if (!change.empty()) Log("learner", 0).warn("{}", change);
+  Log("learner", 0).warn_if_any(program_change(recorded_inputs(config.run.directory), now));
 }
 
 /// Makes this job the only writer of run.directory, which then holds the config of the run and the
@@ -99,18 +98,12 @@ void open_directory(Job& job, TrainConfig config, const InputRecord& inputs,
                     std::string_view command) {
   const fs::path directory = config.run.directory;
   set_failed_start_aside(config, inputs);
-  make_directories(directory);
-  become_writer(job, directory, command);
-  // Check again under the lock: another process may have created a run there in the meantime.
-  check_directory(config);
-  check_inputs_of_run(config, inputs);
-  keep_former_settings(config, inputs);
-  warn_of_program(config, inputs);
-  if (record_inputs(directory, inputs)) {
-    Log("learner", 0).warn("{}", unrecorded_text(directory));
-  }
-  // The config comes before the run's files, because files without a config do not count as a run.
-  write_run_config(directory, fields_of(config));
+  open_run_directory(job, directory, fields_of(config), inputs, command, [&] {
+    check_directory(config);
+    check_inputs_of_run(config, inputs);
+    keep_former_settings(config, inputs);
+    warn_of_program(config, inputs);
+  });
   record_this_start(job, directory, command);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
@@ -129,13 +122,11 @@ void report_losses(const TrainConfig& config, std::int64_t last) {
   const std::int64_t start = first_start(config).step;
   const bool evaluates_start = start == 0 && config.evaluation.every > 0;
   repair_metrics(config.run.directory, evaluates_start ? 0 : start + 1, last, config.advantage);
-  for (const std::string& note : lost_data(config.run.directory, start + 1, last)) {
-    Log("learner", 0).warn("{}", note);
-  }
+  Log("learner", 0).warn_each(lost_data(config.run.directory, start + 1, last));
 }
 
 /// Prepares the files of the stage of the run that comes next. `checked`: the inputs, if they were
-/// checked with the settings of `config`, which a part with former settings does not have.
+/// checked with the settings of `config`, which a stage with former settings does not have.
 PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> checked) {
   const SavedSteps saved = recover_saved_steps(config);
   RunStart start = find_start(config, saved);

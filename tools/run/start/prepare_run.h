@@ -40,8 +40,8 @@ TrainConfig settings_of(const TrainConfig& config, const RunStart& start);
 /// config on one question, so that what would fail at the first response throws Error here.
 PreparedRun plan_run(const TrainConfig& config);
 
-/// Returns the stop condition of a run and starts to record stop signals. `job` must outlive the
-/// result.
+/// Returns the stop condition of a run. Stop signals count from note_stop_signals() on. `job` must
+/// outlive the result.
 EarlyStop early_stop(const Job& job, const TrainConfig& config);
 
 }  // namespace lie

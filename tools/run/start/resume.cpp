@@ -18,23 +18,20 @@
 namespace lie {
 namespace {
 
-/// Keys and sections of all commands that change no result.
-const std::vector<std::string> kChangeNoResult = {
-    // location, start and length of the run
-    "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
-    "run.time_limit_minutes", "run.collective_time_limit_minutes",
-    "reward.command_time_limit_seconds", "verifier.command_time_limit_seconds",
-    // files that are kept
-    "checkpoint", "trajectories",
-    // layout and memory
-    "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
-    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes",
-    "optimizer.moments_on"};
-
-/// Returns these keys for a config. From update.zero_stage 2 on a gradient is a sum over
-/// micro-batches, so that their size changes a result.
+/// Returns the keys and sections of all commands that change no result. From update.zero_stage 2 on
+/// a gradient is a sum over micro-batches, so that their size changes a result.
 std::vector<std::string> change_no_result(const FieldList& config) {
-  std::vector<std::string> keys = kChangeNoResult;
+  std::vector<std::string> keys = {
+      // location, start and length of the run
+      "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
+      "run.time_limit_minutes", "run.collective_time_limit_minutes",
+      "reward.command_time_limit_seconds", "verifier.command_time_limit_seconds",
+      // files that are kept
+      "checkpoint", "trajectories",
+      // layout and memory
+      "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens",
+      "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
+      "update.activation_mebibytes", "optimizer.moments_on"};
   const auto stage = std::ranges::find(config.fields(), "update.zero_stage", &Field::key);
   const bool sums_micro_batches =
       stage != config.fields().end() && stage->get() != std::vector<std::string>{"1"};
@@ -140,6 +137,17 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
   write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
+}
+
+void open_run_directory(Job& job, const std::filesystem::path& directory, const FieldList& config,
+                        const InputRecord& inputs, std::string_view command,
+                        const std::function<void()>& check) {
+  make_directories(directory);
+  become_writer(job, directory, command);
+  check();
+  if (record_inputs(directory, inputs)) Log("start", 0).warn("{}", unrecorded_text(directory));
+  // The config comes before the run's files, because files without a config do not count as a run.
+  write_run_config(directory, config);
 }
 
 void check_writable(const std::filesystem::path& directory) {

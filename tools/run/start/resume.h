@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "common/comm/job.h"
 #include "common/config/options.h"
+#include "tools/run/start/input_record.h"
 
 namespace lie {
 
@@ -42,6 +44,13 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 /// Creates the directory if it is missing and writes the resolved config.yaml. A directory with
 /// this file counts as a run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
+
+/// Makes this job the only writer of a run directory, which then holds the config of the run and
+/// the record of its inputs. Under the lock and before anything is recorded it calls `check`, which
+/// throws Error if another process has created another run there in the meantime.
+void open_run_directory(Job& job, const std::filesystem::path& directory, const FieldList& config,
+                        const InputRecord& inputs, std::string_view command,
+                        const std::function<void()>& check);
 
 /// Throws the Error with which write_run_config() or become_writer() would fail, as far as can be
 /// known without a change of the file system. Warns as become_writer() does.
