@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/kv_cache_size.h"
 #include "common/base/error.h"
 #include "common/base/trace_range.h"
 

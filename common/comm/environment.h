@@ -1,8 +1,7 @@
-// Initialization and finalization of MPI, and what a rank knows about its host.
+// Initialization and finalization of MPI.
 #pragma once
 
 #include <mpi.h>
-#include <sys/types.h>
 
 #include <cstddef>
 #include <memory>
@@ -47,17 +46,5 @@ class Environment {
 };
 
 }  // namespace mpi
-
-/// Returns the process id of Open MPI's mpirun if it is the parent of this process. Returns 0 under
-/// another launcher, and under a daemon that mpirun started on another host.
-pid_t parent_mpirun();
-
-/// Returns the CPUs that this process may run on, ascending. It reads the scheduler affinity, so
-/// cpusets are respected.
-std::vector<int> usable_cpus();
-
-/// Widens the core binding that Open MPI's mpirun gives each rank by default (with two ranks: one
-/// core each) to the CPUs that mpirun itself may use. Bindings made by srun are unchanged.
-void widen_binding();
 
 }  // namespace lie

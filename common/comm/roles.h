@@ -73,13 +73,8 @@ struct RoleLayout {
   int threads(int rank, Role role) const;
   /// Returns for example "learner, reward worker".
   std::string roles_of(int rank) const;
-  /// Returns a table of ranks, roles, threads and hosts, at most 78 columns wide. Equal neighbors
-  /// share a line. If more than 16 lines remain, all neighbors with the same roles share one, and
-  /// if these are still more, all ranks with the same roles.
-  /// `set_threads` is the value of model.threads, which actors and learners follow; 0: their share.
-  std::string table(std::int64_t set_threads = 0) const;
-
- private:
+  /// Returns the most threads of the roles of this rank. `set_threads` is the value of
+  /// model.threads, which actors and learners follow; 0: their share.
   std::int64_t max_threads(int rank, std::int64_t set_threads) const;
 };
 

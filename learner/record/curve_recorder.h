@@ -13,7 +13,7 @@
 #include "learner/record/metric_condition.h"
 #include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
-#include "learner/record/run_watches.h"
+#include "learner/record/watch/run_watches.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/step.h"
 

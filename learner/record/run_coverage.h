@@ -18,7 +18,7 @@
 #include "common/rollout/rollout.h"
 #include "common/text/units.h"
 #include "learner/checkpoint/checkpoint.h"
-#include "learner/record/distinct_count.h"
+#include "learner/record/distinct/distinct_count.h"
 #include "learner/record/step_metrics.h"
 
 namespace lie {

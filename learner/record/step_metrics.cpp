@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "learner/record/evaluation_metrics.h"
 #include "learner/record/length_slope.h"
+#include "learner/record/policy_distance.h"
 #include "learner/record/response_rows.h"
 #include "learner/record/update_metrics.h"
 #include "learner/schedule/dynamic_sampling.h"

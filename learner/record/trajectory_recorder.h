@@ -1,5 +1,4 @@
-// Records the trajectories of every step in the trajectory log, and compares repeated steps with
-// it.
+// Records the trajectories of every step in the trajectory log.
 #pragma once
 
 #include <cstdint>
@@ -66,19 +65,6 @@ class TrajectoryRecorder : public StepRecorder {
   std::optional<StepRecord> start_;           // step 0, until it is written
   std::unique_ptr<TrajectoryWriter> writer_;  // null between the end of a segment and the next step
   std::future<void> writing_;  // write of the last step; declared last, so that it ends first
-};
-
-/// Checks that steps that are learned again from the log give bit-identical results. Compares
-/// advantages and learner log-probs with the logged ones, for steps that have any. Warns
-/// at the first step that differs, and only once. Runs on learner 0.
-class LogComparison : public StepRecorder {
- public:
-  void record(StepOutcome& step) override;
-  /// Returns whether any step so far differed.
-  bool differs() const { return differs_; }
-
- private:
-  bool differs_ = false;  // a step differed, and the warning was issued
 };
 
 }  // namespace lie

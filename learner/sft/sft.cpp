@@ -12,6 +12,7 @@
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/checkpoint_recorder.h"
+#include "learner/sft/sft_batches.h"
 #include "learner/trainer/packing.h"
 #include "learner/trainer/shared_values.h"
 #include "model/transformer/transformer.h"

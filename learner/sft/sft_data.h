@@ -1,4 +1,4 @@
-// The data of supervised fine-tuning: reads rows as token ids and divides epochs into batches.
+// The examples of supervised fine-tuning: reads rows as token ids.
 #pragma once
 
 #include <cstdint>
@@ -65,15 +65,5 @@ struct SftData {
 /// skipped. Throws Error if no example remains.
 SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
                           const SftEncoding& encoding, std::int64_t max_tokens);
-
-/// Returns the batches of one epoch over `examples`, as positions shuffled by (seed, epoch). A
-/// batch ends after batch_sequences, or before the sequence that would exceed max_batch_tokens.
-std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
-                                                  const SftOptions& options, std::int64_t epoch);
-
-/// Sets the options that depend on the data: the number of steps and the end of the cosine. If that
-/// cosine would end within the default warm-up, the warm-up becomes a tenth of the steps. Throws
-/// Error if the learning-rate schedule contradicts itself.
-SftOptions with_schedule(SftOptions options, std::span<const SftExample> examples);
 
 }  // namespace lie

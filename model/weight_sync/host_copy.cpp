@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/comm/backoff.h"
-#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/collective/gather_texts.h"
 #include "common/process/log.h"
 
 namespace lie {

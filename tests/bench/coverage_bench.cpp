@@ -15,7 +15,7 @@
 #include "common/base/error.h"
 #include "common/base/random.h"
 #include "common/text/units.h"
-#include "learner/record/distinct_count.h"
+#include "learner/record/distinct/distinct_count.h"
 #include "rewards/coverage.h"
 #include "tests/bench/arguments.h"
 

@@ -9,6 +9,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/comm/host_cpus.h"
 #include "model/weight_sync/weight_sync.h"
 #include "tests/bench/arguments.h"
 #include "tests/weight_sync/receive_all.h"

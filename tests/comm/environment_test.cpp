@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "common/comm/host_cpus.h"
 #include "tests/comm/run_command.h"
 
 namespace lie {

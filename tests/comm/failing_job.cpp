@@ -19,6 +19,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/comm/host_cpus.h"
 #include "common/io/descriptor.h"
 #include "common/io/file.h"
 #include "common/process/stop_signals.h"

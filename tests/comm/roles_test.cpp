@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/comm/role_table.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {
@@ -106,8 +107,8 @@ TEST(Roles, BoundRanksKeepTheirOwnCpus) {
 }
 
 TEST(Roles, TableMergesEqualNeighbors) {
-  EXPECT_NE(plan_roles({}, one_host(2, 2)).table(3).find("  3 threads"), std::string::npos);
-  EXPECT_EQ(plan_roles({}, one_host(4, 2)).table(),
+  EXPECT_NE(role_table(plan_roles({}, one_host(2, 2)), 3).find("  3 threads"), std::string::npos);
+  EXPECT_EQ(role_table(plan_roles({}, one_host(4, 2))),
             "rank 0     learner        2 threads  node1\n"
             "rank 1     reward worker  1 thread   node1\n"
             "ranks 2-3  actor          1 thread   node1\n");
@@ -123,7 +124,7 @@ RoleLayout cluster(int hosts, const std::string& name) {
 }
 
 TEST(Roles, TableOfManyHostsHasOneLinePerRole) {
-  EXPECT_EQ(cluster(512, "n").table(),
+  EXPECT_EQ(role_table(cluster(512, "n")),
             "ranks 0-63      learner        2-3 threads  8 hosts, n0 to n7\n"
             "ranks 64-319    reward worker  1 thread     32 hosts, n8 to n39\n"
             "ranks 320-4095  actor          2 threads    472 hosts, n40 to n511\n");
@@ -143,14 +144,15 @@ std::vector<RankPlace> gpu_hosts(int hosts, int ranks, bool cyclic) {
 }
 
 TEST(Roles, TableOfScatteredRolesCountsTheRanks) {
-  EXPECT_EQ(plan_roles({.placement = Placement::kColocated}, gpu_hosts(16, 9, false), 128).table(),
-            "128 ranks  learner, actor  2 threads  16 hosts, n0 to n15\n"
-            "16 ranks   reward worker   1 thread   16 hosts, n0 to n15\n");
+  EXPECT_EQ(
+      role_table(plan_roles({.placement = Placement::kColocated}, gpu_hosts(16, 9, false), 128)),
+      "128 ranks  learner, actor  2 threads  16 hosts, n0 to n15\n"
+      "16 ranks   reward worker   1 thread   16 hosts, n0 to n15\n");
 }
 
 TEST(Roles, TableFitsATerminalForAnyHostNames) {
   for (const int hosts : {1, 3, 512}) {
-    std::istringstream lines(cluster(hosts, "ip-10-0-0-12.some-region.internal-").table(128));
+    std::istringstream lines(role_table(cluster(hosts, "ip-10-0-0-12.some-region.internal-"), 128));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78u) << line;
   }
 }

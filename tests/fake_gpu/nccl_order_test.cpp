@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/comm/collective/gather_texts.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/collective/nccl_collective.h"
 #include "tests/comm/mpi_main.h"

@@ -13,9 +13,9 @@
 #include "model/config/model_config.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/cluster/sft.h"
 #include "tools/eval/eval_config.h"
 #include "tools/run/config/train_config.h"
+#include "tools/sft/sft_config.h"
 
 namespace lie {
 namespace {
@@ -49,7 +49,7 @@ TEST(Configs, TrainingConfigsLoadAndHaveDistinctDirectories) {
 TEST(Configs, EvaluationAndFineTuningConfigsLoad) {
   for (const fs::path& path : configs_in("paper/eval")) evaluation::load_eval_config(path, {});
   for (const char* folder : {"count_pairs", "paper/sft"}) {
-    for (const fs::path& path : configs_in(folder)) check_sft_config(path);
+    for (const fs::path& path : configs_in(folder)) load_sft_config(path, {});
   }
 }
 
@@ -62,7 +62,7 @@ TEST(Configs, Gsm8kTrialsLoad) {
   EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.of<LengthRewardOptions>().enabled);
   evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
   for (const char* name : {"sft", "sft_longer"}) {
-    check_sft_config(kConfigs / fmt::format("gsm8k/{}.yaml", name));
+    load_sft_config(kConfigs / fmt::format("gsm8k/{}.yaml", name), {});
   }
 }
 

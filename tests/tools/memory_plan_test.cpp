@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/generator.h"
+#include "actors/kv_cache_size.h"
 #include "common/base/dtype.h"
 #include "common/comm/collective/thread_collective.h"
 #include "learner/checkpoint/checkpoint_parts.h"

@@ -12,6 +12,7 @@
 #include "tools/arguments/job_program.h"
 #include "tools/eval/eval_command.h"
 #include "tools/forecast/forecast_command.h"
+#include "tools/sft/sft_command.h"
 
 namespace lie {
 namespace {

@@ -10,7 +10,6 @@ namespace lie {
 
 // These run as a job: on every rank of mpirun or srun, or in one process.
 void add_train(CLI::App& program, JobCommand& chosen);
-void add_sft(CLI::App& program, JobCommand& chosen);
 void add_reference_lengths(CLI::App& program, JobCommand& chosen);
 
 // These run in one process.

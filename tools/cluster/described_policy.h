@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/transformer/transformer.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

@@ -11,7 +11,7 @@
 
 #include "actors/generator.h"
 #include "common/base/error.h"
-#include "common/comm/environment.h"
+#include "common/comm/host_cpus.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
 #include "tools/cluster/commands.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/rollout_options.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/generator.h"
-#include "common/comm/environment.h"
+#include "common/comm/host_cpus.h"
 #include "common/text/units.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"

@@ -6,7 +6,7 @@
 
 #include "actors/rollout_options.h"
 #include "common/rollout/rollout.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

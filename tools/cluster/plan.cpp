@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/environment.h"
+#include "common/comm/host_cpus.h"
 #include "common/config/config.h"
 #include "common/io/json.h"
 #include "common/process/program.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/comm/environment.h"
+#include "common/comm/host_cpus.h"
 #include "common/process/program.h"
 #include "common/text/counted.h"
 #include "learner/trainer/packing.h"

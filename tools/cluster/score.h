@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

@@ -7,6 +7,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
+#include "common/comm/host_cpus.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
 #include "common/process/log.h"

@@ -14,7 +14,8 @@
 #include "rewards/coverage.h"
 #include "rewards/program.h"
 #include "tools/eval/eval_table.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
+#include "tools/run/config/run_options.h"
 #include "verifier/rules/options.h"
 
 namespace lie::evaluation {

@@ -1,3 +1,4 @@
+#include "common/comm/collective/gather_texts.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -9,7 +10,6 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/identity.h"
-#include "common/comm/collective/mpi_collective.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"

@@ -1,10 +1,7 @@
-// The group operations over MPI, for host memory, and the exchange of small texts between all
-// ranks.
+// The group operations over MPI, for host memory.
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/comm/collective/collective.h"
@@ -25,10 +22,5 @@ std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, T
 
 /// Creates the group of all ranks.
 std::unique_ptr<Collective> world_collective(Job& job);
-
-/// Returns the texts of all ranks, by rank. They travel up the tree (tree.h) to rank 0, which
-/// broadcasts all of them down the tree: 3 messages per rank. Texts are UTF-8. Collective over the
-/// world.
-std::vector<std::string> gather_texts(Job& job, std::string_view mine);
 
 }  // namespace lie

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/comm/host_cpus.h"
 #include "common/process/log.h"
 
 namespace lie {

@@ -1,4 +1,4 @@
-#include "learner/record/distinct_count.h"
+#include "learner/record/distinct/distinct_count.h"
 
 #include <gtest/gtest.h>
 

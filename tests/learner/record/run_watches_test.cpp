@@ -1,9 +1,8 @@
-#include "learner/record/run_watches.h"
+#include "learner/record/watch/run_watches.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/base/stream.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -157,23 +156,6 @@ TEST(SignalWatch, IgnoresStepsWithoutAdvantages) {
     const auto warnings = watch.after(row_of(step, 0, step % 2 == 0 ? 0.9 : 0.0));
     EXPECT_EQ(warnings.empty(), step != 16) << step;
   }
-}
-
-using std::chrono::milliseconds, std::chrono::minutes;
-
-TEST(StallWatch, WarnsOfSilenceAndAgainAtEachDoubling) {
-  BoundedQueue<minutes> warnings(100);
-  StallWatch watch(milliseconds(1), [&](minutes silent) { warnings.send(silent); });
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(warnings.receive());
-}
-
-TEST(StallWatch, EndsAtOnceWithoutAWarning) {
-  int warnings = 0;
-  {
-    StallWatch watch(minutes(30), [&](minutes) { ++warnings; });
-    watch.moved();
-  }
-  EXPECT_EQ(warnings, 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "common/trajectory/segments.h"
 #include "learner/learner.h"
+#include "learner/record/log_comparison.h"
 #include "learner/record/trajectory_recorder.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/base/error.h"
+#include "learner/sft/sft_batches.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/base/arithmetic.h"
-#include "common/comm/environment.h"
+#include "common/comm/host_cpus.h"
 #include "common/text/collapsed.h"
 #include "common/text/counted.h"
 #include "model/operators/operators.h"

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/nccl_collective.h"
+#include "common/comm/host_cpus.h"
 #include "common/comm/launcher.h"
 #include "model/cuda/operators.h"
 #include "model/operators/probe.h"

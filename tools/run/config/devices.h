@@ -11,7 +11,7 @@
 #include "common/process/log.h"
 #include "model/transformer/transformer.h"
 #include "model/weights/weights.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

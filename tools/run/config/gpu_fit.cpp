@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "actors/generator.h"
+#include "actors/kv_cache_size.h"
 #include "common/base/error.h"
 #include "common/text/counted.h"
 #include "tools/run/config/role_layout.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "actors/generator.h"
+#include "actors/kv_cache_size.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/trainer/gradient_rounds.h"
 #include "learner/trainer/gradient_shard_sum.h"

@@ -9,7 +9,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights/adapter_file.h"
 #include "model/weights/weights.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 
 namespace lie {
 

@@ -23,7 +23,8 @@
 #include "model/weight_sync/weight_sync.h"
 #include "rewards/budgets.h"
 #include "rewards/score.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
+#include "tools/run/config/run_options.h"
 
 namespace lie {
 

@@ -9,7 +9,7 @@
 #include "actors/rollout_options.h"
 #include "common/comm/job.h"
 #include "common/rollout/rollout.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 #include "tools/run/roles/scoring_source.h"
 
 namespace lie {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "actors/generator.h"
+#include "actors/kv_cache_size.h"
 #include "common/base/identity.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"

@@ -14,6 +14,7 @@
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/learner.h"
 #include "learner/record/curve_recorder.h"
+#include "learner/record/log_comparison.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"

@@ -11,7 +11,7 @@
 #include "common/process/log.h"
 #include "common/text/counted.h"
 #include "learner/learner.h"
-#include "learner/record/run_watches.h"
+#include "learner/record/watch/stall_watch.h"
 #include "learner/schedule/coordinator.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/generator.h"
+#include "actors/kv_cache_size.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/io/file.h"

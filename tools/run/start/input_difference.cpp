@@ -63,43 +63,45 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
   const std::string weights = then.adapter.empty() ? policy_sha256(now) : now.weights;
   if (differ(then.weights, weights)) {
     return described(fmt::format("model.path {}: its weights have SHA-256 {}", model, weights),
-                "those of " + then.weights);
+                     "those of " + then.weights);
   }
   if (differ(then.adapter, now.adapter)) {
-    return described(now.adapter == kNoAdapter
-                    ? fmt::format("model.path {} and model.adapter name no adapter", model)
-                    : fmt::format("the adapter {} has SHA-256 {} (rank, alpha, targets, weights)",
-                                  now.adapter_path, now.adapter),
-                then.adapter == kNoAdapter ? "no adapter" : "one of " + then.adapter);
+    return described(
+        now.adapter == kNoAdapter
+            ? fmt::format("model.path {} and model.adapter name no adapter", model)
+            : fmt::format("the adapter {} has SHA-256 {} (rank, alpha, targets, weights)",
+                          now.adapter_path, now.adapter),
+        then.adapter == kNoAdapter ? "no adapter" : "one of " + then.adapter);
   }
   if (differ(then.architecture, now.architecture)) {
     return described(fmt::format("{}/config.json describes {}", model, now.architecture),
-                then.architecture);
+                     then.architecture);
   }
   if (differ(then.tokenizer, now.tokenizer)) {
     return described(fmt::format("{}/tokenizer.json has SHA-256 {}", model, now.tokenizer),
-                "that of " + then.tokenizer);
+                     "that of " + then.tokenizer);
   }
   if (differ(then.special_tokens, now.special_tokens)) {
-    return described(fmt::format("{}/tokenizer_config.json or added_tokens.json names other special "
-                            "tokens (SHA-256 {})",
-                            model, now.special_tokens),
-                "those of " + then.special_tokens);
+    return described(
+        fmt::format("{}/tokenizer_config.json or added_tokens.json names other special "
+                    "tokens (SHA-256 {})",
+                    model, now.special_tokens),
+        "those of " + then.special_tokens);
   }
   if (differ(then.ends, now.ends)) {
     return described(fmt::format("the responses {} (eos_token_id of {}/generation_config.json and "
-                            "config.json, eos_token of tokenizer_config.json)",
-                            now.ends, model),
-                fmt::format("responses that {}", then.ends));
+                                 "config.json, eos_token of tokenizer_config.json)",
+                                 now.ends, model),
+                     fmt::format("responses that {}", then.ends));
   }
   if (differ(then.prompt_template, now.prompt_template)) {
     return described(fmt::format("the chat template of {} is {}", model, now.prompt_template),
-                then.prompt_template);
+                     then.prompt_template);
   }
   if (!rules.settings_may_change && differ(then.teacher, now.teacher)) {
     return described(fmt::format("policy_loss.distillation.teacher {}: its weights have SHA-256 {}",
-                            now.teacher_path, now.teacher),
-                "those of " + then.teacher);
+                                 now.teacher_path, now.teacher),
+                     "those of " + then.teacher);
   }
   return data_difference(then, now, run, rules);
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/dataset/dataset.h"
-#include "tools/run/config/options.h"
+#include "tools/run/config/model_options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/rows_record.h"
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/comm/role_table.h"
 #include "common/io/metrics_log.h"
 #include "common/process/log.h"
 #include "common/process/progress.h"
@@ -129,7 +130,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   const std::string head =
       run_headline(config.run.directory, resumes ? std::optional(run.start.step) : std::nullopt,
                    counted(config.run.steps, "step"));
-  return run_summary_text(head, entries) + indented(layout.table(config.model.threads));
+  return run_summary_text(head, entries) + indented(role_table(layout, config.model.threads));
 }
 
 void end_run(Job& job, const TrainConfig& config, const RunStart& start, const EarlyStop& stop) {

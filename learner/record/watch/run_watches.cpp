@@ -1,14 +1,14 @@
-#include "learner/record/run_watches.h"
+#include "learner/record/watch/run_watches.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/process/log.h"
 #include "common/text/counted.h"
 
 namespace lie {
@@ -144,40 +144,6 @@ std::vector<std::string> LengthWatch::after(const MetricsRow& row) {
       "docs/how-to/choose-reward-settings.md",
       row.step, before, now, mean(first, &Step::accuracy), mean(last, &Step::accuracy), slope,
       error)};
-}
-
-StallWatch::StallWatch(std::chrono::milliseconds patience, Warn warn)
-    : warn_(std::move(warn)),
-      thread_([this, patience](const std::stop_token& stop) { run(stop, patience); }) {}
-
-void StallWatch::moved() {
-  const std::lock_guard lock(mutex_);
-  moved_ = Clock::now();
-  wake_.notify_one();
-}
-
-void StallWatch::run(const std::stop_token& stop, Clock::duration patience) {
-  std::unique_lock lock(mutex_);
-  Clock::time_point seen = moved_;
-  Clock::duration limit = patience;
-  while (!stop.stop_requested()) {
-    if (wake_.wait_until(lock, stop, seen + limit, [&] { return moved_ != seen; })) {
-      seen = moved_;
-      limit = patience;
-    } else if (!stop.stop_requested()) {
-      warn_(std::chrono::duration_cast<std::chrono::minutes>(limit));
-      limit *= 2;
-    }
-  }
-}
-
-void StallWatch::warn_of_network(std::chrono::minutes silent) {
-  Log("learner", 0)
-      .warn(
-          "no group has been completed for {} min: unless a group takes that long, an actor or a "
-          "reward worker is stuck, or MPI's network loses messages (see \"What listens\" in "
-          "docs/how-to/run-on-several-hosts.md)",
-          silent.count());
 }
 
 }  // namespace lie

@@ -1,23 +1,19 @@
-#include "tools/cluster/sft.h"
+#include "tools/sft/sft_command.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"
-#include "common/io/sha256.h"
 #include "common/process/log.h"
-#include "common/process/progress.h"
 #include "common/process/stop_signals.h"
 #include "common/process/terminal.h"
 #include "common/process/writer_lock.h"
@@ -26,76 +22,25 @@
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/sft/sft.h"
+#include "learner/sft/sft_batches.h"
 #include "learner/trainer/sharded_trainer.h"
 #include "model/collective/device_collective.h"
-#include "model/tokenizer/template/templates.h"
-#include "model/tokenizer/tokenizer.h"
 #include "tools/arguments/config_command.h"
-#include "tools/cluster/commands.h"
 #include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
-#include "tools/run/config/options.h"
 #include "tools/run/config/policy_config.h"
 #include "tools/run/input/end_tokens.h"
-#include "tools/run/input/prompts.h"
-#include "tools/run/input/sft_remarks.h"
 #include "tools/run/start/input_difference.h"
 #include "tools/run/start/input_record.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/run_summary.h"
+#include "tools/sft/sft_config.h"
+#include "tools/sft/sft_inputs.h"
+#include "tools/sft/sft_recorder.h"
 
 namespace lie {
 namespace {
-
-struct SftConfig {
-  DirectoryOptions run{"runs/sft"};
-  double collective_time_limit_minutes = 10;
-  ModelOptions model;
-  bool initialize = false;
-  SftOptions sft;  // its stage is kStageByDevice before a config is loaded
-  std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
-
-  SftConfig() { sft.trainer.zero_stage = kStageByDevice; }
-};
-
-void describe(FieldList& fields, SftConfig& config) {
-  fields.section("run", config.run);
-  fields.section("run",
-                 [&] { add_collective_time_limit(fields, config.collective_time_limit_minutes); });
-  fields.section("model", config.model);
-  fields.section("model.lora", config.model.lora);
-  fields.add("model.initialize", config.initialize,
-             {.help = "Start from random weights. model.path then needs config.json and the "
-                      "tokenizer files only."});
-  fields.rename("initialise", "model.initialize");
-  fields.rename("model.initialise", "model.initialize");
-  describe(fields, config.sft);
-}
-
-SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
-  SftConfig config;
-  config.former_keys = load_config(fields_of(config), path, overrides);
-  if (config.model.path.empty()) {
-    fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
-  }
-  if (config.sft.train_file.empty()) {
-    fail(
-        "{}: data.train_file is not set: name a JSONL or Parquet file of conversations, or of "
-        "prompts and responses",
-        path.string());
-  }
-  check_options(config.model.lora);
-  if (config.initialize && trains_adapter(config.model.lora)) {
-    fail(
-        "{}: model.initialize and model.lora are both set: an adapter needs a base that has "
-        "learned something; remove one of them",
-        path.string());
-  }
-  set_zero_stage(config.sft.trainer, is_on_gpu(config.model));
-  check_zero_stage(config.sft.trainer, trains_adapter(config.model.lora));
-  return config;
-}
 
 /// Returns the start weights that this learner holds.
 Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
@@ -107,126 +52,6 @@ Weights start_weights(const SftConfig& config, const Collective& learners, Opera
   const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
   return initial_weights(model, seed, operators, held);
 }
-
-/// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
-SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
-                        const EndTokens& ends) {
-  const PromptTemplate text =
-      prompt_template(config.sft.prompt_template, config.model.path, config.sft.begin_of_sequence);
-  SftEncoding encoding{
-      .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
-      .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
-      .response =
-          [text](std::span<const ChatMessage> messages, const ChatMessage& answer) {
-            return text.answer(messages, answer.content, answer.reasoning);
-          },
-      .end_of_sequence = {},
-      .end_of_turn = std::string(text.end_of_turn())};
-  for (const std::int64_t id : ends.ids) {
-    const std::int32_t one[] = {static_cast<std::int32_t>(id)};
-    encoding.ends.push_back({tokenizer.decode(one, /*skip_special=*/false), one[0]});
-  }
-  if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
-  if (ends.ids.empty()) {
-    fail("{}/config.json: eos_token_id is missing; add it, or set sft.append_end_of_sequence false",
-         config.model.path);
-  }
-  encoding.end_of_sequence = static_cast<std::int32_t>(ends.ids.front());
-  return encoding;
-}
-
-std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
-                                 const SftEncoding& encoding, const ModelConfig& model,
-                                 bool is_first) {
-  const std::int64_t longest =
-      config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
-  SftData data = load_sft_examples(file, config.sft, encoding, longest);
-  if (is_first && !data.skipped.empty()) {
-    Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
-                       file, data.skipped.front());
-  }
-  if (is_first) {
-    for (const std::string& remark : data.remarks) Log("sft", 0).warn("{}: {}", file, remark);
-  }
-  return std::move(data.examples);
-}
-
-/// Warns of likely mistakes in the rows of all files, and of a template that does not fit.
-void warn_of_texts(const SftConfig& config, const Tokenizer& tokenizer) {
-  const Log log("sft", 0);
-  std::vector<std::string> files = {config.sft.train_file};
-  std::ranges::copy(config.sft.evaluation_file, std::back_inserter(files));
-  for (const std::string& file : files) {
-    for (const std::string& remark : sft_remarks(file, config.sft, tokenizer.special_tokens())) {
-      log.warn("{}: {}", file, remark);
-    }
-  }
-  log.warn_if_any(template_warning(config.sft.prompt_template, config.model.path));
-}
-
-/// Writes metrics.jsonl and progress lines, on rank 0.
-class SftRecorder {
- public:
-  SftRecorder(const SftConfig& config, std::int64_t first_step)
-      : log_(metrics_path(config), rows_to_keep(config, first_step)) {}
-
-  void record(const SftProgress& progress) {
-    MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
-    row.values = {{"loss", progress.loss},
-                  {"grad_norm", progress.optimizer.grad_norm},
-                  {"learning_rate", progress.optimizer.learning_rate},
-                  {"response_tokens", static_cast<double>(progress.tokens)},
-                  {"step_seconds", progress.seconds}};
-    if (progress.validation_loss)
-      row.values.emplace_back("validation_loss", *progress.validation_loss);
-    log_.append(row);
-    seconds_ += progress.seconds;
-    ++steps_seen_;
-    if (is_shown(progress)) show(progress);
-  }
-
- private:
-  static fs::path metrics_path(const SftConfig& config) {
-    return fs::path(config.run.directory) / "metrics.jsonl";
-  }
-
-  /// Returns the rows up to the first step. Warns about damaged ones, which cannot be restored.
-  static std::vector<MetricsRow> rows_to_keep(const SftConfig& config, std::int64_t first_step) {
-    MetricsFile file = metrics_to_continue(metrics_path(config));
-    for (const std::string& damage : file.damage) {
-      Log("sft", 0).warn("{}; the curves lack this step", damage);
-    }
-    drop_after(first_step, file.rows);
-    return std::move(file.rows);
-  }
-
-  static constexpr std::int64_t kLines = 20;  // per run, if the terminal cannot rewrite a line
-
-  bool is_shown(const SftProgress& progress) const {
-    const std::int64_t every = std::max<std::int64_t>(1, progress.steps / kLines);
-    return line_.is_rewritten() || progress.validation_loss || progress.step % every == 0 ||
-           steps_seen_ == 1 || progress.step == progress.steps;
-  }
-
-  void show(const SftProgress& progress) {
-    const double mean = seconds_ / static_cast<double>(steps_seen_);
-    std::string text = fmt::format(
-        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left",
-        progress.step, progress.steps, progress.loss, progress.optimizer.grad_norm,
-        static_cast<double>(progress.tokens) / progress.seconds,
-        duration_text(mean * static_cast<double>(progress.steps - progress.step)));
-    if (progress.validation_loss) {
-      text += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
-    }
-    line_.show(text);
-    if (progress.validation_loss || progress.step == progress.steps) line_.finish();
-  }
-
-  MetricsLog log_;
-  LiveLine line_{stderr};
-  double seconds_ = 0;
-  std::int64_t steps_seen_ = 0;
-};
 
 /// Throws Error if the directory holds another run. A resume may change the length of the run,
 /// unless the schedule of the rate ends with it.
@@ -246,56 +71,6 @@ void check_directory(SftConfig config) {
   }
 }
 
-/// The inputs that every rank reads before it loads weights.
-struct SftInputs {
-  ModelConfig model;
-  EndTokens ends;
-  int learners = 1;
-  std::vector<SftExample> train = {}, held_out = {};
-};
-
-SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
-  SftInputs inputs{.model = trained_config(config.model, config.model.path),
-                   .ends = end_tokens(config.model.path, config.sft.prompt_template),
-                   .learners = learners};
-  if (is_first) Log("sft", 0).warn_each(config.former_keys);
-  if (is_first && !config.initialize) {  // checks the files
-    plan_weights(config.model.path, config.model.adapter);
-    check_trained(config.model);
-  }
-  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
-  const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
-  check_distinct_files("data.evaluation_file", config.sft.evaluation_file);
-  inputs.train = examples(config, config.sft.train_file, encoding, inputs.model, is_first);
-  for (const std::string& file : config.sft.evaluation_file) {
-    std::ranges::move(examples(config, file, encoding, inputs.model, is_first),
-                      std::back_inserter(inputs.held_out));
-  }
-  if (is_first) warn_of_texts(config, tokenizer);
-  return inputs;
-}
-
-/// Returns the record of what the run reads. Reads the weights once, unless `has_weights` is false
-/// or they are made from a seed.
-InputRecord record_of(const SftConfig& config, const SftInputs& inputs, bool has_weights = true) {
-  const auto rows = [](const std::vector<SftExample>& examples) {
-    std::vector<std::uint64_t> digests;
-    for (const SftExample& example : examples) {
-      const std::string parts[] = {fmt::format("{}", fmt::join(example.prompt, " ")),
-                                   fmt::format("{}", fmt::join(example.response, " "))};
-      digests.push_back(row_digest(parts));
-    }
-    return rows_record(std::move(digests));
-  };
-  InputRecord record =
-      model_record(config.model, config.sft, inputs.ends, has_weights && !config.initialize);
-  record.train_file = config.sft.train_file;
-  record.evaluation_file = fmt::format("{}", fmt::join(config.sft.evaluation_file, ", "));
-  record.training = rows(inputs.train);
-  record.evaluation = rows(inputs.held_out);
-  return record;
-}
-
 /// Returns whether a start resumes something.
 bool has_checkpoints(const SftConfig& config) {
   const fs::path checkpoints = fs::path(config.run.directory) / "checkpoints";
@@ -305,25 +80,6 @@ bool has_checkpoints(const SftConfig& config) {
 /// Throws Error if the directory has a checkpoint of a run with other inputs (invariant E12).
 void check_inputs_of_run(const SftConfig& config, const InputRecord& inputs) {
   if (has_checkpoints(config)) check_same_inputs(config.run.directory, inputs);
-}
-
-/// Warns of evaluation examples whose prompts are those of training examples.
-void warn_of_common_rows(const SftConfig& config, const SftInputs& inputs) {
-  const auto digest = [](const SftExample& example) {
-    return sha256_hex(fmt::format("{}", fmt::join(example.prompt, " ")));
-  };
-  std::unordered_set<std::string> prompts;
-  if (!inputs.held_out.empty()) {
-    for (const SftExample& example : inputs.train) prompts.insert(digest(example));
-  }
-  const auto common = std::ranges::count_if(inputs.held_out, [&](const SftExample& example) {
-    return prompts.contains(digest(example));
-  });
-  if (common == 0) return;
-  Log("sft", 0).warn(
-      "data.evaluation_file: {} of {} evaluation examples are training examples by their prompt, "
-      "so the validation loss also measures what was memorized; remove them from {}",
-      common, inputs.held_out.size(), config.sft.train_file);
 }
 
 /// Warns of a rate at which no run learns, and of a warm-up that takes the whole run, or was
@@ -483,7 +239,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
     const std::int64_t steps_done = begin_run(job, config, record);
     Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
     log_choices(Log("sft", 0), *operators, PassKind::kTraining, inputs.model);
-    recorder.emplace(config, steps_done);
+    recorder.emplace(config.run.directory, steps_done);
   }
   job.set_activity("fine-tuning");
   job.end_start();
@@ -505,8 +261,6 @@ void sft(Job& job, const ConfigArguments& arguments) {
 }
 
 }  // namespace
-
-void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
 
 void add_sft(CLI::App& program, JobCommand& chosen) {
   add_config_command(

@@ -1,4 +1,4 @@
-#include "learner/record/update_metrics.h"
+#include "learner/record/policy_distance.h"
 
 #include <gtest/gtest.h>
 
