@@ -8,6 +8,8 @@ namespace lie {
 
 namespace {
 
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 31;  // of a prompt or a response
+
 void add_drawing(FieldList& fields, SamplingOptions& options) {
   fields.add(
       "temperature", options.temperature,
@@ -48,7 +50,10 @@ void check_barred_ids(const RolloutOptions& options, const ModelConfig& model) {
 void describe(FieldList& fields, SamplingOptions& options) {
   add_drawing(fields, options);
   fields.add("max_response_tokens", options.max_response_tokens,
-             {.help = "Responses are cut at this length.", .unit = "tokens", .min = 1});
+             {.help = "Responses are cut at this length.",
+              .unit = "tokens",
+              .min = 1,
+              .max = kMostTokens});
   add_min_length(fields, options);
 }
 
@@ -58,7 +63,8 @@ void describe_evaluation(FieldList& fields, SamplingOptions& options) {
              {.help = "Responses are cut at this length. 0: rollout.max_response_tokens; in eval "
                       "32768, or fewer if the model has fewer positions.",
               .unit = "tokens",
-              .min = 0});
+              .min = 0,
+              .max = kMostTokens});
   add_min_length(fields, options);
 }
 
@@ -69,7 +75,8 @@ void describe(FieldList& fields, RolloutOptions& options) {
       "max_prompt_tokens", options.max_prompt_tokens,
       {.help = "Longer prompts lose their first tokens, except one that begins the sequence.",
        .unit = "tokens",
-       .min = 1});
+       .min = 1,
+       .max = kMostTokens});
   fields.add(
       "prefill_tokens", options.prefill_tokens,
       {.help = "Tokens prefilled in one forward pass, in addition to the responses in flight.",

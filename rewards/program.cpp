@@ -67,6 +67,12 @@ void describe(FieldList& fields, VerifierProgramOptions& options) {
   add_command_time_limit(fields, options.command_time_limit_seconds);
 }
 
+void check_command(std::string_view key, std::string_view command) {
+  if (command.find(kMask) == std::string_view::npos) return;
+  fail("{} is `{}`: {} stands for a secret that config.yaml does not keep; give the full command",
+       key, command, kMask);
+}
+
 void add_command_time_limit(FieldList& fields, double& seconds) {
   fields.add("command_time_limit_seconds", seconds,
              {.help = "Longest time without an answer of the command. After it, the run ends with "

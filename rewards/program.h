@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -26,6 +27,9 @@ struct VerifierProgramOptions {
   double command_time_limit_seconds = 0;  // see ProgramHost
 };
 void describe(FieldList& fields, VerifierProgramOptions& options);
+
+/// Throws Error if the command of this key holds kMask in place of a secret, as a config.yaml does.
+void check_command(std::string_view key, std::string_view command);
 
 /// Adds command_time_limit_seconds to the section of a command.
 void add_command_time_limit(FieldList& fields, double& seconds);

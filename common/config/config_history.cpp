@@ -57,7 +57,8 @@ std::vector<ConfigChange> config_changes(const fs::path& run_directory) {
     const bool is_last = i + 1 == former.size();
     const fs::path next = is_last ? run_directory / "config.yaml" : former[i + 1].path;
     std::vector<std::string> values = changed_values(former[i].path, next);
-    if (!values.empty()) changes.push_back({former[i].last_step, std::move(values)});
+    if (values.empty()) values.emplace_back("data.evaluation_file: other rows");
+    changes.push_back({former[i].last_step, std::move(values)});
   }
   return changes;
 }

@@ -20,8 +20,9 @@ struct FormerConfig {
 /// Returns the former configs of a run, by step; empty if its settings never changed.
 std::vector<FormerConfig> former_configs(const std::filesystem::path& run_directory);
 
-/// Copies config.yaml to the former config of `last_step`, before config.yaml is replaced. Keeps
-/// an existing former config of that step, because no step has used the present config.yaml.
+/// Copies config.yaml to the former config of `last_step`, before config.yaml is replaced or its
+/// evaluation rows are. Keeps an existing former config of that step, because no step has used the
+/// present config.yaml.
 void keep_former_config(const std::filesystem::path& run_directory, std::int64_t last_step);
 
 /// The values that apply to the steps after `after_step` and not to that step.
@@ -31,7 +32,8 @@ struct ConfigChange {
 };
 
 /// Returns the changes of a run, by step. Omits keys for where and how a start runs, whose changes
-/// are not reported. Throws Error naming a file that is not YAML.
+/// are not reported. Equal settings mean that the rows of data.evaluation_file were exchanged.
+/// Throws Error naming a file that is not YAML.
 std::vector<ConfigChange> config_changes(const std::filesystem::path& run_directory);
 
 }  // namespace lie

@@ -98,9 +98,10 @@ void rename_durably(const fs::path& from, const fs::path& to) {
 }
 
 fs::path free_name(const fs::path& path, std::string_view suffix) {
-  const std::string name = path.string() + std::string(suffix);
+  const fs::path bare = path.has_filename() ? path : path.parent_path();  // without a final slash
+  const std::string name = bare.string() + std::string(suffix);
   fs::path aside = name;
-  for (int copy = 2; fs::exists(aside); ++copy) {
+  for (int copy = 2; fs::exists(fs::symlink_status(aside)); ++copy) {
     aside = fmt::format("{}-{}", name, copy);
   }
   return aside;

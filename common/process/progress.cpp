@@ -12,6 +12,7 @@ std::string count_text(std::int64_t step, std::int64_t steps) {
 }
 
 std::string result_text(const MetricsRow& row) {
+  if (!row.find("accuracy")) return "no group with signal";
   const double cut = row.value_or_zero("truncation_rate");
   return fmt::format("accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f}",
                      row.value_or_zero("accuracy"), row.value_or_zero("response_length_mean"),

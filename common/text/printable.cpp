@@ -20,14 +20,19 @@ bool is_wide_control(std::uint32_t code) {
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-constexpr std::string_view kMask = "***";
-
-/// Returns whether an option or variable of this name holds a secret: "--api-key", "HF_TOKEN".
+/// Returns whether an option or variable of this name may hold a secret: "--api-key", "HF_TOKEN".
 bool names_secret(std::string_view name) {
   const std::string lower = lowered(name);
   constexpr std::array<std::string_view, 6> kEnds = {"key",      "token",      "secret",
                                                      "password", "credential", "passphrase"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return lower.ends_with(end); });
+}
+
+/// Returns whether the value of such a name is a short number, as in --reward-per-token=0.25.
+bool is_plain_number(std::string_view value) {
+  constexpr std::size_t kLongest = 6;
+  return !value.empty() && value.size() <= kLongest &&
+         value.find_first_not_of("0123456789.-") == std::string_view::npos;
 }
 
 bool looks_secret(std::string_view word) {
@@ -46,14 +51,15 @@ std::string masked_url(std::string_view word) {
 }
 
 std::string masked_word(std::string_view word, bool is_value_of_secret) {
-  if (is_value_of_secret || looks_secret(word)) return std::string(kMask);
+  if ((is_value_of_secret && !is_plain_number(word)) || looks_secret(word)) {
+    return std::string(kMask);
+  }
   if (const std::string url = masked_url(word); url != word) return url;
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return std::string(word);
-  const bool is_secret =
-      names_secret(word.substr(0, equals)) || looks_secret(word.substr(equals + 1));
-  return std::string(word.substr(0, equals + 1)) +
-         std::string(is_secret ? kMask : word.substr(equals + 1));
+  const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
+  const bool is_secret = (names_secret(name) && !is_plain_number(value)) || looks_secret(value);
+  return fmt::format("{}={}", name, is_secret ? kMask : value);
 }
 
 }  // namespace

@@ -12,9 +12,13 @@ namespace lie {
 /// U+009F, which are written as \u0080 and so on.
 std::string printable(std::string_view text);
 
-/// Returns a command line with "***" in place of what looks like a secret: the value of an option
+/// What without_secrets() puts in place of a secret.
+inline constexpr std::string_view kMask = "***";
+
+/// Returns a command line with kMask in place of what looks like a secret: the value of an option
 /// or variable whose name ends with key, token, secret, password or credential (--api-key VALUE,
-/// TOKEN=VALUE), and words with a known beginning (sk-, hf_, ghp_).
+/// TOKEN=VALUE), except numbers of at most six characters, and words with a known beginning (sk-,
+/// hf_, ghp_).
 std::string without_secrets(std::string_view command);
 
 }  // namespace lie

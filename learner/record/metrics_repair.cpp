@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/config/config_history.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
 #include "learner/record/step_metrics.h"
@@ -30,15 +31,17 @@ Steps missing_steps(std::span<const MetricsRow> rows, std::int64_t first, std::i
 }  // namespace
 
 std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::int64_t> steps,
-                                      const AdvantageOptions& advantage) {
+                                      const AdvantageOptions& advantage,
+                                      std::span<const ConfigChange> changes) {
   std::vector<MetricsRow> rows;
   for (const std::int64_t step : steps) {
     if (!log.holds(step)) continue;
     StepOutcome logged{read_logged_step(log, step, {})};
     logged.advantages = step_advantages(logged.groups, advantage);
-    rows.push_back({.step = step,
-                    .wall_time = 0,
-                    .values = step_metrics(logged, {log.info_of(step).rewards})});
+    const auto before = [step](const ConfigChange& change) { return change.after_step < step; };
+    const StepContext context{.rewards = log.info_of(step).rewards,
+                              .settings_changes = std::ranges::count_if(changes, before)};
+    rows.push_back({.step = step, .wall_time = 0, .values = step_metrics(logged, context)});
   }
   return rows;
 }
@@ -53,7 +56,8 @@ void repair_metrics(const std::filesystem::path& run_directory, std::int64_t fir
   if (missing.empty() && file.damage.empty()) return;
   std::vector<MetricsRow> made;
   if (!missing.empty()) {
-    made = rows_from_log(StepLog(run_directory / "trajectories"), missing, advantage);
+    made = rows_from_log(StepLog(run_directory / "trajectories"), missing, advantage,
+                         config_changes(run_directory));
   }
   if (!made.empty()) {
     log.warn(

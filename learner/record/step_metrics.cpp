@@ -254,7 +254,7 @@ void add_times(MetricsWriter& out, const StepOutcome& step, const StepContext& c
   }
   for (const auto& [role, clock] : context.roles) {
     const double all = clock.busy_seconds + clock.idle_seconds;
-    out.add("idle_share_" + role, all > 0 ? clock.idle_seconds / all : 0.0);
+    if (all > 0) out.add("idle_share_" + role, clock.idle_seconds / all);
   }
 }
 

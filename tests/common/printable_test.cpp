@@ -26,6 +26,8 @@ TEST(Printable, CommandsAreShownWithoutSecrets) {
   EXPECT_EQ(without_secrets("env HF_TOKEN=abc OPENAI_KEY=d A=hf_x judge sk-123 --keys 3"),
             "env HF_TOKEN=*** OPENAI_KEY=*** A=*** judge *** --keys 3");
   EXPECT_EQ(without_secrets("python3 examples/reward.py"), "python3 examples/reward.py");
+  EXPECT_EQ(without_secrets("r.py --reward-per-token=-0.25 --per-token 9 --key=1234567"),
+            "r.py --reward-per-token=-0.25 --per-token 9 --key=***");
   EXPECT_EQ(without_secrets("curl http://me:abc@host/a https://host:80/b@c http://me@host"),
             "curl http://me:***@host/a https://host:80/b@c http://me@host");
 }

@@ -85,4 +85,24 @@ run 4 changed --set run.steps=8 "${new[@]}" --set rollout.max_staleness=1
 configs=("$WORK"/changed/config*)
 [ "${#configs[@]}" = 3 ] || fail "the second change lacks its file"
 [ "$(grep -c '"settings_changes":2' "$WORK/changed/metrics.jsonl")" = 2 ] || fail "metrics.jsonl does not count the second change"
+
+# Other evaluation rows are a change, too, under another name or the same. The old ones may be gone.
+shuf -n 12 --random-source=<(yes) assets/count_pairs/eval.jsonl >"$WORK/held.jsonl"
+head -n 8 "$WORK/held.jsonl" >"$WORK/other.jsonl"
+rows=(--set "data.evaluation_file=$WORK/held.jsonl" --set evaluation.every=1)
+dies journal:36 1 rows "${rows[@]}" --set checkpoint.background=false
+rm "$WORK/held.jsonl"
+rows=(--set "data.evaluation_file=$WORK/other.jsonl" --set evaluation.every=1 --set run.resume=changed)
+run 1 rows "${rows[@]}" --set run.steps=6
+says 'the settings change after step ' rows
+sed -i 1d "$WORK/other.jsonl"
+run 1 rows "${rows[@]}" --set run.steps=8
+says 'the settings change after step 6: other rows in data.evaluation_file' rows
+[ "$(grep -c '"settings_changes":2' "$WORK/rows/metrics.jsonl")" = 2 ] || fail "metrics.jsonl does not count the exchange of rows"
+"$BIN/lie_analyze" "$WORK/rows" --no-html >"$WORK/table.txt"
+grep -qF 'settings changed after step 6: data.evaluation_file: other rows' "$WORK/table.txt" || { cat "$WORK/table.txt"; fail "the table lacks the exchange of rows"; }
+cp "$WORK/rows/metrics.jsonl" "$WORK/metrics.before" && sed -i 's/"accuracy"/"accurac"/' "$WORK/rows/metrics.jsonl"
+run 1 rows "${rows[@]}" --set run.steps=9
+[ "$(grep -c '"settings_changes":2' "$WORK/rows/metrics.jsonl")" = 3 ] || fail "repaired lines lack the changes of settings"
+
 echo "changed settings: bit-identical after kills, damage and on 1 and 4 ranks"

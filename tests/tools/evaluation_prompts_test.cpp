@@ -106,6 +106,8 @@ TEST_F(EvaluationPrompts, EveryPromptOfSeveralFilesHasASource) {
             (Prompts{"aime 0", "amc 1", "math500 2"}));
   const std::string one = file("one/test.jsonl", {""}), other = file("other/test.jsonl", {""});
   EXPECT_EQ(read({one, other}), (Prompts{one + " 0", other + " 1"}));
+  const std::string taken = file("amc.jsonl", {""});  // its name is a source of the first file
+  EXPECT_EQ(read({file("math.jsonl", {"amc"}), taken}), (Prompts{"amc 0", taken + " 1"}));
 }
 
 TEST_F(EvaluationPrompts, AFileNamedTwiceIsRefused) {

@@ -157,6 +157,9 @@ TEST(InputRecord, NamesAChangedProgramFile) {
   now.program_files = program_files(commands);
   EXPECT_THAT(program_change(then, now), HasSubstr(file + ", which reward.command"));
   EXPECT_EQ(program_change({}, now), "") << "unknown";
+  ::setenv("LIE_TEST_FOLDER", directory.path().c_str(), 1);
+  const std::string variable[] = {"python3 $LIE_TEST_FOLDER/score.py", "python3 $(id) ~none/x"};
+  EXPECT_EQ(program_files(variable), now.program_files);
   EXPECT_EQ(input_difference(then, now, "runs/a"), "") << "no error";
 }
 
@@ -169,7 +172,9 @@ TEST(InputRecord, TheTeacherOfDistillationIsAnInput) {
   EXPECT_THAT(input_difference(then, now, "runs/a"),
               HasSubstr("policy_loss.distillation.teacher teach: its weights have SHA-256 b, but "
                         "runs/a began with those of a"));
-  EXPECT_EQ(input_difference(then, now, "runs/a", {.settings_may_change = true}), "");
+  EXPECT_THAT(input_difference(then, now, "runs/a", {.settings_may_change = true}),
+              HasSubstr("put the new ones into another directory"));
+  EXPECT_EQ(input_difference(then, now, "runs/a", {.names_other_teacher = true}), "");
 }
 
 TEST(InputRecord, OnlyEvaluationRowsMayChange) {

@@ -35,7 +35,8 @@ class NumberedRows {
 
   /// Numbers the next file's rows.
   void number(const std::string& file, Dataset& dataset) {
-    const std::string name = files_.size() > 1 ? source_of_file(files_, file) : "";
+    std::string name = files_.size() > 1 ? source_of_file(files_, file) : "";
+    if (earlier_.contains(name)) name = file;
     for (Prompt& prompt : dataset.prompts) {
       prompt.problem += rows_;
       if (prompt.data_source.empty() || earlier_.contains(prompt.data_source)) {

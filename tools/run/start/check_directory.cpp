@@ -56,6 +56,17 @@ bool replaces_failed_start(TrainConfig config) {
   return may_replace(config) && !differences_text(config.run.directory, fields_of(config)).empty();
 }
 
+/// Returns whether the teacher of distillation has another path than in the run's config. The steps
+/// that are logged are then learned again with the old one.
+bool names_other_teacher(const TrainConfig& config) {
+  const fs::path stored = fs::path(config.run.directory) / "config.yaml";
+  if (!fs::exists(stored)) return false;
+  for (const auto& [key, value] : config_values(stored)) {
+    if (key == "policy_loss.distillation.teacher") return value != teacher_of(config.policy_loss);
+  }
+  return false;
+}
+
 std::string difference_of(const TrainConfig& config, const InputRecord& now) {
   const std::string& run = config.run.directory;
   return input_difference(recorded_inputs(run), now, run);
@@ -85,6 +96,8 @@ void check_inputs_of_run(const TrainConfig& config, const InputRecord& now) {
   check_same_inputs(
       config.run.directory, now,
       {.settings_may_change = config.run.resume == Resume::kChanged,
+       .names_other_teacher =
+           config.run.resume == Resume::kChanged && names_other_teacher(config),
        .evaluation_remedy = "set run.resume=changed to continue with the new ones, "});
 }
 
@@ -92,7 +105,11 @@ void set_failed_start_aside(const TrainConfig& config, const InputRecord& now) {
   if (!may_replace(config)) return;
   if (!replaces_failed_start(config) && difference_of(config, now).empty()) return;
   check_unlocked(config.run.directory);
-  const fs::path aside = set_aside(config.run.directory, ".failed");
+  const fs::path directory = config.run.directory;
+  const bool is_link = fs::is_symlink(directory);
+  const fs::path real = is_link ? fs::canonical(directory) : directory;
+  const fs::path aside = set_aside(real, ".failed");
+  if (is_link) make_directories(real);  // what the link leads to
   Log("learner", 0)
       .warn(
           "{} held a start of another config, or with other inputs, that failed before its first "

@@ -18,6 +18,7 @@
 #include "learner/record/metric_condition.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "model/tokenizer/tokenizer.h"
+#include "rewards/program.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
@@ -62,7 +63,8 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
 
 /// Loads what every role needs, so that bad input is reported before anything is written. Adds to
 /// `warnings`.
-RunPrompts check_prompts(const TrainConfig& config, std::vector<std::string>& warnings) {
+RunPrompts check_prompts(const TrainConfig& config, EvaluationRows evaluation,
+                         std::vector<std::string>& warnings) {
   RunPrompts prompts;
   const Log log("learner", 0);
   prompts.training = read_training_prompts(config.data, config.model.path, &log);
@@ -76,12 +78,12 @@ RunPrompts check_prompts(const TrainConfig& config, std::vector<std::string>& wa
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (config.evaluation.every > 0) {
+  if (config.evaluation.every > 0 && evaluation == EvaluationRows::kRead) {
     prompts.evaluation =
         read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
                                 config.model.path, log);
+    check_best(config, prompts.evaluation, log);
   }
-  check_best(config, prompts.evaluation, log);
   std::vector<std::string> found =
       config_warnings(config, prompts.training.prompts, prompts.evaluation);
   std::ranges::move(curriculum_warnings(config, plans), std::back_inserter(found));
@@ -151,8 +153,10 @@ void check_followed_schedule(TrainConfig config) {
 
 }  // namespace
 
-RunInputs check_inputs(const TrainConfig& config) {
+RunInputs check_inputs(const TrainConfig& config, EvaluationRows evaluation) {
   RunInputs inputs;
+  check_command("reward.command", config.reward.command);
+  check_command("verifier.command", config.verifier_program.command);
   check_teacher(config);
   inputs.ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   inputs.model = plan_weights(config.model.path, config.model.adapter);
@@ -162,7 +166,7 @@ RunInputs check_inputs(const TrainConfig& config) {
   inputs.dtypes = make_operators(config.model, 1)->dtypes();
   kv_cache_pages(inputs.model.config, config.rollout,
                  inputs.dtypes.packed);  // throws if responses do not fit
-  inputs.prompts = check_prompts(config, inputs.warnings);
+  inputs.prompts = check_prompts(config, evaluation, inputs.warnings);
   check_followed_schedule(config);
   return inputs;
 }

@@ -29,9 +29,14 @@ struct RunInputs {
   std::vector<std::string> warnings;  // about settings, which are logged already
 };
 
+/// Whether the rows of data.evaluation_file are read. A stage of a run whose steps are all logged
+/// evaluates nothing, and its file may be gone.
+enum class EvaluationRows : std::uint8_t { kRead, kSkip };
+
 /// Loads what every role needs. Throws Error if an input is missing or invalid, or if settings do
 /// not fit it. Logs a warning for each input that is remarkable.
-RunInputs check_inputs(const TrainConfig& config);
+RunInputs check_inputs(const TrainConfig& config,
+                       EvaluationRows evaluation = EvaluationRows::kRead);
 
 /// Runs the reward and verifier programs of the config once, as a reward worker does, on a prompt
 /// whose response is its gold answer. Throws Error if a program fails.

@@ -98,10 +98,12 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
     return described(fmt::format("the chat template of {} is {}", model, now.prompt_template),
                      then.prompt_template);
   }
-  if (!rules.settings_may_change && differ(then.teacher, now.teacher)) {
-    return described(fmt::format("policy_loss.distillation.teacher {}: its weights have SHA-256 {}",
-                                 now.teacher_path, now.teacher),
-                     "those of " + then.teacher);
+  if (!rules.names_other_teacher && differ(then.teacher, now.teacher)) {
+    return fmt::format(
+        "policy_loss.distillation.teacher {}: its weights have SHA-256 {}, but {} began with those "
+        "of {}; restore them, or put the new ones into another directory, name it and set "
+        "run.resume=changed",
+        now.teacher_path, now.teacher, run, then.teacher);
   }
   return data_difference(then, now, run, rules);
 }

@@ -10,7 +10,8 @@ namespace lie {
 
 /// What a comparison of inputs allows and advises.
 struct InputRules {
-  bool settings_may_change = false;  // of the loss and of evaluations (run.resume=changed)
+  bool settings_may_change = false;  // of evaluations (run.resume=changed)
+  bool names_other_teacher = false;  // the config names another directory than the run's
   std::string otherwise = "name another run.directory";  // the remedy besides restoring the input
   std::string evaluation_remedy = "";  // a further one for evaluation rows, such as "set x, "
 };

@@ -1,5 +1,7 @@
 #include "tools/run/start/input_record.h"
 
+#include <wordexp.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -147,6 +149,18 @@ InputRecord logged_inputs(const fs::path& run_directory) {
   return record;
 }
 
+/// Returns a word with ~ and variables replaced as a shell does; the word itself if that fails.
+std::string expanded(const std::string& word) {
+  if (word.find_first_of("~$") == std::string::npos) return word;
+  wordexp_t words = {};
+  std::string result = word;
+  if (::wordexp(word.c_str(), &words, WRDE_NOCMD) == 0) {
+    if (words.we_wordc == 1) result = words.we_wordv[0];
+    ::wordfree(&words);
+  }
+  return result;
+}
+
 bool holds_config(const fs::path& run_directory) {
   return fs::exists(run_directory / "config.yaml");
 }
@@ -169,7 +183,7 @@ std::map<std::string, std::string> program_files(std::span<const std::string> co
   for (const std::string& command : commands) {
     for (std::size_t begin = 0; begin < command.size();) {
       const std::size_t end = std::min(command.find_first_of(" \t\n'\"=;", begin), command.size());
-      const fs::path file = command.substr(begin, end - begin);
+      const fs::path file = expanded(command.substr(begin, end - begin));
       begin = end + 1;
       std::error_code error;
       if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > kMostBytes) continue;

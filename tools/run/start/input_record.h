@@ -52,6 +52,7 @@ std::string hashed_weights(const std::filesystem::path& model);
 std::string policy_sha256(const InputRecord& record);
 
 /// Returns the SHA-256 of each file of at most 64 MiB that a word of these commands names, by path.
+/// ~ and variables are expanded.
 std::map<std::string, std::string> program_files(std::span<const std::string> commands);
 
 /// Returns the SHA-256 of the directory's tokenizer.json, as logs hold it.

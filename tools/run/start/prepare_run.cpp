@@ -14,6 +14,7 @@
 #include "common/io/sha256.h"
 #include "common/process/log.h"
 #include "common/process/start_record.h"
+#include "common/text/printable.h"
 #include "learner/record/metrics_repair.h"
 #include "learner/schedule/journal.h"
 #include "tools/run/start/check_directory.h"
@@ -74,7 +75,11 @@ void keep_former_settings(TrainConfig config, const InputRecord& now) {
       !input_difference(recorded_inputs(directory), now, directory.string()).empty();
   if (!has_new_settings && !has_new_rows) return;
   const std::int64_t last = recover_saved_steps(config).logged_step;
-  if (has_new_settings && last > 0) keep_former_config(directory, last);
+  const std::vector<FormerConfig> former = former_configs(directory);
+  // A later former config means that no step of the present settings is left.
+  if (last > 0 && (former.empty() || former.back().last_step < last)) {
+    keep_former_config(directory, last);
+  }
   const Log log("learner", 0);
   log.info("the settings change after step {}: {}", last,
            has_new_settings ? differences : "other rows in data.evaluation_file");
@@ -125,6 +130,14 @@ void report_losses(const TrainConfig& config, std::int64_t last) {
   Log("learner", 0).warn_each(lost_data(config.run.directory, start + 1, last));
 }
 
+/// Throws Error if an input of a later stage is not the one that the run records. Rows of
+/// evaluations and teachers may differ from stage to stage.
+void check_unchanged(const TrainConfig& config, const TrainConfig& settings,
+                     const RunInputs& inputs) {
+  check_same_inputs(config.run.directory, record_of(settings, inputs, /*has_weights=*/false),
+                    {.settings_may_change = true, .names_other_teacher = true});
+}
+
 /// Prepares the files of the stage of the run that comes next. `checked`: the inputs, if they were
 /// checked with the settings of `config`, which a stage with former settings does not have.
 PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> checked) {
@@ -132,7 +145,12 @@ PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> ch
   RunStart start = find_start(config, saved);
   const TrainConfig settings = settings_of(config, start);
   const bool is_checked = checked && start.settings.empty();
-  RunInputs inputs = is_checked ? std::move(*checked) : check_inputs(settings);
+  const bool is_logged = saved.logged_step >= start.last_step;
+  RunInputs inputs =
+      is_checked
+          ? std::move(*checked)
+          : check_inputs(settings, is_logged ? EvaluationRows::kSkip : EvaluationRows::kRead);
+  if (!is_checked) check_unchanged(config, settings, inputs);
   drop_logged_groups(config, saved.logged_step);
   report_losses(settings, start.step);
   return prepared_run(std::move(start), std::move(inputs), recorded_inputs(config.run.directory));
@@ -156,6 +174,11 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   return prepare_stage(config, std::move(inputs));
 }
 
+/// Returns the full command of a former config, where it is the present one but for its secrets.
+std::string with_secrets(const std::string& stored, const std::string& present) {
+  return stored == without_secrets(present) ? present : stored;
+}
+
 PreparedRun prepare_next_stage(const TrainConfig& config) { return prepare_stage(config, {}); }
 
 TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
@@ -163,6 +186,9 @@ TrainConfig settings_of(const TrainConfig& config, const RunStart& start) {
   TrainConfig settings = load_train_config(start.settings, {});
   TrainConfig now = config;
   copy_what_changes_no_result(fields_of(settings), fields_of(now));
+  settings.reward.command = with_secrets(settings.reward.command, config.reward.command);
+  settings.verifier_program.command =
+      with_secrets(settings.verifier_program.command, config.verifier_program.command);
   return settings;
 }
 

@@ -78,6 +78,10 @@ std::vector<SummaryEntry> result_entries(std::span<const MetricsRow> rows) {
 /// Returns what a finished run has: all steps, or those until run.stop_when was met.
 std::string steps_text(const TrainConfig& config, const RunStart& start) {
   const std::int64_t steps = config.run.steps;
+  if (start.step > start.last_step) {
+    return fmt::format("{}; with the present settings it ends after step {}",
+                       counted(start.step, "step"), start.last_step);
+  }
   if (start.last_step >= steps) return "all " + counted(steps, "step");
   return fmt::format("{} of {}, until {}", start.last_step, counted(steps, "step"),
                      config.run.stop_when);
