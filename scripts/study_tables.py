@@ -43,6 +43,7 @@ def interval(result):
 
 # Heads of columns that describe one row, and their cells.
 OF_A_ROW = {
+    "runs": lambda result: str(len(result.runs)),
     "accuracy": lambda result: " ".join(f"{accuracy:.3f}" for accuracy in result.accuracies().values()),
     "mean": lambda result: f"{mean(list(result.accuracies().values())):.3f}",
     "Student of the mean": interval,
@@ -199,6 +200,9 @@ TABLES = {
         ("paper-scale",), (("lie-demo", "gspo"), ("lie-quarter", "gspo"), ("lie-twelfth", "gspo"), ("lie-paper", "gspo"),
                            ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
+    ("rivals.md", "demo"): Rows(
+        ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
+        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in ("", "-lie") if f"{rival}{kind}" != "pass-at-k-lie")),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
         {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
