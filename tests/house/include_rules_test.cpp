@@ -85,6 +85,7 @@ const std::map<std::string, std::string> kLibraries = {{"yaml-cpp", "yaml-cpp"},
                                                        {"net", "posix"},
                                                        {"netinet", "posix"},
                                                        {"spawn.h", "posix"},
+                                                       {"wordexp.h", "posix"},
                                                        {"immintrin.h", "posix"},
                                                        {"cpuid.h", "posix"}};
 

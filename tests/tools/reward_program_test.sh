@@ -106,7 +106,7 @@ PY
 }
 export BIN WORK
 fails killed 'was killed by signal 9' 'os.kill(os.getpid(), 9)'
-fails stopped 'exited with status 3 and owes' 'sys.exit(3)'
+fails stopped 'exited with status 3 and left' 'sys.exit(3)'
 fails nonsense 'with "oh dear"' 'print("oh dear", flush=True)'
 fails left_out 'is the next' 'if q["sample"] == 1: continue'
 

@@ -186,7 +186,7 @@ TEST(Surrogates, CispoTruncatesTheWeightAtTheCeilingItself) {
   EXPECT_EQ(cispo_loss({8, 8}, -2, 1, 5).loss, 10);
   EXPECT_NE(error_of([] { loss_options({"cispo.ceiling=0.2"}); }), "no error");
   EXPECT_NE(surrogate_error({"algorithm=custom", "surrogate=cispo", "ratio_level=sequence"})
-                .find("the surrogate cispo is defined for token only"),
+                .find("the surrogate cispo is defined only for token"),
             std::string::npos);
 }
 
