@@ -159,7 +159,7 @@ refuses '--programs: programs receive the row' "$BIN/lie_replay" train "$WORK/wh
 
 # Reward programs run only with --programs. Otherwise their logged answers are used.
 command="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"
-run 1 program --set "reward.command=$command" --set reward.coverage.unit=words --set reward.coverage.ngram=2 --set run.steps=2
+run 1 program --set "reward.command=$command" --set 'evaluation.budgets=[5, 12]' --set reward.coverage.unit=words --set reward.coverage.ngram=2 --set run.steps=2
 replay program program_again
 same_checkpoints program program_again
 for with in "" --programs; do
@@ -185,6 +185,15 @@ refuses 'holds a run of another config (optimizer.learning_rate' "$BIN/lie_repla
   --run-directory "$WORK/again" --set optimizer.learning_rate=1e-5
 refuses 'holds a run of another config (run.replay_of' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/killed"
 refuses 'resume it with lie_replay train' "$BIN/lie_cluster" train "$WORK/again/config.yaml"
+
+# Accuracy within budgets is scored again, too. What a log lacks is named, and training stops before a gap.
+run 1 budgets --set 'evaluation.budgets=[5, 12]' --set run.steps=4 --set checkpoint.every=1
+score budgets || { cat "$WORK/score.log"; fail "lie_replay score failed on a run with budgets"; }
+grep -q "$all_equal" "$WORK/score.log" || { cat "$WORK/score.log"; fail "budgets: values differ"; }
+rm "$WORK/budgets/trajectories/segment-000001.h5"
+score budgets || { cat "$WORK/score.log"; fail "lie_replay score failed on a log with a gap"; }
+grep -q 'warning: .*segment-000001.h5' "$WORK/score.log" || { cat "$WORK/score.log"; fail "score does not name the lost file"; }
+refuses 'its log lacks step 2, but holds later ones' "$BIN/lie_replay" train "$WORK/budgets" --run-directory "$WORK/none"
 
 # A log that does not agree with the settings of its run is detected.
 cp -r "$WORK/whole" "$WORK/edited"

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -182,7 +183,17 @@ std::vector<std::int64_t> lengths_of(const ForecastArguments& arguments, const T
   return lengths;
 }
 
+/// Removes prompts that repeat the text and the gold of an earlier one, since an interval over
+/// prompts takes them as independent. Returns how many.
+std::int64_t drop_repeats(std::vector<Prompt>& prompts) {
+  std::set<std::pair<std::string, std::string>> seen;
+  return static_cast<std::int64_t>(std::erase_if(prompts, [&](const Prompt& prompt) {
+    return !seen.emplace(prompt.text, prompt.gold).second;
+  }));
+}
+
 /// Returns the first `count` prompts of each evaluation file, or those that training draws first.
+/// Each is different.
 std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
   const Log log("forecast", 0);
   std::vector<Prompt> prompts;
@@ -194,6 +205,10 @@ std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
     PromptStream stream(read_training_prompts(config.data, config.model.path, &log),
                         prompt_order(config.data, static_cast<std::uint64_t>(config.run.seed)));
     prompts = stream.next(std::min(count, stream.problems_in(1)));
+  }
+  if (const std::int64_t repeats = drop_repeats(prompts); repeats > 0) {
+    log.warn("{} of {} rows repeat the prompt and gold of another and are left out", repeats,
+             repeats + std::ssize(prompts));
   }
   log.warn_if_any(truncation_warning(config, prompts, held_out ? "evaluation" : "training"));
   log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "rewards/reward_worker.h"
 #include "tools/run/roles/role_runners.h"
 #include "verifier/verify.h"
 
@@ -37,8 +38,10 @@ void check_answers_are_logged(const LoggedRun& run) {
   }
 }
 
+/// Returns whether a number follows from the answers of programs.
 bool is_of_a_program(const NamedNumber& number) {
-  return number.name.starts_with("command_") || number.name.starts_with("verifier_");
+  return number.name.starts_with("command_") || number.name.starts_with("verifier_") ||
+         number.name.starts_with("correct_at_");
 }
 
 }  // namespace
@@ -50,6 +53,7 @@ ScoringPlan scoring_plan(const LoggedRun& run, bool run_programs) {
   plan.keeps_reward = !std::exchange(plan.options.rewards.command, {}).empty();
   plan.keeps_verdicts =
       !std::exchange(plan.options.verifier_program.command, {}).empty() || plan.keeps_reward;
+  if (plan.keeps_verdicts) plan.options.budgets = {};  // those of the log are kept
   return plan;
 }
 
@@ -86,7 +90,7 @@ std::vector<Score> GroupScorer::score(Scorer& scorer, const ScoredGroup& logged)
   const RolloutGroup& rollout = logged.rollout;
   std::vector<std::string> texts;
   for (const Response& response : rollout.responses) texts.push_back(decode_(response.ids));
-  std::vector<Score> scores = scorer.score(rollout.ticket, rollout.responses, texts);
+  std::vector<Score> scores = score_group(scorer, rollout, decode_).scores;
   if (!plan_.keeps_verdicts) return scores;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     scores[i].verdict = logged.scores[i].verdict;

@@ -126,12 +126,20 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
       *std::ranges::find_if(steps, [](auto step) { return step > 0; }));
 }
 
+[[noreturn]] void fail_at_gap(const LoggedRun& run, std::int64_t after, std::int64_t last) {
+  fail(
+      "{}: its log lacks step {}, but holds later ones: restore the file of it, or replay the steps "
+      "before it with --steps {}-{}",
+      run.directory.string(), last + 1, after + 1, last);
+}
+
 /// Adds the steps of one run: the requested ones, or all after step `after`.
 void add_steps(const LoggedRun& run, std::size_t number, const std::string& asked,
                std::int64_t after, std::vector<LoggedStep>& steps) {
   NumberRange range = {after + 1, run.log.last_after(after)};
   if (asked.empty() && range.last <= after) fail_without_next(run, after);
   if (!asked.empty()) range = parse_number_range("--steps", asked);
+  if (asked.empty() && run.log.steps().back() > range.last) fail_at_gap(run, after, range.last);
   for (const std::int64_t step : run.log.steps()) {
     if (step > 0 && range.contains(step)) steps.push_back({number, step});
     if (step <= run.last_step || !range.contains(step)) continue;

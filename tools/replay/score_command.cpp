@@ -1,4 +1,5 @@
 #include "common/comm/collective/gather_texts.h"
+#include "common/process/log.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -200,6 +201,7 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   GroupScorer scorer(plan, logged_decoder(run), threads);
   const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
   if (job.rank() != 0) return 0;
+  Log("replay", 0).warn_each(run.log.notes());
   for (const FormerConfig& former : former_configs(arguments.run)) {
     fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
                former.last_step, former.path.string());

@@ -157,7 +157,11 @@ void train_command(Job& job, const TrainArguments& arguments) {
   std::optional<Replay> replay;
   if (job.rank() == 0) replay.emplace(prepare(job, std::move(task)));
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
-  if (replay) Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
+  if (replay) {
+    const Log log("learner", 0);
+    for (const LoggedRun& run : replay->task.runs) log.warn_each(run.log.notes());
+    log.info("{}", start_text(config, replay->prepared, {.learners = {0}}));
+  }
   if (is_finished(start)) return;
   job.set_role("learner");
   job.set_activity("learning from the log");
