@@ -2,24 +2,21 @@
 """Prints the results of replay_study.sh: means over seeds with 95 % intervals (Student's t). The effective sample share has
 its range over seeds instead.
 
-replay_study.py WORK
+replay_study.py WORK        (needs NumPy)
 """
 import json
 import statistics
 import sys
 from pathlib import Path
 
-# Two-sided 95 % quantiles of Student's t by degrees of freedom.
-STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+from lie_cluster.estimates import mean_interval  # noqa: E402
 
 
 def interval(values, digits):
     """Returns "0.51 ± 0.04", or "0.51" for a single value."""
-    mean = statistics.fmean(values)
-    if len(values) < 2:
-        return f"{mean:.{digits}f}"
-    half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
-    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+    mean, _, high = mean_interval(values)
+    return f"{mean:.{digits}f}" if len(values) < 2 else f"{mean:.{digits}f} ± {high - mean:.{digits}f}"
 
 
 def shares(run):
@@ -35,7 +32,11 @@ def evaluations(run):
             for step, table in tables.items()}
 
 
+if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+    sys.exit("usage: replay_study.py WORK        WORK: the directory of scripts/replay_study.sh")
 seeds = sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "replay/eval").is_dir())
+if not seeds:
+    sys.exit(f"{sys.argv[1]}: holds no SEED/replay/eval: run scripts/replay_study.sh, which writes them")
 share = [shares(seed / "replay") for seed in seeds]
 runs = {name: [evaluations(seed / name) for seed in seeds] for name in ("logged", "fresh", "replay")}
 print(f"{len(seeds)} seeds")

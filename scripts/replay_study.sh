@@ -2,13 +2,18 @@
 # Measures how long training from a log stays close to a run that generates. For each seed: runs the demo, a fresh run with
 # other settings, and training with these settings from the first run's log. Then replay_study.py prints the table of
 # docs/studies/replay.md.
-# replay_study.sh WORK [KEY=VALUE...]   (default: plain GSPO); BIN, SEEDS, STEPS, PROMPTS and EVERY from the environment
+#
+#   scripts/replay_study.sh WORK [KEY=VALUE...]    the other settings; default: plain GSPO
+#
+# BIN [build/release/bin], SEEDS [1 2 3 4 5], STEPS [20], PROMPTS [8] and EVERY [5] come from the environment.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-WORK="$1"
+[[ $# -ge 1 && "$1" != -* ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mkdir -p "$1"
+WORK="$(realpath "$1")"
 shift
+cd "$(dirname "$0")/.."
+source scripts/python_lib.sh
 bin="${BIN:-build/release/bin}" seeds="${SEEDS:-1 2 3 4 5}" steps="${STEPS:-20}" every="${EVERY:-5}"
-mkdir -p "$WORK"
 other=()
 for key in "${@:-reward.length.enabled=false}"; do other+=(--set "$key"); done
 [ $# -gt 0 ] || other+=(--set reward.redundancy.enabled=false)
@@ -32,7 +37,7 @@ evaluate() {  # name
 cat >"$WORK/eval.yaml" <<'YAML'
 run: {directory: overridden}
 data: {evaluation_file: assets/count_pairs/eval.jsonl}
-evaluation: {temperature: 1.0, max_response_tokens: 130, budgets: [130], ks: [1], resamples: 100, write_texts: false}
+evaluation: {temperature: 1.0, max_response_tokens: 130, budgets: [130], ks: [1], write_texts: false}
 rollout: {max_prompt_tokens: 32}
 YAML
 for seed in $seeds; do
@@ -41,4 +46,4 @@ for seed in $seeds; do
   "$bin/lie_replay" train "$WORK/$seed/logged" --run-directory "$WORK/$seed/replay" "${other[@]}" >>"$WORK/log" 2>&1
   for run in logged fresh replay; do evaluate "$seed/$run"; done
 done
-python3 scripts/replay_study.py "$WORK"
+"$python" scripts/replay_study.py "$WORK"

@@ -7,10 +7,11 @@
 #
 # A row is configs/demo.yaml, or CONFIG.yaml, with the row's keys, which override --set. By default all rows run, N = cores.
 # A run is one process of one thread in DIRECTORY/ROW/seed-N, with its messages in DIRECTORY/ROW/seed-N.log. The same
-# command skips finished runs and resumes those that were stopped.
+# command skips finished runs and resumes those that were stopped. DIRECTORY/ROW/seed-N.done has the settings of a finished
+# run; other settings are refused.
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 config=configs/demo.yaml file=configs/study/rows.yaml wanted="" seeds=101-108 jobs="$(nproc)" settings=()
 while [ $# -gt 1 ]; do
   case "$1" in
@@ -46,6 +47,25 @@ for name in "${names[@]}"; do
   [ -v "overrides[$name]" ] || { echo "study: no row is named $name; the rows: ${!overrides[*]}" >&2; exit 2; }
 done
 
+settings_of() {  # row: prints the config and the settings of its runs, sorted lines; the last value of a key counts
+  local key_values
+  IFS=$'\t' read -ra key_values <<<"${overrides[$1]}"
+  printf '%s\n' "config=$(realpath --relative-to=. "$config")" "${settings[@]}" "${key_values[@]}" |
+    awk -F= 'NF > 1 { last[$1] = $0 } END { for (key in last) print last[key] }' | LC_ALL=C sort
+}
+
+# Ends the script if a finished run had other settings. An empty file of a former version says nothing of them.
+require_same_settings() {  # run, row
+  local done_file="$study/$1.done" former now
+  [ -s "$done_file" ] || return 0
+  former="$(LC_ALL=C comm -23 "$done_file" <(settings_of "$2") | paste -sd ' ')"
+  now="$(LC_ALL=C comm -13 "$done_file" <(settings_of "$2") | paste -sd ' ')"
+  [ -n "$former$now" ] || return 0
+  echo "study: $study/$1 is finished with other settings: it had ${former:-nothing else}, and now has" \
+    "${now:-nothing else}; give another DIRECTORY, or remove $1 and $1.done" >&2
+  exit 1
+}
+
 # A stopped run resumes from its checkpoint and its journal.
 run_one() {  # row, seed
   local run="$study/$1/seed-$2" sets=() key_values
@@ -69,7 +89,7 @@ end_one() {  # waits for any run
   local run="${running[$process]}"
   unset "running[$process]"
   if [ "$status" = 0 ]; then
-    touch "$study/$run.done"
+    settings_of "${run%/*}" >"$study/$run.done"
     echo "[study] $run: done"
   else
     failed+=("$run")
@@ -83,6 +103,9 @@ stop() {
 }
 trap stop INT TERM
 
+for name in "${names[@]}"; do
+  for seed in $(seq "${seeds%-*}" "${seeds#*-}"); do require_same_settings "$name/seed-$seed" "$name"; done
+done
 for name in "${names[@]}"; do
   for seed in $(seq "${seeds%-*}" "${seeds#*-}"); do
     if [ -e "$study/$name/seed-$seed.done" ]; then

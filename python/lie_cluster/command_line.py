@@ -85,6 +85,12 @@ def complete_file(path):
             aside.unlink()
 
 
+def print_notes(run):
+    """Prints on standard error what of a Run is missing or left out."""
+    for note in run.notes:
+        print(f"{run.directory}: {note}", file=sys.stderr)
+
+
 def write_text(path, text):
     with complete_file(path) as aside:
         aside.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from .random_bits import BOOTSTRAP_STREAM, random_below, random_bits
 
 _NORMAL = statistics.NormalDist().inv_cdf(0.975)
 _DRAWS_AT_ONCE = 1 << 18
+_ROUNDING = 1e-9  # relative; differences of rounded means that should be equal differ by less
 
 
 class Estimate(NamedTuple):
@@ -58,11 +59,12 @@ def mean_interval(values):
 
 
 def paired_p(differences):
-    """Returns the two-sided p of Student's test that the mean of the differences is 0."""
+    """Returns the two-sided p of Student's test that the mean of the differences is 0. Returns 1 if the differences are
+    equal up to rounding: without a spread the test says nothing."""
+    if max(differences) - min(differences) <= _ROUNDING * max(map(abs, differences)):
+        return 1.0
     middle, count = mean(differences), len(differences)
     variance = sum((value - middle) ** 2 for value in differences) / (count - 1)
-    if variance == 0:
-        return 1.0 if middle == 0 else 0.0
     return 1 - _student_within(abs(middle) / math.sqrt(variance / count), count - 1)
 
 

@@ -30,18 +30,28 @@ def _is_intact(line):
 
 def read_json_lines(path, convert, expected):
     """Returns convert(object) of each line. An unfinished last line was left by a killed process and is skipped. If any
-    line of the file has a checksum, all must match theirs. `expected` describes a correct line in errors."""
+    line of the file has a checksum, all must match theirs. `expected` describes a correct line in errors. Raises Error
+    for a damaged line."""
     return parse_json_lines(path.read_text(errors="replace"), path, convert, expected)
 
 
 def parse_json_lines(text, path, convert, expected, first_line=1):
     """Does the same for `text`, the part of the file that begins at line `first_line`."""
-    checked, rows = _FIELD in text, []
+    rows, damage = valid_json_lines(text, path, convert, expected, first_line)
+    if damage:
+        raise Error(f"{damage[0]}; remove the line")
+    return rows
+
+
+def valid_json_lines(text, path, convert, expected, first_line=1):
+    """Returns convert(object) of each intact line, and what is wrong with each damaged one, as text without a remedy."""
+    checked, rows, damage = _FIELD in text, [], []
     for number, line in enumerate(text.split("\n")[:-1], first_line):
         if checked and not _is_intact(line):
-            raise Error(f"{path}:{number}: the line does not match its checksum; it is damaged: remove it")
+            damage.append(f"{path}:{number}: the line does not match its checksum")
+            continue
         try:
             rows.append(convert({name: value for name, value in json.loads(line).items() if name != "crc32c"}))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise Error(f"{path}:{number}: expected {expected} ({error}); remove the line") from error
-    return rows
+            damage.append(f"{path}:{number}: expected {expected} ({error})")
+    return rows, damage

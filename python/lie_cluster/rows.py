@@ -84,6 +84,20 @@ def field(row, name):
     return None
 
 
+_SENDERS = {"human": "user", "gpt": "assistant"}  # of ShareGPT's rows
+
+
+def turn_of(message):
+    """Returns the role and the content of a chat message, as common/dataset/messages.cpp reads them. Raises TypeError or
+    KeyError for a malformed one."""
+    if "role" not in message and "from" in message:
+        return {"role": _SENDERS.get(message["from"], message["from"]), "content": message["value"]}
+    content = message["content"]
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content)
+    return {"role": message["role"], "content": content}
+
+
 def required_text(row, name, place):
     value = field(row, name)
     if not isinstance(value, str):

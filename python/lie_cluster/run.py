@@ -10,7 +10,7 @@ import yaml
 
 from .error import Error
 from .frame import as_frame
-from .json_lines import read_json_lines
+from .json_lines import read_json_lines, valid_json_lines
 from .log import Log
 from .metric_names import present_metric_name
 from .tokenizer import Decoder
@@ -52,9 +52,13 @@ def _metric_row(row):
     return {**values, "step": int(row["step"])}
 
 
+_METRIC_LINE = 'one flat JSON object of numbers with a "step"'
+
+
 def read_metrics(path):
-    """Returns the rows of a metrics.jsonl: dicts of numbers, NaN where the file has null."""
-    return read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
+    """Returns the rows of a metrics.jsonl: dicts of numbers, NaN where the file has null. Raises Error for a damaged
+    line."""
+    return read_json_lines(path, _metric_row, _METRIC_LINE)
 
 
 class Run:
@@ -68,6 +72,7 @@ class Run:
         _require_a_run(self.directory)
         self._log = Log(self.directory / "trajectories")
         self._decoders = {}
+        self._valid_metrics = None
 
     def __repr__(self):
         """Says what the run holds: Run("runs/demo/lie"): 60 steps, 38912 samples, last metrics: step 60, accuracy 0.861."""
@@ -87,7 +92,7 @@ class Run:
     @property
     def notes(self):
         """Returns a sentence for each thing that is left out or lost; empty if nothing is."""
-        return list(self._log.notes)
+        return self._log.notes + self._read_metrics()[1]
 
     @property
     def reward_terms(self):
@@ -109,12 +114,25 @@ class Run:
             raise Error(f"{path}: no such file, and no trajectory file that would say the settings")
         return yaml.load(self._log.segments[0].config, _Loader)
 
+    def _read_metrics(self):
+        """Returns the rows of the intact lines of metrics.jsonl by step, and a note for each damaged one. The first call
+        reads the file."""
+        path = self.directory / "metrics.jsonl"
+        if self._valid_metrics is None:
+            text = path.read_text(errors="replace") if path.exists() else ""
+            rows, damage = valid_json_lines(text, path, _metric_row, _METRIC_LINE)
+            notes = [f"{one}; the line is left out, and the next start of the run repairs the file" for one in damage]
+            self._valid_metrics = sorted(rows, key=lambda row: row["step"]), notes
+        return self._valid_metrics
+
     def metrics(self, frame=None):
-        """Returns metrics.jsonl, a row per step; NaN where a step lacks a metric. An unfinished last line is left out."""
+        """Returns metrics.jsonl, a row per step; NaN where a step lacks a metric. An unfinished last line is left out, and
+        so are damaged lines, which `notes` names. Raises Error if the file is missing."""
         path = self.directory / "metrics.jsonl"
         if not path.exists():
-            raise Error(f"{path}: no such file; the responses themselves are in samples()")
-        rows = read_metrics(path)
+            raise Error(f"{path}: no such file; the responses themselves are in samples(), and lie_analyze makes curves of "
+                        "them")
+        rows = self._read_metrics()[0]
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
         if rows:
@@ -151,9 +169,22 @@ class Run:
         """Returns what each column of samples() holds: name to sentence and unit."""
         return {name: self._log.about(name) for name in self._log.sample_columns()}
 
+    def _indices(self, samples):
+        """Returns the rows of samples() that an index, indices or a mask select, [N]. Raises Error for anything else."""
+        given = np.atleast_1d(np.asarray(samples))
+        if given.ndim == 1 and given.dtype == bool and np.ndim(samples):
+            if len(given) != len(self._log.row):
+                raise Error(f"{self.directory}: a mask of {len(given)} values, but samples() has {len(self._log.row)} rows; "
+                            "give a mask over all rows, or the indices of rows")
+            return np.flatnonzero(given)
+        if given.ndim != 1 or len(given) and not np.issubdtype(given.dtype, np.integer):
+            raise Error(f"{self.directory}: expected the index of a row of samples(), a list of indices, or a mask over all "
+                        f"rows; found {given.dtype} of shape {np.shape(samples)}")
+        return given.astype(np.int64)
+
     def tokens(self, samples):
-        """Returns the Tokens of a row of samples(); of several rows a list, read at once."""
-        rows = np.atleast_1d(np.asarray(samples, np.int64))
+        """Returns the Tokens of a row of samples(); of several rows, or of a mask over all, a list that is read at once."""
+        rows = self._indices(samples)
         columns = [self._log.parts(rows, "problem/prompt", "prompt/id")]
         columns += [self._log.parts(rows, "sample/token", f"token/{name}")
                     for name in ("id", "behavior_log_prob", "learner_log_prob")]
@@ -163,14 +194,23 @@ class Run:
 
     def texts(self, samples=None, tokenizer=None, frame=None, special_tokens=True):
         """Returns prompt, gold, data_source, response and extracted answer of rows `samples` of samples(), of all by
-        default. `tokenizer` is the directory of tokenizer.json, by default the last checkpoint's, else the start model's.
-        `special_tokens`: whether a response shows them, such as its end of sequence."""
-        rows = np.arange(len(self._log.row)) if samples is None else np.asarray(samples, np.int64)
+        default: columns, also of a single row. `samples` are an index, indices or a mask over all rows. `tokenizer` is the
+        directory of tokenizer.json, by default the last checkpoint's, else the start model's. `special_tokens`: whether a
+        response shows them, such as its end of sequence."""
+        rows = np.arange(len(self._log.row)) if samples is None else self._indices(samples)
         decode = self._decoder(tokenizer, special_tokens) if len(rows) else None
-        columns = {name: [part.tobytes().decode("utf-8", "replace") for part in self._log.parts(rows, owner, "text/bytes")]
-                   for name, owner in _TEXTS.items()}
+        columns = {name: self._logged_texts(rows, name) for name in _TEXTS}
         columns["response"] = [decode(ids) for ids in self._log.parts(rows, "sample/token", "token/id")]
         return as_frame(columns, frame)
+
+    def _logged_texts(self, rows, name):
+        return [part.tobytes().decode("utf-8", "replace") for part in self._log.parts(rows, _TEXTS[name], "text/bytes")]
+
+    def problem_keys(self, samples):
+        """Returns what makes a response's problem the same as another's: tuples of data_source, prompt and gold of rows
+        `samples` of samples(). Equal rows of a data file are one problem. Needs no tokenizer."""
+        rows = self._indices(samples)
+        return list(zip(*(self._logged_texts(rows, name) for name in ("data_source", "prompt", "gold"))))
 
     def _decoder(self, tokenizer, special_tokens):
         key = str(tokenizer), special_tokens

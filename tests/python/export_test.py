@@ -99,6 +99,13 @@ class Turns(InWork):
         for i in range(2):
             self.assertEqual(self.turns([], f"{i}+1", str(i + 1), train_file=files), [{"role": "user", "content": f"{i}+1"}])
 
+    def test_an_empty_name_is_no_file_and_a_missing_file_is_named_with_its_key(self):
+        rows = [{"prompt": "1+1", "gold": "2"}]
+        self.assertEqual(self.turns(rows, "1+1", "2", evaluation_file=""), [{"role": "user", "content": "1+1"}])
+        for key in ("train_file", "evaluation_file"):
+            with self.assertRaisesRegex(Error, f"^none.jsonl: no such file, .* by --set data.{key}=FILE$"):
+                self.turns(rows, "1+1", "2", **{key: "none.jsonl"})
+
     def test_rows_are_read_as_the_trainer_reads_them(self):
         row = '{"prompt": "1+1", "gold": 2, "unused": NaN}'
         for text in ("\ufeff" + row + "\r\n\n", "nonsense\n" + row, row.replace('"gold": 2', '"gold": ["2"]')):

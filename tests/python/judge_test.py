@@ -17,11 +17,11 @@ import numpy as np
 from lie_cluster import Error
 from lie_cluster.command_line import number_range, without_open_end
 from lie_cluster.judge.answer_cache import AnswerCache, AnswerCode, Completion
-from lie_cluster.judge.endpoint import endpoint_url
+from lie_cluster.judge.endpoint import _seconds_asked_for, endpoint_url
 from lie_cluster.judge.measures import BEHAVIORS, TOPICS, graph_shape, prompt_text, read_answer
 from lie_cluster.judge.phrases import count_phrases, parse_phrases
 from lie_cluster.judge.questions import Asking, key_of, questions_about
-from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, without_middle
+from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, draw_sample, without_middle
 from lie_cluster.judge.summary import agreement, cohen_kappa, summarize
 from lie_cluster.random_bits import random_bits
 
@@ -68,6 +68,12 @@ class Answers(unittest.TestCase):
     def test_a_missing_prompt_file_is_named(self):
         with self.assertRaisesRegex(Error, "cannot read .*none/verification.txt"):
             prompt_text("verification", WORK / "none")
+
+    def test_a_malformed_retry_after_counts_as_none(self):
+        for text in ("", "soon", "nan", "inf", "Mon, 99", "Thu, 01 Jan 9999999 00:00:00 GMT", ","):
+            self.assertEqual(_seconds_asked_for({"retry-after": text}), 0, text)
+        self.assertEqual(_seconds_asked_for({"retry-after": "1.5"}), 1.5)
+        self.assertGreater(_seconds_asked_for({"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"}), 1e6)
 
     def test_a_trailing_slash_is_removed_and_a_url_with_a_secret_is_refused(self):
         self.assertEqual(endpoint_url("http://localhost:8000/v1/"), "http://localhost:8000/v1")
@@ -232,6 +238,9 @@ class Asked(unittest.TestCase):
             AnswerCache(WORK / "judge")
 
 
+DRAWN = types.SimpleNamespace(evaluation=False, steps=[], samples=0, seed=1, max_bytes=60000)
+
+
 class Behaviors(unittest.TestCase):
     def behaviors(self, *arguments):
         return subprocess.run([sys.executable, "-m", "lie_cluster.behaviors", *map(str, arguments)], capture_output=True,
@@ -254,6 +263,24 @@ class Behaviors(unittest.TestCase):
         self.assertEqual(found["backtracking"]["mean"]["value"], 0.5)
         self.assertEqual(list(found), list(BEHAVIORS))
         self.assertIn("proxy", done.stdout)
+
+    def test_chat_prompts_are_read_as_text(self):
+        one, two = {"role": "user", "content": "1+1?"}, {"from": "human", "value": "2+2?"}
+        for prompt, text in (([one], "1+1?"), ([one, two], "user: 1+1?\n\nuser: 2+2?"),
+                             ([{"role": "user", "content": [{"type": "text", "text": "a"}]}], "a")):
+            self.rows.write_text(json.dumps({"prompt": prompt, "response": "2"}) + "\n")
+            self.assertEqual(draw_sample(self.rows, DRAWN).responses[0].prompt, text)
+        for prompt in ([], ["1+1?"], [{"role": "user"}], [{"role": "user", "content": 2}]):
+            self.rows.write_text(json.dumps({"prompt": prompt, "response": "2"}) + "\n")
+            with self.assertRaisesRegex(Error, "rows.jsonl:1: field prompt: expected a text, or a list of messages"):
+                draw_sample(self.rows, DRAWN)
+
+    def test_missing_trajectory_files_are_noted(self):
+        subprocess.run([BIN / "write_example_run", WORK / "run", "1", "90"], check=True)
+        index = WORK / "run/trajectories/index.jsonl"
+        index.write_text('{"file":"learner-000-segment-000009.h5","learner":0,"first_step":91,"last_step":95}\n')
+        self.assertIn(f"{WORK}/run: learner-000-segment-000009.h5 is missing: it held steps 91 to 95",
+                      self.behaviors(WORK / "run").stderr)
 
     def test_the_responses_of_a_run_are_sampled_over_its_steps(self):
         subprocess.run([BIN / "write_example_run", WORK / "run", "1", "90"], check=True)

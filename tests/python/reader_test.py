@@ -331,12 +331,19 @@ class Reader(unittest.TestCase):
             lie_cluster.Run(WORK / "nowhere")
         with self.assertRaisesRegex(lie_cluster.Error, "holds neither config.yaml nor metrics.jsonl nor trajectories"):
             lie_cluster.Run(ROOT / "tests/python")
+
+    def test_damaged_lines_of_the_metrics_are_noted_as_by_lie_analyze(self):
         torn = copy("whole", "no_json") / "metrics.jsonl"
-        torn.write_text('{"step":0}\n{"step":1,"accuracy":[]}\n')
-        with self.assertRaisesRegex(lie_cluster.Error, f"{torn}:2: .*; remove the line"):
+        torn.write_text('{"step":2}\n{"step":1,"accuracy":[]}\n{"step":0}\n')
+        run = lie_cluster.Run(torn.parent)
+        self.assertEqual(run.metrics()["step"].tolist(), [0, 2])
+        self.assertRegex(run.notes[0], f"^{torn}:2: expected one flat JSON object .* next start of the run repairs the file$")
+        self.assertIn(f"{torn}:2: expected one flat JSON object", analyze("--no-html", torn.parent).stdout)
+        torn.unlink()
+        with self.assertRaisesRegex(lie_cluster.Error, f"{torn}: no such file"):
             lie_cluster.Run(torn.parent).metrics()
 
-    def test_a_line_that_does_not_match_its_checksum_is_refused(self):
+    def test_a_line_that_does_not_match_its_checksum_is_left_out(self):
         from lie_cluster.json_lines import crc32c
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalogue entry
         path = copy("whole", "checked") / "metrics.jsonl"
@@ -345,8 +352,27 @@ class Reader(unittest.TestCase):
         path.write_text("".join(lines))
         self.assertEqual(list(lie_cluster.Run(path.parent).metrics()), ["step", "accuracy"])
         path.write_text(lines[0] + lines[1].replace("0.5", "0.7"))
-        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not match its checksum"):
-            lie_cluster.Run(path.parent).metrics()
+        run = lie_cluster.Run(path.parent)
+        self.assertRegex(run.notes[0], f"^{path}:2: the line does not match its checksum; the line is left out")
+        self.assertEqual(run.metrics()["step"].tolist(), [0])
+        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not match its checksum; remove the line"):
+            lie_cluster.run.read_metrics(path)
+
+    def test_rows_are_chosen_by_index_indices_or_mask(self):
+        run = lie_cluster.Run(WORK / "whole")
+        mask = np.arange(120) % 50 == 3
+        self.assertEqual(run.texts(mask), run.texts([3, 53, 103]))
+        ids, masked = ([tokens.ids.tolist() for tokens in run.tokens(rows)] for rows in ([3, 53, 103], mask.tolist()))
+        self.assertEqual(masked, ids)
+        self.assertEqual(run.texts(np.int64(3)), run.texts([3]))
+        self.assertEqual(run.tokens(3).ids.tolist(), run.tokens([3])[0].ids.tolist())
+        self.assertEqual((run.tokens([]), run.texts([])["gold"], run.tokens(mask & False)), ([], [], []))
+        for read in (run.tokens, run.texts):
+            with self.assertRaisesRegex(lie_cluster.Error, "a mask of 2 values, but samples\\(\\) has 120 rows"):
+                read([True, False])
+            for wrong in (1.5, [1.0, 2.0], True, [[1]], ["1"]):
+                with self.assertRaisesRegex(lie_cluster.Error, "expected the index of a row"):
+                    read(wrong)
 
     def test_frames_hold_the_same_columns(self):
         run = lie_cluster.Run(WORK / "whole")

@@ -5,10 +5,13 @@ usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py 
 import json
 import re
 import shutil
+import subprocess
 import sys
 import unittest
+import unittest.mock
 
 from environment import ROOT, WORK
+import numpy as np
 from lie_cluster import Error
 from lie_cluster.command_line import write_json
 from lie_cluster.estimates import bootstrap_means, holm, mean_interval, paired_p, two_way_bootstrap, wilson
@@ -18,6 +21,7 @@ from lie_cluster.study.load import load_study
 from lie_cluster.study.page import study_page
 from lie_cluster.study.prompts import both_ways_text, final_shares
 from lie_cluster.study.report import study_json, study_text
+from lie_cluster.study.results import StudyRun
 from lie_cluster.study.results_file import load_results, results_json
 from lie_cluster.study.rows import load_rows, overrides_text
 from lie_cluster.study.sources import load_sources, sources_text
@@ -157,6 +161,26 @@ class Study(unittest.TestCase):
         self.assertIn("seed 1: 0.625", study_page(study))
         self.assertEqual([row["name"] for row in study_json(study)["rows"]], ["plain", "full", "wide"])
 
+    def test_a_run_that_met_its_goal_is_finished(self):
+        for goal, is_met in (("eval_accuracy >= 0.5", True), ("eval_accuracy <= 5e-1", True), ("eval_accuracy >= 0.6", False),
+                             ("eval_absent >= 0", False), ("", False)):
+            run = StudyRun(WORK, {"run.steps": "9", "run.stop_when": goal}, {"eval_accuracy": {0: 0.75, 2: 0.5}}, 2)
+            self.assertEqual(run.is_finished(), is_met, goal)
+            state = f"finished: step 2 of 9, {goal}" if is_met else "step 2 of 9: in progress, or stopped and resumable"
+            self.assertEqual(run.state(), state)
+            self.assertFalse(run._replace(last_step=0).is_finished())
+            self.assertFalse(run._replace(last_step=1).is_finished())  # not evaluated
+
+    def test_equal_rows_of_the_evaluation_are_one_prompt(self):
+        logged = unittest.mock.Mock()
+        logged.samples.return_value = {"purpose": np.array([0, 1, 1, 1, 1, 1]), "step": np.array([2, 1, 2, 2, 2, 2]),
+                                       "reward_accuracy": np.array([1, 0, 1, 0, 1, 1.0])}
+        keys = [("", "1+1", "2"), ("", "2+2", "4"), ("", "1+1", "2"), ("", "1+1", "3")]
+        logged.problem_keys.side_effect = lambda rows: keys if rows.tolist() == [2, 3, 4, 5] else None
+        run = unittest.mock.Mock(shares=None, last_step=2)
+        with unittest.mock.patch("lie_cluster.study.prompts.Run", return_value=logged):
+            self.assertEqual(final_shares(run).tolist(), [1, 0, 1])
+
     def test_a_results_file_stands_for_the_runs_of_another_computer(self):
         for seed in (1, 2):
             self.add_run("plain", seed, 0.25 * seed, PLAIN)
@@ -291,13 +315,34 @@ class FindPair(unittest.TestCase):
         self.assertEqual(re.findall(r"(\S+) yes", full_search(prompt)), ["7+5=12"])
 
 
+class ReplayStudy(unittest.TestCase):
+    def table(self):
+        return subprocess.run([sys.executable, ROOT / "scripts/replay_study.py", WORK], capture_output=True, text=True)
+
+    def test_any_number_of_seeds_is_averaged(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        empty = self.table()
+        self.assertEqual(empty.returncode, 1)
+        self.assertIn("holds no SEED/replay/eval: run scripts/replay_study.sh", empty.stderr)
+        for seed in range(12):
+            for run in ("logged", "fresh", "replay"):
+                place = WORK / str(seed) / run / "eval/5"
+                place.mkdir(parents=True)
+                row = {"average": {"value": 0.5 + 0.25 * (seed % 2)}, "response_length_mean": 20}
+                (place / "table.json").write_text(json.dumps({"rows": [row]}))
+            (WORK / str(seed) / "replay/metrics.jsonl").write_text('{"step":5,"effective_sample_share":0.75}\n')
+        # The standard error is 12.5 / sqrt(11), and t of 11 degrees of freedom is 2.201.
+        self.assertIn("| 5 | 0.75 (0.75 to 0.75) | 62.5 ± 8.3 | 62.5 ± 8.3 | 62.5 ± 8.3 | 0.0 ± 0.0 |", self.table().stdout)
+
+
 class Intervals(unittest.TestCase):
     def test_one_value_has_no_interval(self):
         self.assertEqual(mean_interval([0.5]), (0.5, 0.5, 0.5))
 
     def test_p_of_two_degrees_of_freedom_equals_its_closed_form(self):
         self.assertAlmostEqual(paired_p([1, 2, 3]), 1 - (12 / 14) ** 0.5, 12)  # t^2 = 12; p = 1 - sqrt(t^2 / (t^2 + 2))
-        self.assertEqual((paired_p([0, 0]), paired_p([1, 1])), (1, 0))
+        self.assertEqual((paired_p([0, 0]), paired_p([1, 1]), paired_p([0.3 - 0.2, 0.2 - 0.1])), (1, 1, 1))
 
     def test_holm_equals_an_example_by_hand(self):
         self.assertEqual(holm([0.25, 0.0625, 0.125, 0.75]), [0.5, 0.25, 0.375, 0.75])

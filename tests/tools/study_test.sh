@@ -34,6 +34,15 @@ before="$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")"
 study --rows gspo,gspo-lie >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
 grep -q "gspo/seed-7: already done" "$WORK/log" || fail "a finished run is not skipped"
 [ "$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")" = "$before" ] || fail "a finished run was started again"
+
+# Other settings than those of a finished run are refused; an empty file of a former version has none.
+study --rows gspo --set run.steps=4 >"$WORK/log" 2>&1 && fail "other settings than those of a finished run are accepted"
+grep -q "gspo/seed-7 is finished with other settings: it had run.steps=3, and now has run.steps=4" "$WORK/log" ||
+  fail "the difference to a finished run is not named: $(cat "$WORK/log")"
+for seed in 7 8; do : >"$WORK/study/gspo/seed-$seed.done"; done
+study --rows gspo --set run.steps=4 >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
+grep -q "gspo/seed-8: already done" "$WORK/log" || fail "a finished run without its settings is not skipped"
+
 for seed in 7 8; do
   "$BIN/lie_cluster" train configs/demo.yaml "${tiny[@]}" --set "run.seed=$seed" --set "run.directory=$WORK/by-hand-$seed" \
     --set reward.length.enabled=false --set reward.redundancy.enabled=false >"$WORK/by-hand.log" 2>&1 || fail "$(cat "$WORK/by-hand.log")"

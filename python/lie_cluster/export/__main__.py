@@ -3,7 +3,7 @@ import pathlib
 
 import yaml
 
-from ..command_line import make_parser, number, number_range, output_file, run
+from ..command_line import make_parser, number, number_range, output_file, print_notes, run
 from ..error import Error
 from .batches import LoggedRun
 from .row_file import is_named_parquet, write_rows
@@ -94,6 +94,8 @@ def main():
     _check(options)
     overrides = _overrides(options.set)
     runs = [LoggedRun(directory, overrides) for directory in options.runs]
+    for logged in runs:
+        print_notes(logged.run)
     shape = SHAPES[options.shape](options, runs)
     rows = _Counted(_rows(shape, runs, options), options, shape)
     write_rows(options.output, rows, shape.example)

@@ -5,9 +5,10 @@ the data belongs to a prompt if it has the same gold answer and the prompt's tex
 """
 import collections
 import json
+import pathlib
 
 from ..error import Error
-from ..rows import field, read_rows
+from ..rows import field, read_rows, turn_of
 
 _GOLD_FIELDS = ("gold", "answer", "reward_model.ground_truth")
 
@@ -26,25 +27,12 @@ def _gold_of(row, data, choices):
     return ""  # a row whose responses a program scores
 
 
-_SENDERS = {"human": "user", "gpt": "assistant"}  # of ShareGPT's rows
-
-
-def _turn_of(message):
-    """Returns the role and the content of a message, as common/dataset/messages.cpp reads them."""
-    if "role" not in message and "from" in message:
-        return {"role": _SENDERS.get(message["from"], message["from"]), "content": message["value"]}
-    content = message["content"]
-    if isinstance(content, list):
-        content = "".join(part["text"] for part in content)
-    return {"role": message["role"], "content": content}
-
-
 def _messages_of(row, data):
     """Returns the messages that the prompt template was given, and the gold answer; None for a malformed row."""
     prompt = field(row, data.get("prompt_field") or "prompt")
     turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     try:
-        messages = [_turn_of(turn) for turn in turns]
+        messages = [turn_of(turn) for turn in turns]
         choices = field(row, data["choices_field"]) if data.get("choices_field") else []
         lines = "".join(f"\n{chr(ord('A') + i)}. {choice}" for i, choice in enumerate(choices))
         messages[-1]["content"] += (f"\n{lines}" if lines else "") + (data.get("prompt_suffix") or "")
@@ -68,9 +56,15 @@ def _holds(text, messages):
     return True
 
 
-def _files(names):
-    """Returns the files of a key of data.* that names one or more."""
-    return [names] if isinstance(names, str) else names or []
+def _files(logged, key):
+    """Returns the files that a key of data.* names: none, one or more. Raises Error if one is missing."""
+    names = logged.data.get(key) or []
+    names = [names] if isinstance(names, str) else names
+    for name in names:
+        if not pathlib.Path(name).is_file():
+            raise Error(f"{name}: no such file, but data.{key} of {logged.directory} names it: name where it is by --set "
+                        f"data.{key}=FILE")
+    return names
 
 
 class ChatTurns:
@@ -78,7 +72,7 @@ class ChatTurns:
         """Reads the data files that the run's settings name after the overrides."""
         self._directory = logged.directory
         self._by_gold, self._found = collections.defaultdict(list), {}
-        for path in [*_files(logged.data["train_file"]), *_files(logged.data.get("evaluation_file"))]:
+        for path in [*_files(logged, "train_file"), *_files(logged, "evaluation_file")]:
             for _, row in read_rows(path, logged.data.get("skip_bad_rows", False)):
                 messages, gold = _messages_of(row, logged.data)
                 if messages:

@@ -1,6 +1,7 @@
 """One question to an OpenAI-compatible chat endpoint, and its outcome. Needs the package openai."""
 import email.utils
 import json
+import math
 import time
 
 from ..error import Error
@@ -61,13 +62,13 @@ def read_completion(data):
 
 
 def _seconds_asked_for(headers):
-    """Returns the seconds of a Retry-After header, which may be a date."""
+    """Returns the seconds of a Retry-After header, which may be a date. A malformed header counts as none: 0."""
     value = headers.get("retry-after", "")
     try:
-        return float(value)
-    except ValueError:
-        date = email.utils.parsedate_to_datetime(value) if "," in value else None
-        return date.timestamp() - time.time() if date else 0.0
+        seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time() if "," in value else float(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+    return seconds if math.isfinite(seconds) else 0.0
 
 
 class Endpoint:

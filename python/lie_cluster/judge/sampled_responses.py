@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..command_line import number, number_range, output_file, without_open_end
+from ..command_line import number, number_range, output_file, print_notes, without_open_end
 from ..error import Error
 from ..random_bits import JUDGE_STREAM, random_bits
-from ..rows import read_rows, required_text
+from ..rows import field, read_rows, required_text, turn_of
 from ..run import Run
 
 _COLUMNS = 4
@@ -110,6 +110,7 @@ def _drawn(source, places, choice, read):
 
 def _sample_of_run(directory, choice):
     run = Run(directory)
+    print_notes(run)
     columns = run.samples(["purpose", "step", "group", "sample"])
     rows = np.flatnonzero(columns["purpose"] == int(choice.evaluation))
     places = [columns[name][rows] for name in ("step", "group", "sample")]
@@ -129,19 +130,37 @@ def _step_of(row, place):
     return step or 0
 
 
+def _prompt_of(row, place):
+    """Returns the prompt of a row as text. Chat messages become "role: content", one after another; a single one becomes
+    its content."""
+    prompt = field(row, "prompt")
+    if not isinstance(prompt, list):
+        return required_text(row, "prompt", place)
+    try:
+        turns = [turn_of(message) for message in prompt]
+        if not turns or not all(isinstance(turn["content"], str) for turn in turns):
+            raise TypeError
+    except (TypeError, KeyError) as error:
+        raise Error(f"{place}: field prompt: expected a text, or a list of messages with role and content; correct the "
+                    "row") from error
+    if len(turns) == 1:
+        return turns[0]["content"]
+    return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
+
+
 def _sample_of_file(path, choice):
     if choice.evaluation:
         raise Error(f"{path}: --evaluation applies to runs, not to files")
     rows, steps = [], []
     for place, row in read_rows(path):
-        rows.append((place, required_text(row, "prompt", place), required_text(row, "response", place)))
+        rows.append((place, _prompt_of(row, place), required_text(row, "response", place)))
         steps.append(_step_of(row, place))
     places = steps, np.arange(len(rows)) + 1, np.zeros(len(rows))
     return _drawn(path, places, choice, lambda index: [rows[i] for i in index])
 
 
 def draw_sample(source, choice):
-    """Draws from a run directory, or from a file of rows with "prompt", "response" and perhaps "step". `choice` holds
-    the values of add_arguments(). Raises Error if there is nothing to draw, or no tokenizer to decode a run's
-    responses."""
+    """Draws from a run directory, or from a file of rows with "prompt" (a text or chat messages), "response" and perhaps
+    "step". `choice` holds the values of add_arguments(). Prints the notes of a run. Raises Error if there is nothing to
+    draw, or no tokenizer to decode a run's responses."""
     return _sample_of_run(source, choice) if source.is_dir() else _sample_of_file(source, choice)

@@ -11,15 +11,18 @@ _HEADS = ["row", "seeds", "accuracy", "difference", "to"]
 
 
 def final_shares(run):
-    """Returns each held-out prompt's share of correct responses at the end of a run; nothing if its results file has none."""
+    """Returns each held-out prompt's share of correct responses at the end of a run; nothing if its results file has none.
+    Equal rows of the evaluation file are one prompt, as for `lie_cluster eval`."""
     if run.shares is not None:
         return np.array(run.shares)
-    columns = Run(run.directory).samples(["purpose", "step", "group", "reward_accuracy"])
-    last = (columns["purpose"] == 1) & (columns["step"] == run.last_step)
-    group, correct = columns["group"][last], columns["reward_accuracy"][last]
-    if len(group) == 0:
+    logged = Run(run.directory)
+    columns = logged.samples(["purpose", "step", "reward_accuracy"])
+    last = np.flatnonzero((columns["purpose"] == 1) & (columns["step"] == run.last_step))
+    if len(last) == 0:
         raise Error(f"{run.directory}: its trajectory files hold no response of the last evaluation")
-    return np.bincount(group, correct) / np.bincount(group)
+    index = {}  # of each prompt, in the order of the file
+    prompt = [index.setdefault(key, len(index)) for key in logged.problem_keys(last)]
+    return np.bincount(prompt, columns["reward_accuracy"][last]) / np.bincount(prompt)
 
 
 def both_ways_text(study):

@@ -1,13 +1,17 @@
 """The finished runs of each row: their means over the seeds, and the differences between matched pairs."""
 import pathlib
+import re
 from typing import NamedTuple, Optional
 
 from ..estimates import Estimate, holm, mean, mean_interval, paired_p
+from ..metric_names import present_metric_name
 from .rows import Row
 
 ACCURACY = "eval_accuracy"
 # Keys that differ from run to run and change no row's result.
 KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads")
+# A run.stop_when, as learner/record/metric_condition.cpp reads it.
+_GOAL = re.compile(r"\s*(?P<metric>\S+)\s+(?P<comparison>[<>]=)\s+(?P<bound>[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*")
 _SHARES = ("accuracy", "correct_at_", "r_context", "truncation_rate", "clip_fraction", "idle_share")
 _NEVER_NEGATIVE = ("response_length", "c_context", "c_global", "entropy", "grad_norm", "tokens_per_second")
 
@@ -27,6 +31,8 @@ class StudyRun(NamedTuple):
             return f"{self.last_step} steps"
         if self.last_step >= int(planned):
             return f"finished: {planned} steps"
+        if self._met_its_goal():
+            return f"finished: step {self.last_step} of {planned}, {self.settings['run.stop_when']}"
         if self.last_step == 0:
             return f"at its start: no step of {planned} is complete yet"
         return f"step {self.last_step} of {planned}: in progress, or stopped and resumable"
@@ -42,8 +48,19 @@ class StudyRun(NamedTuple):
         window = 1 if metric.startswith("eval_") else max(1, (len(values) + 5) // 10)
         return mean(values[-window:]) if values else None
 
+    def _met_its_goal(self):
+        """Returns whether the evaluation of the last step meets run.stop_when, which ends a run before run.steps."""
+        goal = _GOAL.fullmatch(self.settings.get("run.stop_when", ""))
+        value = self.curves.get(present_metric_name(goal["metric"]), {}).get(self.last_step) if goal else None
+        if value is None or self.last_step == 0:
+            return False
+        bound = float(goal["bound"])
+        return value <= bound if goal["comparison"] == "<=" else value >= bound
+
     def is_finished(self):
-        return self.last_step in self.curves.get(ACCURACY, {}) and self.settings.get("run.steps") == str(self.last_step)
+        """Returns whether the run has all its steps, or those until run.stop_when was met, and evaluated the last one."""
+        ended = self.settings.get("run.steps") == str(self.last_step) or self._met_its_goal()
+        return ended and self.last_step in self.curves.get(ACCURACY, {})
 
 
 def _over_seeds(values, metric):
