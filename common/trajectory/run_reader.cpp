@@ -6,15 +6,14 @@
 #include <set>
 
 #include "common/base/error.h"
-#include "common/text/counted.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
 
 namespace fs = std::filesystem;
 
-RunReader::RunReader(const fs::path& directory) : log_(directory) {
-  note_missing(directory);
+RunReader::RunReader(const fs::path& directory)
+    : log_(directory), notes_(missing_segments(directory)) {
   std::ranges::copy(log_.notes(), std::back_inserter(notes_));
   for (std::size_t segment = 0; segment < segments().size(); ++segment) index_samples(segment);
   std::ranges::sort(samples_, {}, &SamplePlace::key);
@@ -28,20 +27,6 @@ RunReader::RunReader(const fs::path& directory) : log_(directory) {
         segments()[repeated->segment].path().string(),
         segments()[std::next(repeated)->segment].path().string(), repeated->key.step,
         repeated->key.group, repeated->key.sample);
-  }
-}
-
-/// Notes segments that the index lists but that do not exist.
-void RunReader::note_missing(const fs::path& directory) {
-  try {
-    for (const IndexedSegment& segment : read_index(directory)) {
-      if (segment.removed || fs::exists(directory / segment.file)) continue;
-      notes_.push_back(fmt::format("{} is missing: it held {} of learner {}", segment.file,
-                                   numbered("step", segment.first_step, segment.last_step),
-                                   segment.learner));
-    }
-  } catch (const Error& error) {
-    notes_.push_back(fmt::format("{}: missing files would not be detected", error.what()));
   }
 }
 

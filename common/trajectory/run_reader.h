@@ -87,7 +87,6 @@ class RunReader {
   ProblemText problem(std::size_t index) const;
 
  private:
-  void note_missing(const std::filesystem::path& directory);
   void index_samples(std::size_t segment);
 
   StepLog log_;

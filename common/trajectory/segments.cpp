@@ -9,6 +9,7 @@
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/reader.h"
@@ -181,6 +182,21 @@ SegmentIndex usable_index(const fs::path& directory, const Log& log) {
 bool is_there(const fs::path& directory, const IndexedSegment& segment) {
   const fs::path path = directory / segment.file;
   return fs::exists(path) && size_of(path) == segment.bytes;
+}
+
+std::vector<std::string> missing_segments(const fs::path& directory) {
+  std::vector<std::string> missing;
+  try {
+    for (const IndexedSegment& segment : read_index(directory)) {
+      if (segment.removed || fs::exists(directory / segment.file)) continue;
+      missing.push_back(fmt::format("{} is missing: it held {} of learner {}", segment.file,
+                                    numbered("step", segment.first_step, segment.last_step),
+                                    segment.learner));
+    }
+  } catch (const Error& error) {
+    missing.push_back(fmt::format("{}: missing files would not be detected", error.what()));
+  }
+  return missing;
 }
 
 void update_index(const fs::path& directory, std::int64_t step) {

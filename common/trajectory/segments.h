@@ -66,6 +66,10 @@ SegmentIndex usable_index(const std::filesystem::path& directory, const Log& log
 /// Returns whether the segment's file exists with the listed size.
 bool is_there(const std::filesystem::path& directory, const IndexedSegment& segment);
 
+/// Returns a sentence for each segment that the index lists and whose file does not exist, or one
+/// on a damaged index.
+std::vector<std::string> missing_segments(const std::filesystem::path& directory);
+
 /// First removes the steps after `step` from the index, then adds the closed segments that the
 /// index lacks. Existing files that hold later steps are thus read again. Only the writer of the
 /// directory may call this and remove_segments_up_to().

@@ -190,6 +190,28 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
 }
 
+TEST(LieAnalyze, RunsOfEqualNamesHaveTheirPathsInTableAndCsv) {
+  const fs::path one = example("one/same"), other = example("other/same");
+  const std::string csv = (one / "curves.csv").string();
+  const Outcome outcome =
+      lie_analyze(fmt::format("{} {} --no-html --csv {}", one.string(), other.string(), csv));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  for (const fs::path& run : {one, other}) {
+    EXPECT_TRUE(holds(outcome.output, run.string())) << outcome.output;
+    EXPECT_TRUE(holds(read_file(csv), "\"" + run.string() + "\",1,")) << run;
+  }
+}
+
+TEST(LieAnalyze, ChecksTheRunsOfGroups) {
+  const fs::path intact = example("check/intact"), damaged = example("check/damaged");
+  write_file_atomically(damaged / "config.yaml", read_file(damaged / "config.yaml") + "# edited\n");
+  const std::string command =
+      fmt::format("{} --check --group g={}", intact.string(), damaged.string());
+  const Outcome outcome = lie_analyze(command);
+  EXPECT_EQ(outcome.status == 0, lie_analyze(damaged.string() + " --check").status == 0);
+  EXPECT_TRUE(holds(outcome.output, damaged.string())) << outcome.output;
+}
+
 TEST(LieAnalyze, MakesCurvesWithTheAdvantageSettingsOfTheRunAlsoByTheirFormerNames) {
   const auto curves_with = [](const std::string& settings) {
     const fs::path run = example("advantages");

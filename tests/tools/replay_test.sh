@@ -190,7 +190,7 @@ refuses 'resume it with lie_replay train' "$BIN/lie_cluster" train "$WORK/again/
 run 1 budgets --set 'evaluation.budgets=[5, 12]' --set run.steps=4 --set checkpoint.every=1
 score budgets || { cat "$WORK/score.log"; fail "lie_replay score failed on a run with budgets"; }
 grep -q "$all_equal" "$WORK/score.log" || { cat "$WORK/score.log"; fail "budgets: values differ"; }
-rm "$WORK/budgets/trajectories/segment-000001.h5"
+rm "$WORK/budgets/trajectories/learner-000-segment-000001.h5"
 score budgets || { cat "$WORK/score.log"; fail "lie_replay score failed on a log with a gap"; }
 grep -q 'warning: .*segment-000001.h5' "$WORK/score.log" || { cat "$WORK/score.log"; fail "score does not name the lost file"; }
 refuses 'its log lacks step 2, but holds later ones' "$BIN/lie_replay" train "$WORK/budgets" --run-directory "$WORK/none"

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -123,30 +125,51 @@ void print_tail(const Request& request) {
   fmt::print("{}", lie::printable(fmt::format("{}: {}\n\n{}", request.tail, run.state, responses)));
 }
 
-Subject load_group(const std::string& text) {
+/// A name and the directories of its runs, as --group gives them.
+struct Group {
+  std::string name;
+  std::vector<std::string> directories;
+};
+
+Group parse_group(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw lie::CommandLineError(fmt::format("--group {}: expected name=dir1,dir2,...", text));
   }
-  Subject subject{text.substr(0, equals), {}};
-  for (const std::string& directory : CLI::detail::split(text.substr(equals + 1), ',')) {
-    if (!directory.empty()) subject.runs.push_back(lie::analyze::load_run(directory));
-  }
-  if (subject.runs.empty()) {
+  Group group{text.substr(0, equals), CLI::detail::split(text.substr(equals + 1), ',')};
+  std::erase(group.directories, "");
+  if (group.directories.empty()) {
     throw lie::CommandLineError(fmt::format("--group {}: names no directory", text));
+  }
+  return group;
+}
+
+Subject load_group(const std::string& text) {
+  const Group group = parse_group(text);
+  Subject subject{group.name, {}};
+  for (const std::string& directory : group.directories) {
+    subject.runs.push_back(lie::analyze::load_run(directory));
   }
   return subject;
 }
 
-/// Names runs by their paths if their directory names are equal.
+/// Returns all directories that the command line names, alone or in groups.
+std::vector<std::string> all_directories(const Request& request) {
+  std::vector<std::string> directories = request.directories;
+  for (const std::string& text : request.groups) {
+    std::ranges::copy(parse_group(text).directories, std::back_inserter(directories));
+  }
+  return directories;
+}
+
+/// Adds their paths to the names of subjects that are equal.
 void make_names_differ(std::vector<Subject>& subjects) {
+  std::map<std::string, int> count;
+  for (const Subject& subject : subjects) ++count[subject.name];
   for (Subject& subject : subjects) {
-    for (const Subject& other : subjects) {
-      if (&subject != &other && subject.name == other.name) {
-        subject.name = subject.runs.front().directory.string();
-        break;
-      }
-    }
+    if (count[subject.name] < 2) continue;
+    const std::string path = subject.runs.front().directory.string();
+    subject.name = subject.runs.size() == 1 ? path : fmt::format("{} ({})", subject.name, path);
   }
 }
 
@@ -283,16 +306,17 @@ int run(const Request& request) {
     analyze(request);
     return 0;
   }
-  if (request.directories.empty()) {
+  const std::vector<std::string> directories = all_directories(request);
+  if (directories.empty()) {
     throw lie::CommandLineError("no run directory given; see lie_analyze --help");
   }
-  if (request.check) return check_all(request.directories) ? 0 : 1;
+  if (request.check) return check_all(directories) ? 0 : 1;
   if (request.close) {
-    for (const std::string& directory : request.directories) close_trajectories(directory);
+    for (const std::string& directory : directories) close_trajectories(directory);
     return 0;
   }
-  for (const std::string& directory : request.directories) {
-    print_digests(directory, request.directories.size() > 1 ? directory + " " : "");
+  for (const std::string& directory : directories) {
+    print_digests(directory, directories.size() > 1 ? directory + " " : "");
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -150,8 +151,9 @@ std::string csv_text(std::string_view text) {
   return cell + '"';
 }
 
-std::string csv_row(const Run& run, std::int64_t step, const std::set<std::string>& metrics) {
-  std::string row = fmt::format("{},{}", csv_text(run.name), step);
+std::string csv_row(const Run& run, std::string_view name, std::int64_t step,
+                    const std::set<std::string>& metrics) {
+  std::string row = fmt::format("{},{}", csv_text(name), step);
   for (const std::string& metric : metrics) {
     const Curve curve = curve_of(run, metric);
     const auto found = curve.find(step);
@@ -215,13 +217,18 @@ void write_csv(std::span<const Subject> subjects, const std::filesystem::path& p
     out += "," + (is_plain ? metric : csv_text(metric));  // a data source may hold anything
   }
   out += "\n";
+  std::map<std::string, int> runs_of;  // by name
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) ++runs_of[run.name];
+  }
   for (const Subject& subject : subjects) {
     for (const Run& run : subject.runs) {
+      const std::string name = runs_of[run.name] > 1 ? run.directory.string() : run.name;
       std::set<std::int64_t> steps;
       for (const auto& [metric, curve] : run.curves) {
         for (const auto& [step, value] : curve) steps.insert(step);
       }
-      for (const std::int64_t step : steps) out += csv_row(run, step, metrics);
+      for (const std::int64_t step : steps) out += csv_row(run, name, step, metrics);
     }
   }
   write_file_atomically(path, out);

@@ -6,6 +6,7 @@
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
+#include "common/trajectory/segments.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/input_record.h"
 
@@ -64,6 +65,12 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
     fail("{} holds no complete training step", (directory / "trajectories").string());
   }
   return run;
+}
+
+std::vector<std::string> losses_of(const LoggedRun& run) {
+  std::vector<std::string> losses = missing_segments(run.directory / "trajectories");
+  losses.insert(losses.end(), run.log.notes().begin(), run.log.notes().end());
+  return losses;
 }
 
 std::vector<std::string> changed_keys(const LoggedRun& run) {

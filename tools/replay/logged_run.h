@@ -27,6 +27,9 @@ struct LoggedRun {
 LoggedRun load_logged_run(const std::filesystem::path& directory,
                           std::span<const std::string> overrides, std::int64_t step = kAnyStep);
 
+/// Returns what the log lacks, a sentence each.
+std::vector<std::string> losses_of(const LoggedRun& run);
+
 /// Returns the keys whose values the overrides change.
 std::vector<std::string> changed_keys(const LoggedRun& run);
 

@@ -201,7 +201,7 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   GroupScorer scorer(plan, logged_decoder(run), threads);
   const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
   if (job.rank() != 0) return 0;
-  Log("replay", 0).warn_each(run.log.notes());
+  Log("replay", 0).warn_each(losses_of(run));
   for (const FormerConfig& former : former_configs(arguments.run)) {
     fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
                former.last_step, former.path.string());

@@ -159,7 +159,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
   if (replay) {
     const Log log("learner", 0);
-    for (const LoggedRun& run : replay->task.runs) log.warn_each(run.log.notes());
+    for (const LoggedRun& run : replay->task.runs) log.warn_each(losses_of(run));
     log.info("{}", start_text(config, replay->prepared, {.learners = {0}}));
   }
   if (is_finished(start)) return;
