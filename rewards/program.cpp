@@ -74,12 +74,13 @@ void check_command(std::string_view key, std::string_view command) {
 }
 
 void add_command_time_limit(FieldList& fields, double& seconds) {
-  fields.add("command_time_limit_seconds", seconds,
-             {.help = "Longest time without an answer of the command. After it, the run ends with "
-                      "an error that names the request; resume it when the program is corrected. It "
-                      "never decides a reward or a verdict. 0: no limit.",
-              .unit = "s",
-              .min = 0});
+  fields.add(
+      "command_time_limit_seconds", seconds,
+      {.help = "Longest time without an answer of the command. After it, the run ends with "
+               "an error that names the request; resume it when the program is corrected. It "
+               "never decides a reward or a verdict. 0: no limit.",
+       .unit = "s",
+       .min = 0});
 }
 
 RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost host)

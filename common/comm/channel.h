@@ -41,8 +41,8 @@ class MpiSink : public Sink<T> {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
-  /// Blocks only while more than kMessagesInFlight messages are in flight, and polls the job's progress
-  /// meanwhile.
+  /// Blocks only while more than kMessagesInFlight messages are in flight, and polls the job's
+  /// progress meanwhile.
   void send(T value) override {
     outbox_.drain(kMessagesInFlight);
     outbox_.post(receiver_of(value, receivers_), tag_, wire::pack(value));

@@ -63,8 +63,8 @@ bool compares_groups(const AdvantageOptions& options);
 /// no effect: "leave_one_out", "pass_at_k.k".
 std::vector<std::string> idle_keys(const AdvantageOptions& options);
 
-/// Passes the reward terms of the run to the chosen estimator, in the order of Score::rewards. It must
-/// precede step_advantages(). Throws Error if options name another term.
+/// Passes the reward terms of the run to the chosen estimator, in the order of Score::rewards. It
+/// must precede step_advantages(). Throws Error if options name another term.
 void set_reward_terms(AdvantageOptions& options, const RewardNames& terms);
 
 /// Throws Error if the chosen estimator would ignore one of the terms that are on. The first of

@@ -10,9 +10,8 @@ namespace {
 /// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
 double divisor_of(std::span<const double> rewards, const GroupRelativeOptions& options) {
   const double count = static_cast<double>(rewards.size());
-  const double spread = options.normalize_by_std
-                            ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon
-                            : 1.0;
+  const double spread =
+      options.normalize_by_std ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
   return options.leave_one_out ? spread * (count - 1) / count : spread;
 }
 

@@ -14,9 +14,8 @@ GroupAdvantages weighted(const VlNormOptions& options, std::span<const Score> sc
   const std::vector<double> rewards = total_rewards(scores);
   GroupAdvantages result = zero_advantages(scores);
   if (all_equal(rewards)) return result;
-  const double divisor = options.normalize_by_std
-                             ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon
-                             : 1.0;
+  const double divisor =
+      options.normalize_by_std ? standard_deviation(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
   result.values = centered(rewards, divisor);
   for (std::size_t i = 0; i < weights.size(); ++i) result.values[i] *= weights[i];
   for (std::size_t term = 0; term < result.mass.size(); ++term) {

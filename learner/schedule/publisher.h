@@ -14,7 +14,8 @@ class Publisher {
  public:
   /// Keeps references. `coordinator` is null except on learner 0. `first_version` is the first
   /// version that anything is generated with. With `learners` each learner sends weights, but only
-  /// after learner 0 has announced them: an actor that had them before would otherwise be notified twice.
+  /// after learner 0 has announced them: an actor that had them before would otherwise be notified
+  /// twice.
   Publisher(Coordinator* coordinator, WeightSender& weights, std::int64_t first_version,
             Collective* learners = nullptr)
       : coordinator_(coordinator),

@@ -76,7 +76,8 @@ TEST_F(ConfigWarnings, ClipRangesOfTheOtherLevel) {
   EXPECT_THAT(warnings(), ElementsAre(AllOf(HasSubstr("the clip range 0.28 is one for token"),
                                             HasSubstr("nothing will be clipped"))));
   config.policy_loss.algorithm = "sapo";
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("clip_high has no effect, because the loss is sapo")))
+  EXPECT_THAT(warnings(),
+              ElementsAre(HasSubstr("clip_high has no effect, because the loss is sapo")))
       << "it has no such range";
   config.policy_loss.algorithm = "grpo";
   EXPECT_THAT(warnings(), IsEmpty());
@@ -278,23 +279,27 @@ TEST_F(ConfigWarnings, KeysWithoutEffect) {
   EXPECT_THAT(warnings(), IsEmpty());
   config.advantage.of<GroupRelativeOptions>().normalize_by_std = false;
   config.model.lora.alpha = 64;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("model.lora: alpha has no effect, because rank is 0")));
+  EXPECT_THAT(warnings(),
+              ElementsAre(HasSubstr("model.lora: alpha has no effect, because rank is 0")));
   config.advantage.estimator = "vl_norm";
   config.model.lora = {};
-  EXPECT_THAT(warnings(),
-              Contains(HasSubstr(
-                  "advantage: normalize_by_std has no effect, because advantage.estimator is vl_norm")));
+  EXPECT_THAT(
+      warnings(),
+      Contains(HasSubstr(
+          "advantage: normalize_by_std has no effect, because advantage.estimator is vl_norm")));
   config.advantage = {};
   auto& teaching = std::get<DistillationOptions>(config.policy_loss.rules);
   teaching.teacher = "teacher";
-  EXPECT_THAT(warnings(),
-              ElementsAre(HasSubstr("distillation.teacher has no effect, because the token rule is off")));
+  EXPECT_THAT(
+      warnings(),
+      ElementsAre(HasSubstr("distillation.teacher has no effect, because the token rule is off")));
   teaching.teacher = "";
   config.policy_loss.of<ClipOptions>().dual_clip = 10;
   config.policy_loss.of<SapoOptions>().tau_positive = 2;
   config.policy_loss.algorithm = "cispo";
-  EXPECT_THAT(warnings(), ElementsAre("policy_loss: dual_clip, sapo.tau_positive have no effect, "
-                                      "because the loss is cispo; leave them out, or choose another"));
+  EXPECT_THAT(warnings(),
+              ElementsAre("policy_loss: dual_clip, sapo.tau_positive have no effect, "
+                          "because the loss is cispo; leave them out, or choose another"));
   config.policy_loss.of<ClipOptions>() = {};
   config.policy_loss.of<SapoOptions>() = {};
   config.data.evaluation_file = {"held_out.jsonl"};

@@ -90,8 +90,8 @@ void load_curves(Run& run) {
   if (file.rows.empty()) {
     run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
     const StepLog& log = run.trajectories->log();
-    file.rows = rows_from_log(log, log.steps(), advantage_options(run),
-                              config_changes(run.directory));
+    file.rows =
+        rows_from_log(log, log.steps(), advantage_options(run), config_changes(run.directory));
   }
   for (const MetricsRow& row : file.rows) {
     run.last_step = std::max(run.last_step, row.step);

@@ -89,8 +89,10 @@ template <typename Options>
 void check_surrogate(const Options& options, RatioLevel level) {
   if constexpr (requires { Options::kOnlyLevel; }) {
     if (level != Options::kOnlyLevel) {
-      fail("policy_loss.ratio_level is {}, but the surrogate {} is defined only for {}; set it to that",
-           name_of(level), options.kName, name_of(Options::kOnlyLevel));
+      fail(
+          "policy_loss.ratio_level is {}, but the surrogate {} is defined only for {}; set it to "
+          "that",
+          name_of(level), options.kName, name_of(Options::kOnlyLevel));
     }
   }
   if constexpr (requires { check_options(options); }) check_options(options);

@@ -18,8 +18,9 @@ void describe(FieldList& fields, DistillationOptions& options) {
   fields.add("teacher", options.teacher,
              {"Hugging Face directory of the teacher, which must have the tokenizer of model.path.",
               "path"});
-  fields.add("with_rewards", options.with_rewards,
-             {"On-policy distillation in addition to the advantages of rewards. false: instead of them."});
+  fields.add(
+      "with_rewards", options.with_rewards,
+      {"On-policy distillation in addition to the advantages of rewards. false: instead of them."});
 }
 
 void check_options(const DistillationOptions& options) {

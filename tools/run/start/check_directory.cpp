@@ -96,8 +96,7 @@ void check_inputs_of_run(const TrainConfig& config, const InputRecord& now) {
   check_same_inputs(
       config.run.directory, now,
       {.settings_may_change = config.run.resume == Resume::kChanged,
-       .names_other_teacher =
-           config.run.resume == Resume::kChanged && names_other_teacher(config),
+       .names_other_teacher = config.run.resume == Resume::kChanged && names_other_teacher(config),
        .evaluation_remedy = "set run.resume=changed to continue with the new ones, "});
 }
 

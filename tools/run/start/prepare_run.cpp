@@ -146,10 +146,9 @@ PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> ch
   const TrainConfig settings = settings_of(config, start);
   const bool is_checked = checked && start.settings.empty();
   const bool is_logged = saved.logged_step >= start.last_step;
-  RunInputs inputs =
-      is_checked
-          ? std::move(*checked)
-          : check_inputs(settings, is_logged ? EvaluationRows::kSkip : EvaluationRows::kRead);
+  RunInputs inputs = is_checked ? std::move(*checked)
+                                : check_inputs(settings, is_logged ? EvaluationRows::kSkip
+                                                                   : EvaluationRows::kRead);
   if (!is_checked) check_unchanged(config, settings, inputs);
   drop_logged_groups(config, saved.logged_step);
   report_losses(settings, start.step);
