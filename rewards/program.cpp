@@ -68,9 +68,9 @@ void describe(FieldList& fields, VerifierProgramOptions& options) {
 }
 
 void check_command(std::string_view key, std::string_view command) {
-  if (command.find(kMask) == std::string_view::npos) return;
+  if (command.find(kSecretMask) == std::string_view::npos) return;
   fail("{} is `{}`: {} stands for a secret that config.yaml does not keep; give the full command",
-       key, command, kMask);
+       key, command, kSecretMask);
 }
 
 void add_command_time_limit(FieldList& fields, double& seconds) {

@@ -28,7 +28,8 @@ struct VerifierProgramOptions {
 };
 void describe(FieldList& fields, VerifierProgramOptions& options);
 
-/// Throws Error if the command of this key holds kMask in place of a secret, as a config.yaml does.
+/// Throws Error if the command of this key holds kSecretMask in place of a secret, as a config.yaml
+/// does.
 void check_command(std::string_view key, std::string_view command);
 
 /// Adds command_time_limit_seconds to the section of a command.

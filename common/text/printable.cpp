@@ -47,19 +47,19 @@ std::string masked_url(std::string_view word) {
   const std::size_t at = word.substr(0, end).rfind('@');
   const std::size_t colon = word.find(':', begin);
   if (at == std::string_view::npos || at < begin || colon >= at) return std::string(word);
-  return fmt::format("{}{}{}", word.substr(0, colon + 1), kMask, word.substr(at));
+  return fmt::format("{}{}{}", word.substr(0, colon + 1), kSecretMask, word.substr(at));
 }
 
 std::string masked_word(std::string_view word, bool is_value_of_secret) {
   if ((is_value_of_secret && !is_plain_number(word)) || looks_secret(word)) {
-    return std::string(kMask);
+    return std::string(kSecretMask);
   }
   if (const std::string url = masked_url(word); url != word) return url;
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) return std::string(word);
   const std::string_view name = word.substr(0, equals), value = word.substr(equals + 1);
   const bool is_secret = (names_secret(name) && !is_plain_number(value)) || looks_secret(value);
-  return fmt::format("{}={}", name, is_secret ? kMask : value);
+  return fmt::format("{}={}", name, is_secret ? kSecretMask : value);
 }
 
 }  // namespace

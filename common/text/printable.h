@@ -13,12 +13,12 @@ namespace lie {
 std::string printable(std::string_view text);
 
 /// What without_secrets() puts in place of a secret.
-inline constexpr std::string_view kMask = "***";
+inline constexpr std::string_view kSecretMask = "***";
 
-/// Returns a command line with kMask in place of what looks like a secret: the value of an option
-/// or variable whose name ends with key, token, secret, password or credential (--api-key VALUE,
-/// TOKEN=VALUE), except numbers of at most six characters, and words with a known beginning (sk-,
-/// hf_, ghp_).
+/// Returns a command line with kSecretMask in place of what looks like a secret: the value of an
+/// option or variable whose name ends with key, token, secret, password or credential (--api-key
+/// VALUE, TOKEN=VALUE), except numbers of at most six characters, and words with a known beginning
+/// (sk-, hf_, ghp_).
 std::string without_secrets(std::string_view command);
 
 }  // namespace lie

@@ -48,6 +48,7 @@ dry '' "$repeats"
 dry 'no_such_program: not found' "$WORK/no_such_program"
 touch "$WORK/no_program" && dry 'no_program: Permission denied' "$WORK/no_program"
 dry 'exited with status 3 and left 1 request unanswered, the first is request 0 (step 1, problem 0, sample 0)' "sh -c 'exit 3'"
+dry 'stands for a secret that config.yaml does not keep; give the full command' "judge --api-key=***"
 dry 'field reward is missing' "sh -c 'read line; echo {}; cat >/dev/null'"
 
 # A number whose name appears late starts a new segment. The run has two learners and resumes

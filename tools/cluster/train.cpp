@@ -14,6 +14,7 @@
 #include "common/process/stop_signals.h"
 #include "common/text/counted.h"
 #include "learner/schedule/early_stop.h"
+#include "rewards/program.h"
 #include "tools/arguments/config_command.h"
 #include "tools/cluster/commands.h"
 #include "tools/run/config/devices.h"
@@ -93,6 +94,8 @@ void train(Job& job, const ConfigArguments& arguments) {
     fail("run.replay_of is set: this is a replay of {}; resume it with lie_replay train",
          fmt::join(config.run.replay.of, ", "));
   }
+  check_command("reward.command", config.reward.command);
+  check_command("verifier.command", config.verifier_program.command);
   if (!arguments.dry_run) note_stop_signals();  // a dry run has nothing to save: any signal ends it
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();

@@ -21,6 +21,7 @@
 #include "common/text/counted.h"
 #include "common/text/printable.h"
 #include "model/tokenizer/tokenizer.h"
+#include "rewards/program.h"
 #include "tools/arguments/config_command.h"
 #include "tools/eval/choices.h"
 #include "tools/eval/eval_config.h"
@@ -311,6 +312,7 @@ void evaluate(Job& job, const ConfigArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
   EvalConfig config = load_eval_config(arguments.config, arguments.overrides);
+  check_command("verifier.command", config.verifier_program.command);
   fit_to_model(config, load_model_config(config.model.path));
   if (job.rank() == 0) Log("eval", 0).warn_each(config.former_keys);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);

@@ -18,7 +18,6 @@
 #include "learner/record/metric_condition.h"
 #include "learner/schedule/rollout_schedule.h"
 #include "model/tokenizer/tokenizer.h"
-#include "rewards/program.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
@@ -155,8 +154,6 @@ void check_followed_schedule(TrainConfig config) {
 
 RunInputs check_inputs(const TrainConfig& config, EvaluationRows evaluation) {
   RunInputs inputs;
-  check_command("reward.command", config.reward.command);
-  check_command("verifier.command", config.verifier_program.command);
   check_teacher(config);
   inputs.ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   inputs.model = plan_weights(config.model.path, config.model.adapter);

@@ -138,6 +138,11 @@ void check_unchanged(const TrainConfig& config, const TrainConfig& settings,
                     {.settings_may_change = true, .names_other_teacher = true});
 }
 
+/// Returns the full command of a former config, where it is the present one but for its secrets.
+std::string with_secrets(const std::string& stored, const std::string& present) {
+  return stored == without_secrets(present) ? present : stored;
+}
+
 /// Prepares the files of the stage of the run that comes next. `checked`: the inputs, if they were
 /// checked with the settings of `config`, which a stage with former settings does not have.
 PreparedRun prepare_stage(const TrainConfig& config, std::optional<RunInputs> checked) {
@@ -171,11 +176,6 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   open_directory(job, config, record, command);
   for (const std::string& warning : inputs.warnings) record_warning(config.run.directory, warning);
   return prepare_stage(config, std::move(inputs));
-}
-
-/// Returns the full command of a former config, where it is the present one but for its secrets.
-std::string with_secrets(const std::string& stored, const std::string& present) {
-  return stored == without_secrets(present) ? present : stored;
 }
 
 PreparedRun prepare_next_stage(const TrainConfig& config) { return prepare_stage(config, {}); }
