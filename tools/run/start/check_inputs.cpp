@@ -77,12 +77,13 @@ RunPrompts check_prompts(const TrainConfig& config, EvaluationRows evaluation,
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (config.evaluation.every > 0 && evaluation == EvaluationRows::kRead) {
+  const bool reads_evaluation = evaluation == EvaluationRows::kRead;
+  if (config.evaluation.every > 0 && reads_evaluation) {
     prompts.evaluation =
         read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
                                 config.model.path, log);
-    check_best(config, prompts.evaluation, log);
   }
+  if (reads_evaluation) check_best(config, prompts.evaluation, log);
   std::vector<std::string> found =
       config_warnings(config, prompts.training.prompts, prompts.evaluation);
   std::ranges::move(curriculum_warnings(config, plans), std::back_inserter(found));
