@@ -1,12 +1,9 @@
 // Decides which responses have pages of the KV cache: the oldest, as many as are expected to fit.
 #include <algorithm>
-#include <optional>
 #include <ranges>
 #include <utility>
 
 #include "actors/generator.h"
-#include "common/base/arithmetic.h"
-#include "common/base/error.h"
 
 namespace lie {
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "common/base/error.h"

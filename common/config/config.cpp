@@ -372,12 +372,6 @@ std::vector<std::string> list_of_override(const std::string& place, const std::s
   }
 }
 
-bool is_section(const FieldList& fields, const std::string& key) {
-  return std::ranges::any_of(fields.fields(), [prefix = key + "."](const Field& field) {
-    return field.key.starts_with(prefix);
-  });
-}
-
 void apply_override(const FieldList& fields, const std::string& text, Notes& notes) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) fail("--set {}: expected key=value", text);
@@ -385,7 +379,7 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
   Entry entry;
   entry.key = text.substr(0, equals);
   const Field* field = fields.find(entry.key);
-  if (field == nullptr && is_section(fields, entry.key)) {
+  if (field == nullptr && fields.sections(/*with_former_names=*/true).contains(entry.key)) {
     fail("{}: {} is a section; set its keys one by one, as in --set {}.KEY=VALUE", place, entry.key,
          entry.key);
   }

@@ -63,4 +63,9 @@ std::vector<ConfigChange> config_changes(const fs::path& run_directory) {
   return changes;
 }
 
+std::int64_t changes_before(std::span<const ConfigChange> changes, std::int64_t step) {
+  return std::ranges::count_if(
+      changes, [step](const ConfigChange& change) { return change.after_step < step; });
+}
+
 }  // namespace lie

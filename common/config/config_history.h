@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,5 +36,8 @@ struct ConfigChange {
 /// are not reported. Equal settings mean that the rows of data.evaluation_file were exchanged.
 /// Throws Error naming a file that is not YAML.
 std::vector<ConfigChange> config_changes(const std::filesystem::path& run_directory);
+
+/// Returns how many of the changes apply to a step.
+std::int64_t changes_before(std::span<const ConfigChange> changes, std::int64_t step);
 
 }  // namespace lie

@@ -38,9 +38,8 @@ std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::i
     if (!log.holds(step)) continue;
     StepOutcome logged{read_logged_step(log, step, {})};
     logged.advantages = step_advantages(logged.groups, advantage);
-    const auto before = [step](const ConfigChange& change) { return change.after_step < step; };
     const StepContext context{.rewards = log.info_of(step).rewards,
-                              .settings_changes = std::ranges::count_if(changes, before)};
+                              .settings_changes = changes_before(changes, step)};
     rows.push_back({.step = step, .wall_time = 0, .values = step_metrics(logged, context)});
   }
   return rows;

@@ -223,13 +223,16 @@ void log_end(const EvalConfig& config) {
 std::vector<ScoredGroup> score_responses(const EvalConfig& config, Generation& generation,
                                          Grader& grader) {
   std::map<std::int64_t, ScoredGroup> scored = generation.take_scored();
-  read_responses(response_log(config), [&](RolloutGroup group) {
+  const auto score_earlier = [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
     const Prompt* prompt = generation.find(number);
     if (prompt == nullptr || scored.contains(number)) return;
     group.ticket.prompt.row = prompt->row;  // whose other fields a verifier program may read
     scored.emplace(number, grader.score(std::move(group)));
-  });
+  };
+  if (std::ssize(scored) < generation.prompts()) {
+    read_responses(response_log(config), score_earlier);
+  }
   std::vector<ScoredGroup> groups;
   for (auto& [number, group] : scored) groups.push_back(std::move(group));
   return groups;

@@ -88,10 +88,10 @@ std::vector<std::vector<Score>> GroupScorer::score_again(StepGroups& step) {
 
 std::vector<Score> GroupScorer::score(Scorer& scorer, const ScoredGroup& logged) const {
   const RolloutGroup& rollout = logged.rollout;
-  std::vector<std::string> texts;
-  for (const Response& response : rollout.responses) texts.push_back(decode_(response.ids));
   std::vector<Score> scores = score_group(scorer, rollout, decode_).scores;
   if (!plan_.keeps_verdicts) return scores;
+  std::vector<std::string> texts;
+  for (const Response& response : rollout.responses) texts.push_back(decode_(response.ids));
   for (std::size_t i = 0; i < scores.size(); ++i) {
     scores[i].verdict = logged.scores[i].verdict;
     scores[i].extracted = logged.scores[i].extracted;

@@ -129,8 +129,7 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
 [[noreturn]] void fail_at_gap(const LoggedRun& run, std::int64_t after, std::int64_t last) {
   fail(
       "{}: its log lacks step {}, but holds later ones: restore the file of it, or replay the "
-      "steps "
-      "before it with --steps {}-{}",
+      "steps before it with --steps {}-{}",
       run.directory.string(), last + 1, after + 1, last);
 }
 

@@ -1,5 +1,3 @@
-#include "common/comm/collective/gather_texts.h"
-#include "common/process/log.h"
 #include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
@@ -11,10 +9,12 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/identity.h"
+#include "common/comm/collective/gather_texts.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/process/log.h"
 #include "common/text/counted.h"
 #include "learner/advantage/advantages.h"
 #include "learner/schedule/logged_steps.h"

@@ -1,6 +1,3 @@
-#include "learner/record/log_comparison.h"
-#include "learner/record/policy_distance.h"
-#include "learner/record/trajectory_recorder.h"
 #include "tools/replay/commands.h"
 
 #include <algorithm>
@@ -13,6 +10,9 @@
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
 #include "learner/learner.h"
+#include "learner/record/log_comparison.h"
+#include "learner/record/policy_distance.h"
+#include "learner/record/trajectory_recorder.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
 #include "learner/schedule/shared_groups.h"

@@ -1,7 +1,6 @@
 #include "common/comm/collective/gather_texts.h"
 
 #include <cstddef>
-#include <memory>
 #include <span>
 
 #include "common/comm/collective/mpi_collective.h"
@@ -24,11 +23,6 @@ Json texts_of_subtree(Job& job, const TreePlace& place, std::string_view mine) {
   return texts;
 }
 
-std::shared_ptr<const Bytes> bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
-}
-
 }  // namespace
 
 std::vector<std::string> gather_texts(Job& job, std::string_view mine) {
@@ -36,7 +30,8 @@ std::vector<std::string> gather_texts(Job& job, std::string_view mine) {
   std::string texts = texts_of_subtree(job, place, mine).dump();
   Outbox outbox(job);
   if (place.parent >= 0) {
-    outbox.post(place.parent, Tag::kTexts, bytes_of(texts));
+    const auto bytes = std::as_bytes(std::span(texts));
+    outbox.post(place.parent, Tag::kTexts, Bytes(bytes.begin(), bytes.end()));
   }
   broadcast_values(*world_collective(job), texts);
   const Json all = Json::parse(texts);

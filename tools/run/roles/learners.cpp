@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -176,9 +175,8 @@ Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
                   CoordinatorState{prompts, coverage, stop}) {
   if (const auto goal = parse_metric_condition(config.run.stop_when)) curves.stop_when(*goal, stop);
   curves.note_signal(config.tickets.dynamic_sampling.signal);
-  curves.note_settings_changes(std::ranges::count_if(
-      config_changes(config.run.directory),
-      [&](const ConfigChange& change) { return change.after_step <= start.step; }));
+  curves.note_settings_changes(
+      changes_before(config_changes(config.run.directory), start.step + 1));
 }
 
 LearnerParts Learner0::parts(Source<StepGroups>& groups) {
