@@ -117,6 +117,11 @@ void print_notes(const std::string& directory, const std::vector<std::string>& n
 void print_tail(const Request& request) {
   const lie::analyze::Run run = lie::analyze::load_run(request.tail);
   print_notes(request.tail, run.notes);
+  if (run.train_count.empty() && lie::analyze::are_of_evaluation(run.settings)) {
+    lie::fail(
+        "{}: lie_cluster eval wrote it, which trains no step; its responses are in samples.jsonl",
+        request.tail);
+  }
   if (run.train_count.empty()) {
     lie::fail("{}: no training step is logged in full yet; try again later", request.tail);
   }

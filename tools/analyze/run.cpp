@@ -136,7 +136,7 @@ std::optional<std::int64_t> planned_steps(const Run& run) {
 }
 
 std::string describe_state(const Run& run) {
-  if (!setting_of(run, "evaluation.ks", "table.ks").empty()) return "evaluation";
+  if (are_of_evaluation(run.settings)) return "evaluation";
   const auto planned = planned_steps(run);
   if (!planned) return counted(run.last_step, "step");
   if (run.last_step >= *planned) return "finished: " + counted(*planned, "step");
@@ -264,6 +264,12 @@ std::string setting_of(const Run& run, const std::string& key, const std::string
     if (name == key) return value;
   }
   return former_key.empty() ? "" : setting_of(run, former_key);
+}
+
+bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> settings) {
+  return std::ranges::any_of(settings, [](const auto& setting) {
+    return setting.first == "evaluation.ks" || setting.first == "table.ks";
+  });
 }
 
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects) {
