@@ -584,7 +584,7 @@ TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
   for (int i = 0; i < 2 * 64 * 16; ++i) {
     const int prompt = i / 16;
     samples.step.push_back(1);
-    samples.problem.push_back(prompt);
+    samples.prompt.push_back(prompt);
     samples.purpose.push_back(0);
     samples.verdict.push_back(prompt < 64 && prompt % 2 == 0 ? 0 : 1);
     samples.mini_batch.push_back(prompt < 64 ? 0 : -1);
@@ -597,6 +597,23 @@ TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
   EXPECT_EQ(start.low, trained.low);
   const Estimate generated = subject_curve(subject, "generated_accuracy")[0].value;
   EXPECT_NEAR((generated.high - generated.low) / 2, 0.075, 3e-3);
+}
+
+TEST(Curves, EqualRowsOfAnEvaluationAreOnePrompt) {
+  // 16 rows of one sample each that hold 4 prompts, as 4 rows of four samples.
+  const ExampleRun rows{.steps = 0, .planned = 10, .groups = 16, .samples = 1};
+  ExampleRun equal_rows = rows;
+  equal_rows.equal_rows = 4;
+  const auto width = [](const std::string& name, const ExampleRun& shape) {
+    const Subject subject = subject_of({example(name, shape)});
+    const Estimate estimate = subject_curve(subject, "eval_accuracy").at(0).value;
+    return estimate.high - estimate.low;
+  };
+  EXPECT_GT(width("rows-equal", equal_rows), 1.2 * width("rows-distinct", rows));
+  const analyze::Run run = load_run(example("rows-equal", equal_rows));
+  const std::set<std::int64_t> prompts(run.samples.prompt.begin(), run.samples.prompt.end());
+  EXPECT_EQ(prompts, (std::set<std::int64_t>{0, 4, 8, 12}));
+  EXPECT_EQ(std::ranges::count(run.samples.prompt, 4), 4);
 }
 
 TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "common/base/error.h"
 #include "common/config/config.h"
@@ -57,9 +58,32 @@ void load_samples(const RunReader& run, SampleColumns& s) {
   run.read(readings);
 }
 
+/// Returns SampleColumns::prompt. A change of the settings may exchange the rows of evaluations, so
+/// rows are compared only between changes.
+std::vector<std::int64_t> prompts_of(const Run& run) {
+  const SampleColumns& s = run.samples;
+  std::vector<std::int64_t> prompts = s.problem;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> prompt_of;  // by changes and row
+  std::map<std::tuple<std::int64_t, std::string, std::string, std::string>, std::int64_t> first_of;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s.is_training(i)) continue;
+    const std::int64_t changes = std::ranges::count_if(
+        run.changes, [&](const ConfigChange& change) { return change.after_step < s.step[i]; });
+    const auto [own, is_new] = prompt_of.try_emplace({changes, s.problem[i]}, s.problem[i]);
+    if (is_new) {
+      const ProblemText row = run.trajectories->problem(i);
+      const auto key = std::make_tuple(changes, row.data_source, row.text, row.gold);
+      own->second = first_of.try_emplace(key, s.problem[i]).first->second;
+    }
+    prompts[i] = own->second;
+  }
+  return prompts;
+}
+
 void load_trajectories(Run& run) {
   run.trajectories.emplace(run.directory / "trajectories");
   load_samples(*run.trajectories, run.samples);
+  run.samples.prompt = prompts_of(run);
   for (const std::string& note : run.trajectories->notes()) run.notes.push_back(note);
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];

@@ -36,6 +36,8 @@ struct NumberColumn {
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
   std::vector<std::int64_t> step, problem, distinct_ngrams;
+  /// `problem`, but in evaluations the number of the first row with equal source, text and gold.
+  std::vector<std::int64_t> prompt;
   std::vector<std::int32_t> mini_batch;  // -1: no update used the response
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
