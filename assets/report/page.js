@@ -277,10 +277,21 @@ function averageCell(row, run) {
     make("span", {class: `interval ${styleOf(run)}`, style: `--low:${percent(low)}%;--at:${percent(value)}%;--high:${percent(high)}%`}));
 }
 
+// Returns "95 %", or "90 % or 95 %" if the evaluations have different confidence levels.
+function confidenceWords() {
+  const levels = subjects.filter(({evaluation}) => evaluation.length > 0).map(subject => Number((100 * subject.evaluation_confidence).toPrecision(4)));
+  return `${[...new Set(levels)].join(" % or ")} %`;
+}
+
+function evaluationWords() {
+  const seeds = subjects.some(({evaluation, runs}) => evaluation.length > 0 && runs.length > 1);
+  return `Share of correct responses by data source, with ${confidenceWords()} intervals over problems${seeds ? "; of several seeds, the mean with a t interval over the seeds" : ""}.`;
+}
+
 // Returns one chart with a line for each source if there is one subject, else a chart for each source.
 function evaluationCharts(sources, find, [values, title, x]) {
   const points = row => Object.entries(row?.[values] ?? {}).map(([at, {value, low, high}]) => [Number(at), value, low, high]);
-  const drawn = (title, series) => chart({title, note: "95 % interval", x, series});
+  const drawn = (title, series) => chart({title, note: `${confidenceWords()} interval`, x, series});
   if (!several) return drawn(title, sources.map((source, i) => ({name: source, style: styleOf(i), points: points(find(0, source))})));
   return sources.map(source => drawn(`${title} · ${source}`,
     subjects.map(({name}, run) => ({name, style: styleOf(run), run, points: points(find(run, source))}))));
@@ -359,7 +370,7 @@ function reportSections() {
     ["glance", "At a glance", "Start → end: mean over the first and the last tenth of the steps (held-out: first and last evaluation), with the 95 % interval of the end.",
      glance(), "panel"],
     ["runs", "Runs", "Where and when each job of a run ran, by which build, and how it ended.", starts(), "panel"],
-    ["evaluation", "Evaluation", "Share of correct responses by data source, with 95 % intervals over problems.", evaluation(), "evaluation"],
+    ["evaluation", "Evaluation", evaluationWords(), evaluation(), "evaluation"],
     ["tuning", "Fine-tuning", "On rows with responses.", isTuning ? tuning() : []],
     ["learning", "Learning", "Does it get better, and how long does it think?", hasSteps ? learning() : []],
     ["exploration", "Exploration in context", "How many distinct states a response, a step and the run visit.", exploration()],
@@ -383,12 +394,14 @@ function scoreSections() {
     chart({title: name, series: ["logged", "now"].map((side, i) => series(side, i, name))}));
   const turned = data.rows.filter(row => row.groups > 0).map(row => [row.step, row.turned_groups_share]);
   return [
-    ["accuracy", "Accuracy", "", [charts("accuracy"), charts("eval_accuracy")]],
+    ["accuracy", "Accuracy", "", [charts("accuracy"), charts("eval_accuracy"), charts("eval_correct_at_")]],
     ["rewards", "Rewards", "Means over training responses, and the shares for which a term is not 0.", charts("reward_")],
     ["groups", "Groups", "Shares of the step's groups by verdict.",
      [charts("groups_"), chart({title: "turned_groups_share", note: "groups in which two responses change their order by advantage",
                                 series: [{name: "now", style: styleOf(1), run: 1, points: turned}]})]],
     ["advantages", "Advantages", "Each term's share in the sum of absolute advantages.", charts("advantage_mass_")],
+    ["coverage", "Coverage", "Means over responses.",
+     ["c_context_", "r_context_", "largest_repeat_", "eval_c_context_", "eval_r_context_"].map(charts)],
   ];
 }
 

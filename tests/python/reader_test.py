@@ -221,7 +221,7 @@ class Reader(unittest.TestCase):
         with open(table) as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([int(row["step"]) for row in rows], metrics["step"].tolist())
-        names = [name for name in rows[0] if name not in ("run", "step")]
+        names = [name for name in rows[0] if name not in ("run", "directory", "step")]
         self.assertGreater(len(names), 90)
         for i, row in enumerate(rows):
             for name in names:

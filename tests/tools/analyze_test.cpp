@@ -186,7 +186,8 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_EQ(shown.at("curves").at("accuracy").size(), 12U);
   EXPECT_FALSE(shown.at("trap").at("hazard").at("end").empty());
   const std::string csv = read_file(run / "curves.csv");
-  EXPECT_TRUE(csv.starts_with("run,step,accuracy,"));
+  EXPECT_TRUE(csv.starts_with("run,directory,step,accuracy,"));
+  EXPECT_TRUE(holds(csv, fmt::format("\n\"all\",\"{}\",12,", run.string()))) << csv;
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
 }
 
@@ -200,6 +201,38 @@ TEST(LieAnalyze, RunsOfEqualNamesHaveTheirPathsInTableAndCsv) {
     EXPECT_TRUE(holds(outcome.output, run.string())) << outcome.output;
     EXPECT_TRUE(holds(read_file(csv), "\"" + run.string() + "\",1,")) << run;
   }
+}
+
+TEST(LieAnalyze, GroupsKeepTheirNamesInTableAndCsv) {
+  const fs::path alone = example("alone/same"), one = example("seed-1/a"),
+                 two = example("seed-2/a");
+  const std::string csv = (alone / "curves.csv").string();
+  const Outcome outcome = lie_analyze(fmt::format("{} --group same={},{} --no-html --csv {}",
+                                                  alone.string(), one.string(), two.string(), csv));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(outcome.output.starts_with(alone.string() + "\n")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "\nsame\n")) << outcome.output;
+  for (const fs::path& seed : {one, two}) {
+    EXPECT_TRUE(holds(read_file(csv), fmt::format("\n\"same\",\"{}\",1,", seed.string())));
+  }
+}
+
+TEST(LieAnalyze, RefusesTwoGroupsOfOneName) {
+  const Outcome outcome = lie_analyze("--group g=a --group g=b");
+  EXPECT_EQ(outcome.status, 106) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "--group g=b: an earlier --group has this name"))
+      << outcome.output;
+}
+
+TEST(LieAnalyze, RefusesOptionsThatAnotherWouldIgnore) {
+  for (const char* action : {"--check", "--digest", "--close"}) {
+    for (const char* option : {"--csv x.csv", "--html x.html", "--watch 1"}) {
+      const Outcome outcome = lie_analyze(fmt::format("{} {} run", action, option));
+      EXPECT_GT(outcome.status, 100) << action << " " << option;
+      EXPECT_TRUE(holds(outcome.output, "excludes")) << outcome.output;
+    }
+  }
+  EXPECT_GT(lie_analyze("--check --digest run").status, 100);
 }
 
 TEST(LieAnalyze, ChecksTheRunsOfGroups) {
@@ -565,6 +598,15 @@ TEST(Tail, SaysThatNoStepIsCompleteYet) {
   EXPECT_TRUE(holds(outcome.output, "no training step is logged in full yet")) << outcome.output;
 }
 
+TEST(Tail, SaysThatAnEvaluationHasNoTrainingStep) {
+  const fs::path run = fresh("tail-evaluation");
+  fs::create_directories(run);
+  write_file_atomically(run / "config.yaml", "evaluation:\n  ks: [1, 2]\n");
+  const Outcome outcome = lie_analyze("tail " + run.string());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.output, "lie_cluster eval wrote it")) << outcome.output;
+}
+
 TEST(Curves, SeveralSeedsHaveMeanAndInterval) {
   const Subject subject = subject_of({example("seed-1", {.steps = 3, .planned = 3, .seed = 1}),
                                       example("seed-2", {.steps = 3, .planned = 3, .seed = 2}),
@@ -584,7 +626,7 @@ TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
   for (int i = 0; i < 2 * 64 * 16; ++i) {
     const int prompt = i / 16;
     samples.step.push_back(1);
-    samples.problem.push_back(prompt);
+    samples.prompt.push_back(prompt);
     samples.purpose.push_back(0);
     samples.verdict.push_back(prompt < 64 && prompt % 2 == 0 ? 0 : 1);
     samples.mini_batch.push_back(prompt < 64 ? 0 : -1);
@@ -597,6 +639,23 @@ TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
   EXPECT_EQ(start.low, trained.low);
   const Estimate generated = subject_curve(subject, "generated_accuracy")[0].value;
   EXPECT_NEAR((generated.high - generated.low) / 2, 0.075, 3e-3);
+}
+
+TEST(Curves, EqualRowsOfAnEvaluationAreOnePrompt) {
+  // 16 rows of one sample each that hold 4 prompts, as 4 rows of four samples.
+  const ExampleRun rows{.steps = 0, .planned = 10, .groups = 16, .samples = 1};
+  ExampleRun equal_rows = rows;
+  equal_rows.equal_rows = 4;
+  const auto width = [](const std::string& name, const ExampleRun& shape) {
+    const Subject subject = subject_of({example(name, shape)});
+    const Estimate estimate = subject_curve(subject, "eval_accuracy").at(0).value;
+    return estimate.high - estimate.low;
+  };
+  EXPECT_GT(width("rows-equal", equal_rows), 1.2 * width("rows-distinct", rows));
+  const analyze::Run run = load_run(example("rows-equal", equal_rows));
+  const std::set<std::int64_t> prompts(run.samples.prompt.begin(), run.samples.prompt.end());
+  EXPECT_EQ(prompts, (std::set<std::int64_t>{0, 4, 8, 12}));
+  EXPECT_EQ(std::ranges::count(run.samples.prompt, 4), 4);
 }
 
 TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {
@@ -647,6 +706,38 @@ TEST(Evaluation, ShowsTheRowsOfTheTable) {
   const Subject one[] = {subject_of({directory})};
   EXPECT_EQ(report_data(one, {.responses = 0}).at("subjects").at(0).at("evaluation"),
             Json::parse(kTable).at("rows"));
+}
+
+TEST(Evaluation, PassesOnTheConfidenceOfTheIntervals) {
+  const fs::path directory = example("evaluation-confidence");
+  Json table = Json::parse(kTable);
+  table["confidence"] = 0.9;
+  write_file_atomically(directory / "table.json", table.dump());
+  const Subject both[] = {subject_of({directory}), subject_of({example("no-evaluation")})};
+  const Json subjects = report_data(both, {.responses = 0}).at("subjects");
+  EXPECT_EQ(subjects.at(0).at("evaluation_confidence"), 0.9);
+  EXPECT_TRUE(subjects.at(1).at("evaluation_confidence").is_null());
+}
+
+TEST(Evaluation, OfSeveralRunsIsTheMeanOverThemBySource) {
+  const fs::path one = example("evaluation-1"), two = example("evaluation-2");
+  Json table = Json::parse(kTable);
+  write_file_atomically(one / "table.json", table.dump());
+  Json& row = table["rows"][0];
+  row["average"]["value"] = 0.75;
+  row["pass"].erase("16");
+  table["rows"].push_back(row);
+  table["rows"][1]["data_source"] = "only here";
+  write_file_atomically(two / "table.json", table.dump());
+  const Subject group[] = {subject_of({one, two})};
+  const Json shown = report_data(group, {.responses = 0}).at("subjects").at(0);
+  ASSERT_EQ(shown.at("evaluation").size(), 1U) << "sources of all runs";
+  const Json& mean = shown.at("evaluation").at(0);
+  EXPECT_EQ(mean.at("average").at("value"), 0.625);
+  EXPECT_EQ(mean.at("average").at("high"), 1) << "t: 0.625 + 1.59";
+  EXPECT_EQ(mean.at("pass").size(), 1U);
+  EXPECT_EQ(mean.at("pass").at("8").at("value"), 0.75);
+  EXPECT_EQ(shown.at("evaluation_confidence"), 0.95);
 }
 
 TEST(Evaluation, RejectsATableOfAnotherKind) {

@@ -100,6 +100,14 @@ TEST(EvalTable, OneProblemHasNoInterval) {
   EXPECT_NE(text.find("One problem of a source has no interval."), std::string::npos);
 }
 
+TEST(EvalTable, RowsOfSourcesThatAreNotAsciiAreAligned) {
+  const std::string source = "\xC3\xA9preuve";  // 7 characters, 8 bytes
+  const std::string text = table_text(make_table(
+      std::vector{problem(source, {true, false}), problem("b", {true, true})}, kOptions));
+  EXPECT_NE(text.find("\n" + source + "                 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nb                       1"), std::string::npos) << text;
+}
+
 TEST(EvalTable, TextAndJsonHoldTheSameValues) {
   const Table table = make_table(problems(), kOptions);
   const std::string text = table_text(table);

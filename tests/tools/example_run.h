@@ -26,6 +26,7 @@ struct ExampleRun {
   double last_length = 90;
   std::uint32_t seed = 1;
   std::int32_t groups = 16, samples = 16;
+  std::int32_t equal_rows = 1;     // evaluation rows in sequence that hold the same prompt
   std::int32_t longest = 130;      // tokens, the limit of a response
   std::int64_t segment_steps = 0;  // steps of a file, as between checkpoints; 0: all in one
   std::int64_t learners = 1;       // they share the groups of a step
@@ -80,13 +81,15 @@ inline void add_response(GroupRecord& group, std::mt19937& random, double mean_t
 inline GroupRecord make_group(const ExampleRun& run, std::mt19937& random, std::int64_t step,
                               std::int64_t group, Purpose purpose) {
   GroupRecord record;
+  const std::int64_t target = 11 + (purpose == Purpose::kEvaluate ? group / run.equal_rows : 0);
   record.scored.rollout.ticket = {
       step,
       group,
       step,
       purpose,
       run.samples,
-      {step * run.groups + group, "7 1 20 10 17 4 target 11:\n", "2", "count_pairs", 22}};
+      {step * run.groups + group, fmt::format("7 1 20 10 17 4 target {}:\n", target), "2",
+       "count_pairs", 22}};
   record.scored.rollout.prompt_ids = {7, 1, 20, 10, 17, 4, 40, 11, 41};
   for (std::int32_t i = 0; i < run.samples; ++i)
     add_response(record, random, mean_length(run, step), run.longest);

@@ -10,7 +10,7 @@
 namespace lie::replay {
 namespace {
 
-using testing::HasSubstr, testing::Not;
+using testing::Contains, testing::HasSubstr, testing::Not, testing::Pair;
 
 constexpr auto kRight = VerdictCode::kEqual, kWrong = VerdictCode::kUnequal;
 
@@ -87,6 +87,27 @@ StepOutcome step_of(std::vector<Score> scores) {
   group.scores = std::move(scores);
   step.advantages = {group_advantages(group.scores, {})};
   return step;
+}
+
+TEST(ScoreTable, ShowsCoverageOfResponses) {
+  Score repeated = score_of(kRight, {1});
+  repeated.coverage = {.distinct_ngrams = 6, .ngrams = 8, .largest_repeat = 3};
+  repeated.numbers = {{"c_context_8", 4}};
+  const Metrics metrics = score_metrics(step_of({repeated, repeated}), {{"accuracy", "R_acc"}});
+  for (const auto& [name, value] : {std::pair<std::string, double>("c_context_mean", 6),
+                                    {"r_context_mean", 0.75},
+                                    {"largest_repeat_mean", 3},
+                                    {"c_context_8_mean", 4}}) {
+    EXPECT_THAT(metrics, Contains(Pair(name, value)));
+  }
+}
+
+TEST(ScoreTable, AStepWithoutTrainingGroupsHasNoShareOfTurnedGroups) {
+  const std::vector<StepScores> steps = {{.step = 0, .evaluation_responses = 8}};
+  const Json row = score_json(steps).at(0);
+  EXPECT_TRUE(row.at("turned_groups_share").is_null());
+  EXPECT_EQ(row.at("responses"), 0);
+  EXPECT_EQ(row.at("evaluation_responses"), 8);
 }
 
 TEST(ScoreTable, ShowsTheMeanOverTheStepsOfARange) {

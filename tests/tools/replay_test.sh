@@ -92,12 +92,14 @@ import json, sys
 scored, fresh = (json.load(open(path)) for path in sys.argv[1:])
 def step_1(report, side):
     row = next(row for row in report["steps"] if row["step"] == 1)
-    return {name: value for name, value in row[side].items() if name != "eval_accuracy"}  # evaluates the policy after this step
+    return {name: value for name, value in row[side].items() if not name.startswith("eval_")}  # of the policy after this step
 assert step_1(scored, "now") == step_1(fresh, "logged"), (step_1(scored, "now"), step_1(fresh, "logged"))
 assert step_1(scored, "now") != step_1(scored, "logged")
 assert scored["differing_values"] > 0 and fresh["differing_values"] == 0
-assert any(row["turned_groups_share"] > 0 for row in scored["steps"])
-assert all(row["turned_groups_share"] == 0 for row in fresh["steps"])
+assert any(row["turned_groups_share"] for row in scored["steps"])
+assert all(row["turned_groups_share"] == (0 if row["groups"] else None) for row in fresh["steps"])
+step_0 = scored["steps"][0]
+assert step_0["step"] == 0 and step_0["responses"] == 0 and step_0["evaluation_responses"] > 0
 PY
 
 for words in 'reward.redundancy.threshold=2, reward.length.eta=0.02: ' 'advantage_mass_redundancy' 'turned_groups_share'; do
@@ -193,7 +195,23 @@ grep -q "$all_equal" "$WORK/score.log" || { cat "$WORK/score.log"; fail "budgets
 rm "$WORK/budgets/trajectories/learner-000-segment-000001.h5"
 score budgets || { cat "$WORK/score.log"; fail "lie_replay score failed on a log with a gap"; }
 grep -q 'warning: .*segment-000001.h5' "$WORK/score.log" || { cat "$WORK/score.log"; fail "score does not name the lost file"; }
-refuses 'its log lacks step 2, but holds later ones' "$BIN/lie_replay" train "$WORK/budgets" --run-directory "$WORK/none"
+for steps in "" --steps=1-3; do
+  refuses 'its log lacks step 2, but holds later ones' "$BIN/lie_replay" train "$WORK/budgets" --run-directory "$WORK/none" $steps
+done
+replay budgets before_gap --steps 1
+
+# The steps of a run whose settings were changed are scored with the settings that they had.
+run 1 changed --set run.steps=2
+run 1 changed --set run.steps=4 --set run.resume=changed --set reward.redundancy.threshold=2
+score changed || { cat "$WORK/score.log"; fail "lie_replay score failed on a run with changed settings"; }
+grep -q "$all_equal" "$WORK/score.log" || { cat "$WORK/score.log"; fail "changed settings: values differ"; }
+grep -q 'steps 0 to 2 are scored with the settings of that time' "$WORK/score.log" || { cat "$WORK/score.log"; fail "score does not name the former settings"; }
+
+# Other coverage settings show coverage.
+score whole --set 'coverage.metric_ngrams=[8]' || { cat "$WORK/score.log"; fail "lie_replay score failed with coverage.metric_ngrams"; }
+for metric in c_context_mean c_context_8_mean largest_repeat_mean; do
+  grep -q "^$metric " "$WORK/score.log" || { cat "$WORK/score.log"; fail "the table lacks $metric"; }
+done
 
 # A log that does not agree with the settings of its run is detected.
 cp -r "$WORK/whole" "$WORK/edited"

@@ -55,6 +55,24 @@ TEST(VerifyJsonl, AcceptsGoldsThatAreNumbers) {
             "\"extracted\":\"18.0\"}\n");
 }
 
+TEST(VerifyJsonl, KeepsNumbersThatADoubleWouldRound) {
+  const std::string row =
+      R"({"id":123456789012345678901234567890,"x":1e400,"gold":12345678901234567890123,)"
+      R"("response":"\\boxed{12345678901234567890123}")";
+  EXPECT_EQ(output_with(1, row + "}\n"),
+            row + R"(,"correct":true,"reason":"equal","extracted":"12345678901234567890123"})"
+                  "\n");
+}
+
+TEST(VerifyJsonl, ARowWithAKeyTwiceIsBad) {
+  std::istringstream in(R"({"gold":"1","gold":"2","response":"\\boxed{2}"})"
+                        "\n");
+  std::ostringstream out, errors;
+  EXPECT_EQ(verify_jsonl(in, "pairs", out, errors, {}, false, 1).bad_rows, 1);
+  EXPECT_EQ(errors.str(), "pairs:1: key \"gold\" appears twice; delete one\n");
+  EXPECT_EQ(out.str(), "");
+}
+
 TEST(VerifyJsonl, BadRowsAreNamedByLineAndDoNotStopTheRest) {
   std::istringstream in(
       "{\"gold\": \"1\"}\n\nnot json\n{\"gold\":\"1\",\"response\":\"\\\\boxed{1}\"}\n");

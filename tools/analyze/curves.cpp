@@ -44,7 +44,7 @@ std::map<std::int64_t, Tallies> tallies_of(const Run& run, const std::string& me
   if (!is_accuracy(metric)) return steps;
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     if (!counts_in(metric, run.samples, i)) continue;
-    auto& [correct, all] = steps[run.samples.step[i]][run.samples.problem[i]];
+    auto& [correct, all] = steps[run.samples.step[i]][run.samples.prompt[i]];
     correct += run.samples.verdict[i] == 0 ? 1 : 0;
     ++all;
   }

@@ -28,9 +28,10 @@ struct CurvePoint {
 };
 
 /// Returns the curve of a metric. For one run, accuracies have the interval over that step's
-/// prompts (share_over_prompts), with dropped prompts counted as in the value. For several runs,
-/// the curve is their mean with a t interval, at the steps that all of them have. Intervals are cut
-/// to the range of the quantity, such as [0, 1] for shares.
+/// prompts (share_over_prompts), with dropped prompts counted as in the value. Equal rows of an
+/// evaluation are one prompt. For several runs, the curve is their mean with a t interval, at the
+/// steps that all of them have. Intervals are cut to the range of the quantity, such as [0, 1] for
+/// shares.
 std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric);
 
 /// Returns whether the values of a metric are shares in [0, 1].

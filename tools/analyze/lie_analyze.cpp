@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -61,6 +63,26 @@ constexpr const char* kFooter =
     "  lie_analyze tail runs/lie                          responses of the last step, as text\n"
     "  lie_analyze --check runs/lie                       verify that all files are intact";
 
+/// Declares the options that do something else than to show curves. They exclude each other.
+std::vector<CLI::Option*> declare_actions(CLI::App& app, Request& request) {
+  CLI::Option* digest = app.add_flag(
+      "--digest", request.digest,
+      "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
+      "and of the last checkpoint's weights (tensor bytes in name order)");
+  CLI::Option* check = app.add_flag(
+      "--check", request.check,
+      "only verify all files and checksums of the directories; print what is damaged or "
+      "missing, what is lost and the remedy; exit status 1 if anything is; works while a "
+      "run writes, too");
+  CLI::Option* close = app.add_flag(
+      "--close", request.close,
+      "only close the trajectory files of a run that was killed and will not continue, so "
+      "that programs which open HDF5 without SWMR read them too; not while a run writes");
+  digest->excludes(check, close);
+  check->excludes(close);
+  return {digest, check, close};
+}
+
 void declare(CLI::App& app, Request& request) {
   app.set_version_flag("--version", std::string(lie::build_id()));
   app.footer(kFooter);
@@ -69,33 +91,29 @@ void declare(CLI::App& app, Request& request) {
                  "name=dir1,dir2,...: several seeds as one line, mean with 95 % t interval over "
                  "the seeds; repeatable")
       ->allow_extra_args(false);
-  app.add_flag("--digest", request.digest,
-               "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
-               "and of the last checkpoint's weights (tensor bytes in name order)");
-  app.add_flag("--check", request.check,
-               "only verify all files and checksums of the directories; print what is damaged or "
-               "missing, what is lost and the remedy; exit status 1 if anything is; works while a "
-               "run writes, too");
-  app.add_flag("--close", request.close,
-               "only close the trajectory files of a run that was killed and will not continue, so "
-               "that programs which open HDF5 without SWMR read them too; not while a run writes");
-  app.add_option("--csv", request.csv,
-                 "write all curves: one row per run and step, one column per metric")
-      ->check(lie::output_file());
-  app.add_option(
-         "--html", request.html,
-         "where to write the report [report.html in the run directory; for several runs in the "
-         "directory that holds them]")
-      ->check(lie::output_file());
-  CLI::Option* no_html = app.add_flag("--no-html", request.no_html, "write no report");
+  const std::vector<CLI::Option*> actions = declare_actions(app, request);
+  CLI::Option* csv = app.add_option("--csv", request.csv,
+                                    "write all curves: one row per run and step, one column per "
+                                    "metric, after name, directory and step")
+                         ->check(lie::output_file());
+  CLI::Option* html =
+      app.add_option(
+             "--html", request.html,
+             "where to write the report [report.html in the run directory; for several runs in the "
+             "directory that holds them]")
+          ->check(lie::output_file());
+  CLI::Option* no_html =
+      app.add_flag("--no-html", request.no_html, "write no report")->excludes(html);
   lie::add_integer(app, "--samples", request.responses,
                    "responses to show of each step; fewer if there are many steps", 0, 1'000'000);
-  app.add_option(
-         "--watch", request.watch_seconds,
-         "while a run is in progress, write the report again after so many seconds; an open "
-         "page reads it again as often")
-      ->check(lie::integers(1, 86'400))
-      ->excludes(no_html);
+  CLI::Option* watch =
+      app.add_option(
+             "--watch", request.watch_seconds,
+             "while a run is in progress, write the report again after so many seconds; an open "
+             "page reads it again as often")
+          ->check(lie::integers(1, 86'400))
+          ->excludes(no_html);
+  for (CLI::Option* action : actions) action->excludes(csv, html, watch);
 }
 
 void declare_tail(CLI::App& app, Request& request) {
@@ -117,6 +135,11 @@ void print_notes(const std::string& directory, const std::vector<std::string>& n
 void print_tail(const Request& request) {
   const lie::analyze::Run run = lie::analyze::load_run(request.tail);
   print_notes(request.tail, run.notes);
+  if (run.train_count.empty() && lie::analyze::are_of_evaluation(run.settings)) {
+    lie::fail(
+        "{}: lie_cluster eval wrote it, which trains no step; its responses are in samples.jsonl",
+        request.tail);
+  }
   if (run.train_count.empty()) {
     lie::fail("{}: no training step is logged in full yet; try again later", request.tail);
   }
@@ -162,18 +185,29 @@ std::vector<std::string> all_directories(const Request& request) {
   return directories;
 }
 
-/// Adds their paths to the names of subjects that are equal.
-void make_names_differ(std::vector<Subject>& subjects) {
+/// Names single runs by their paths if their names are not unique. Groups keep their names.
+void make_names_differ(std::span<Subject> subjects, std::size_t single_runs) {
   std::map<std::string, int> count;
   for (const Subject& subject : subjects) ++count[subject.name];
-  for (Subject& subject : subjects) {
+  for (Subject& subject : subjects.first(single_runs)) {
     if (count[subject.name] < 2) continue;
-    const std::string path = subject.runs.front().directory.string();
-    subject.name = subject.runs.size() == 1 ? path : fmt::format("{} ({})", subject.name, path);
+    const fs::path& directory = subject.runs.front().directory;
+    const std::string path = directory.string();
+    subject.name = count.contains(path) ? fs::weakly_canonical(directory).string() : path;
+  }
+}
+
+void require_distinct_groups(const Request& request) {
+  std::set<std::string> names;
+  for (const std::string& text : request.groups) {
+    if (names.insert(parse_group(text).name).second) continue;
+    throw lie::CommandLineError(
+        fmt::format("--group {}: an earlier --group has this name; give each its own", text));
   }
 }
 
 std::vector<Subject> load_subjects(const Request& request) {
+  require_distinct_groups(request);
   std::vector<Subject> subjects;
   for (const std::string& directory : request.directories) {
     subjects.push_back({"", {}});
@@ -184,7 +218,7 @@ std::vector<Subject> load_subjects(const Request& request) {
   if (subjects.empty()) {
     throw lie::CommandLineError("no run directory given; see lie_analyze --help");
   }
-  make_names_differ(subjects);
+  make_names_differ(subjects, request.directories.size());
   return subjects;
 }
 

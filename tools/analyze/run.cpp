@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 #include "common/base/error.h"
 #include "common/config/config.h"
@@ -57,9 +58,31 @@ void load_samples(const RunReader& run, SampleColumns& s) {
   run.read(readings);
 }
 
+/// Returns SampleColumns::prompt. A change of the settings may exchange the rows of evaluations, so
+/// rows are compared only between changes.
+std::vector<std::int64_t> prompts_of(const Run& run) {
+  const SampleColumns& s = run.samples;
+  std::vector<std::int64_t> prompts = s.problem;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> prompt_of;  // by changes and row
+  std::map<std::tuple<std::int64_t, std::string, std::string, std::string>, std::int64_t> first_of;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (s.is_training(i)) continue;
+    const std::int64_t changes = changes_before(run.changes, s.step[i]);
+    const auto [own, is_new] = prompt_of.try_emplace({changes, s.problem[i]}, s.problem[i]);
+    if (is_new) {
+      const ProblemText row = run.trajectories->problem(i);
+      const auto key = std::make_tuple(changes, row.data_source, row.text, row.gold);
+      own->second = first_of.try_emplace(key, s.problem[i]).first->second;
+    }
+    prompts[i] = own->second;
+  }
+  return prompts;
+}
+
 void load_trajectories(Run& run) {
   run.trajectories.emplace(run.directory / "trajectories");
   load_samples(*run.trajectories, run.samples);
+  run.samples.prompt = prompts_of(run);
   for (const std::string& note : run.trajectories->notes()) run.notes.push_back(note);
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];
@@ -136,7 +159,7 @@ std::optional<std::int64_t> planned_steps(const Run& run) {
 }
 
 std::string describe_state(const Run& run) {
-  if (!setting_of(run, "evaluation.ks", "table.ks").empty()) return "evaluation";
+  if (are_of_evaluation(run.settings)) return "evaluation";
   const auto planned = planned_steps(run);
   if (!planned) return counted(run.last_step, "step");
   if (run.last_step >= *planned) return "finished: " + counted(*planned, "step");
@@ -264,6 +287,12 @@ std::string setting_of(const Run& run, const std::string& key, const std::string
     if (name == key) return value;
   }
   return former_key.empty() ? "" : setting_of(run, former_key);
+}
+
+bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> settings) {
+  return std::ranges::any_of(settings, [](const auto& setting) {
+    return setting.first == "evaluation.ks" || setting.first == "table.ks";
+  });
 }
 
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects) {

@@ -36,6 +36,8 @@ struct NumberColumn {
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
   std::vector<std::int64_t> step, problem, distinct_ngrams;
+  /// `problem`, but in evaluations the number of the first row with equal source, text and gold.
+  std::vector<std::int64_t> prompt;
   std::vector<std::int32_t> mini_batch;  // -1: no update used the response
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
@@ -102,6 +104,9 @@ Curve curve_of(const Run& run, const std::string& metric);
 /// Returns the value of a setting, or "" if it is unknown. Runs of earlier versions may have it by
 /// `former_key`.
 std::string setting_of(const Run& run, const std::string& key, const std::string& former_key = "");
+
+/// Returns whether these settings, full keys, are those of lie_cluster eval, which trains no step.
+bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> settings);
 
 /// Returns the n of coverage.metric_ngrams of all runs, ascending.
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects);

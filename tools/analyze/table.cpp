@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -153,7 +152,7 @@ std::string csv_text(std::string_view text) {
 
 std::string csv_row(const Run& run, std::string_view name, std::int64_t step,
                     const std::set<std::string>& metrics) {
-  std::string row = fmt::format("{},{}", csv_text(name), step);
+  std::string row = fmt::format("{},{},{}", csv_text(name), csv_text(run.directory.string()), step);
   for (const std::string& metric : metrics) {
     const Curve curve = curve_of(run, metric);
     const auto found = curve.find(step);
@@ -211,24 +210,19 @@ std::string text_table(const Subject& subject) {
 
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path) {
   const std::set<std::string> metrics = metric_names(subjects);
-  std::string out = "run,step";
+  std::string out = "run,directory,step";
   for (const std::string& metric : metrics) {
     const bool is_plain = metric.find_first_of(",\"\n\r") == std::string::npos;
     out += "," + (is_plain ? metric : csv_text(metric));  // a data source may hold anything
   }
   out += "\n";
-  std::map<std::string, int> runs_of;  // by name
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) ++runs_of[run.name];
-  }
   for (const Subject& subject : subjects) {
     for (const Run& run : subject.runs) {
-      const std::string name = runs_of[run.name] > 1 ? run.directory.string() : run.name;
       std::set<std::int64_t> steps;
       for (const auto& [metric, curve] : run.curves) {
         for (const auto& [step, value] : curve) steps.insert(step);
       }
-      for (const std::int64_t step : steps) out += csv_row(run, name, step, metrics);
+      for (const std::int64_t step : steps) out += csv_row(run, subject.name, step, metrics);
     }
   }
   write_file_atomically(path, out);

@@ -14,8 +14,8 @@ namespace lie::analyze {
 /// run.
 std::string text_table(const Subject& subject);
 
-/// Writes one row per run and step, with one column per metric. Cells are empty if a step lacks the
-/// metric.
+/// Writes one row per run and step: the name of its subject, its directory, the step, and one
+/// column per metric. Cells are empty if a step lacks the metric.
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path);
 
 /// Formats a number readably: 3 significant digits, no exponent between 0.001 and a million.

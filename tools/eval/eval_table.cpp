@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tools/statistics/intervals.h"
 
@@ -188,10 +189,16 @@ void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::str
   }
 }
 
+/// Returns the number of characters of a UTF-8 text.
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 std::vector<std::string> left_aligned(std::vector<std::string> cells) {
   std::size_t width = 0;
-  for (const std::string& cell : cells) width = std::max(width, cell.size());
-  for (std::string& cell : cells) cell.resize(width, ' ');
+  for (const std::string& cell : cells) width = std::max(width, characters(cell));
+  for (std::string& cell : cells) cell.append(width - characters(cell), ' ');
   return cells;
 }
 

@@ -7,6 +7,7 @@
 #include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/trajectory/segments.h"
+#include "tools/analyze/run.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/input_record.h"
 
@@ -55,6 +56,10 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
     if (fs::exists(directory / part)) continue;
     fail("{} holds no run of train ({} is missing): give the run.directory of one",
          directory.string(), part);
+  }
+  if (analyze::are_of_evaluation(config_values(directory / "config.yaml"))) {
+    fail("{} is a directory of lie_cluster eval: give the run.directory of a run of train",
+         directory.string());
   }
   LoggedRun run{.directory = directory,
                 .logged = load_train_config(config, {}),

@@ -12,6 +12,7 @@
 #include "common/config/config.h"
 #include "common/config/name_hints.h"
 #include "common/config/number_text.h"
+#include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
@@ -126,28 +127,44 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
       *std::ranges::find_if(steps, [](auto step) { return step > 0; }));
 }
 
-[[noreturn]] void fail_at_gap(const LoggedRun& run, std::int64_t after, std::int64_t last) {
-  fail(
-      "{}: its log lacks step {}, but holds later ones: restore the file of it, or replay the "
-      "steps before it with --steps {}-{}",
-      run.directory.string(), last + 1, after + 1, last);
+/// Throws Error if the log holds steps of the range on both sides of one that it lacks.
+void check_no_gap(const LoggedRun& run, NumberRange range) {
+  std::int64_t before = 0;  // the former step of the range; 0: none
+  for (const std::int64_t step : run.log.steps()) {
+    if (step == 0 || !range.contains(step)) continue;
+    if (before > 0 && step > before + 1) {
+      fail(
+          "{}: its log lacks {}, but holds later ones: restore the file in trajectories/, or "
+          "replay the steps before with --steps {}-{} or those after with --steps {}-",
+          run.directory.string(), numbered("step", before + 1, step - 1),
+          std::max<std::int64_t>(range.first, 1), before, step);
+    }
+    before = step;
+  }
 }
 
-/// Adds the steps of one run: the requested ones, or all after step `after`.
-void add_steps(const LoggedRun& run, std::size_t number, const std::string& asked,
-               std::int64_t after, std::vector<LoggedStep>& steps) {
-  NumberRange range = {after + 1, run.log.last_after(after)};
-  if (asked.empty() && range.last <= after) fail_without_next(run, after);
-  if (!asked.empty()) range = parse_number_range("--steps", asked);
-  if (asked.empty() && run.log.steps().back() > range.last) fail_at_gap(run, after, range.last);
+/// Throws Error if the settings changed within the range.
+void check_same_settings(const LoggedRun& run, NumberRange range, std::int64_t after) {
   for (const std::int64_t step : run.log.steps()) {
-    if (step > 0 && range.contains(step)) steps.push_back({number, step});
     if (step <= run.last_step || !range.contains(step)) continue;
     fail(
         "{}: its settings changed after step {}: replay the steps up to it with --steps {}-{}, or "
         "those after it with --from-checkpoint {}",
         run.directory.string(), run.last_step, after + 1, run.last_step,
         checkpoint_path(run.directory / "checkpoints", run.last_step).string());
+  }
+}
+
+/// Adds the steps of one run: the requested ones, or all after step `after`.
+void add_steps(const LoggedRun& run, std::size_t number, const std::string& asked,
+               std::int64_t after, std::vector<LoggedStep>& steps) {
+  NumberRange range = {.first = after + 1};
+  if (asked.empty() && !run.log.holds(after + 1)) fail_without_next(run, after);
+  if (!asked.empty()) range = parse_number_range("--steps", asked);
+  check_no_gap(run, range);
+  check_same_settings(run, range, after);
+  for (const std::int64_t step : run.log.steps()) {
+    if (step > 0 && range.contains(step)) steps.push_back({number, step});
   }
 }
 

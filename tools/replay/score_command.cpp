@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -37,11 +39,14 @@ struct ComparedStep {
 };
 
 // One build writes and reads these; a double's text reads back to the same double.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, step, groups, responses, turned_groups, logged, now)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, step, groups, responses, evaluation_responses,
+                                   turned_groups, logged, now)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComparedStep, scores, differences)
 
 namespace {
+
+namespace fs = std::filesystem;
 
 const auto kScoreKeys = {"reward", "verifier", "coverage.metric_ngrams", "coverage.metric_unit",
                          "advantage"};
@@ -54,6 +59,40 @@ void require_scoring_keys(const LoggedRun& run) {
         "advantage.*, coverage.metric_ngrams and coverage.metric_unit",
         key);
   }
+}
+
+/// The steps of a log that had the same settings.
+struct LogPart {
+  LoggedRun run;
+  std::int64_t first_step = 0;
+  ScoringPlan plan = {};
+
+  bool holds(std::int64_t step) const { return step >= first_step && step <= run.last_step; }
+};
+
+/// Returns the parts of a log, by step: one for each former config, then that of config.yaml.
+std::vector<LogPart> parts_of(const ScoreArguments& arguments) {
+  std::vector<LogPart> parts;
+  const auto add = [&](std::int64_t last_step) {
+    const std::int64_t first = parts.empty() ? 0 : parts.back().run.last_step + 1;
+    parts.push_back({load_logged_run(arguments.run, arguments.overrides, last_step), first});
+    require_scoring_keys(parts.back().run);
+    parts.back().plan = scoring_plan(parts.back().run, arguments.run_programs);
+  };
+  for (const FormerConfig& former : former_configs(arguments.run)) add(former.last_step);
+  add(kAnyStep);
+  return parts;
+}
+
+/// Returns the keys whose values the overrides change in any part.
+std::vector<std::string> changed_keys(std::span<const LogPart> parts) {
+  std::vector<std::string> all;
+  for (const LogPart& part : parts) {
+    for (std::string& key : changed_keys(part.run)) {
+      if (std::ranges::find(all, key) == all.end()) all.push_back(std::move(key));
+    }
+  }
+  return all;
 }
 
 /// Returns the values that differ in a step that was scored again. `scores` are its logged scores,
@@ -89,6 +128,9 @@ ComparedStep compare_step(const LoggedRun& run, StepOutcome step, GroupScorer& s
     scores.responses += std::ssize(before[g].values);
     scores.turned_groups += order_changes(before[g].values, step.advantages[g].values) ? 1 : 0;
   }
+  for (const ScoredGroup& group : step.evaluation) {
+    scores.evaluation_responses += std::ssize(group.scores);
+  }
   compared.differences = differences_of(step, logged_scores, terms);
   return compared;
 }
@@ -104,9 +146,14 @@ std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
   return mine;
 }
 
-/// Scores the steps. Each step is read while the previous one is scored.
-std::vector<ComparedStep> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
-                                    GroupScorer& scorer) {
+/// Scores those of the steps that the part holds. Each step is read while the previous one is
+/// scored.
+std::vector<ComparedStep> score_part(const LogPart& part, std::vector<std::int64_t> steps,
+                                     int threads) {
+  std::erase_if(steps, [&](std::int64_t step) { return !part.holds(step); });
+  if (steps.empty()) return {};
+  const LoggedRun& run = part.run;
+  GroupScorer scorer(part.plan, logged_decoder(run), threads);
   std::vector<ComparedStep> outcomes;
   std::future<ComparedStep> previous;
   for (const std::int64_t number : steps) {
@@ -119,6 +166,16 @@ std::vector<ComparedStep> score_all(const LoggedRun& run, const std::vector<std:
   if (previous.valid()) outcomes.push_back(previous.get());
   scorer.finish();
   return outcomes;
+}
+
+/// Scores this rank's steps.
+std::vector<ComparedStep> score_all(const Job& job, std::span<const LogPart> parts, int threads) {
+  const std::vector<std::int64_t> steps = steps_of(job, parts.front().run);
+  std::vector<ComparedStep> all;
+  for (const LogPart& part : parts) {
+    std::ranges::move(score_part(part, steps, threads), std::back_inserter(all));
+  }
+  return all;
 }
 
 /// Returns the outcomes of all ranks at rank 0, and none at the others. Collective over the world.
@@ -148,22 +205,37 @@ std::string verdict_of(const ScoreDifferences& found) {
                      found.first);
 }
 
-std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
-  if (plan.keeps_verdicts) {
+std::string program_note(std::span<const LogPart> parts) {
+  if (std::ranges::any_of(parts, [](const LogPart& part) { return part.plan.keeps_verdicts; })) {
     return "reward and verifier programs were not run (--programs runs them): verdicts, answers, "
            "numbers and rewards that they gave are the logged ones\n";
   }
-  const bool runs = !run.now.reward.command.empty() || !run.now.verifier_program.command.empty();
+  const bool runs = std::ranges::any_of(parts, [](const LogPart& part) {
+    const TrainConfig& now = part.run.now;
+    return !now.reward.command.empty() || !now.verifier_program.command.empty();
+  });
   return runs ? "reward and verifier programs were run again\n" : "";
 }
 
-void write_report(const ScoreArguments& arguments, const LoggedRun& run,
+/// Returns a line for each former config of the run, naming the steps that are scored with it.
+std::string former_note(const fs::path& directory) {
+  std::string note;
+  std::int64_t first = 0;
+  for (const FormerConfig& former : former_configs(directory)) {
+    note += fmt::format("{} scored with the settings of that time ({})\n",
+                        numbered_are("step", first, former.last_step), former.path.string());
+    first = former.last_step + 1;
+  }
+  return note;
+}
+
+void write_report(const ScoreArguments& arguments, const std::vector<std::string>& changed,
                   const ScoreOutcome& outcome) {
   const ScoreDifferences& found = outcome.differences;
   write_json({{"run", arguments.run.string()},
               {"build_id", build_id()},
               {"set", arguments.overrides},
-              {"changed_keys", changed_keys(run)},
+              {"changed_keys", changed},
               {"responses", found.compared},
               {"differing_responses", found.responses},
               {"differing_values", found.values},
@@ -173,15 +245,14 @@ void write_report(const ScoreArguments& arguments, const LoggedRun& run,
 }
 
 /// Writes a page of each quantity by step, as logged and as scored now.
-void write_page(const ScoreArguments& arguments, const LoggedRun& run,
-                const ScoreOutcome& outcome) {
+void write_page(const ScoreArguments& arguments, const ScoreOutcome& outcome) {
   const std::string words =
       fmt::format("{}{}",
                   arguments.overrides.empty()
                       ? "Scored again under the run's own settings: "
                       : fmt::format("Scored again with {}: ", fmt::join(arguments.overrides, ", ")),
                   verdict_of(outcome.differences));
-  write_file_atomically(arguments.html, analyze::page({{"title", run.directory.string()},
+  write_file_atomically(arguments.html, analyze::page({{"title", arguments.run.string()},
                                                        {"words", words},
                                                        {"names", quantity_names(outcome.steps)},
                                                        {"rows", score_json(outcome.steps)}}));
@@ -192,29 +263,24 @@ void write_page(const ScoreArguments& arguments, const LoggedRun& run,
 int score_command(Job& job, const ScoreArguments& arguments) {
   job.set_activity("scoring a log again");
   const Stopwatch watch;
-  const LoggedRun run = load_logged_run(arguments.run, arguments.overrides);
-  require_scoring_keys(run);
-  const ScoringPlan plan = scoring_plan(run, arguments.run_programs);
+  const std::vector<LogPart> parts = parts_of(arguments);
+  const LoggedRun& last = parts.back().run;
   const int threads = arguments.threads > 0
                           ? arguments.threads
-                          : threads_of_equal_ranks(job, run.now.roles.keep_binding);
-  GroupScorer scorer(plan, logged_decoder(run), threads);
-  const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
+                          : threads_of_equal_ranks(job, last.now.roles.keep_binding);
+  const ScoreOutcome outcome = gather_outcome(job, score_all(job, parts, threads));
   if (job.rank() != 0) return 0;
-  Log("replay", 0).warn_each(losses_of(run));
-  for (const FormerConfig& former : former_configs(arguments.run)) {
-    fmt::print(stderr, "the responses up to step {} were scored with the settings of {}\n",
-               former.last_step, former.path.string());
-  }
-  const bool is_changed = !changed_keys(run).empty();
-  if (!arguments.json.empty()) write_report(arguments, run, outcome);
-  if (!arguments.html.empty()) write_page(arguments, run, outcome);
-  if (is_changed) fmt::print("{}\n", score_table(outcome.steps));
-  fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
+  Log("replay", 0).warn_each(losses_of(last));
+  fmt::print(stderr, "{}", former_note(arguments.run));
+  const std::vector<std::string> changed = changed_keys(parts);
+  if (!arguments.json.empty()) write_report(arguments, changed, outcome);
+  if (!arguments.html.empty()) write_page(arguments, outcome);
+  if (!changed.empty()) fmt::print("{}\n", score_table(outcome.steps));
+  fmt::print("{}{}\n", program_note(parts), verdict_of(outcome.differences));
   std::fflush(stdout);
   fmt::print(stderr, "{} in {:.1f} s on {}\n", counted(std::ssize(outcome.steps), "step"),
              watch.seconds(), counted(job.size() * threads, "thread"));
-  return is_changed || outcome.differences.values == 0 ? 0 : 1;
+  return !changed.empty() || outcome.differences.values == 0 ? 0 : 1;
 }
 
 }  // namespace lie::replay

@@ -113,8 +113,11 @@ namespace {
 
 constexpr std::size_t kColumns = 5;  // 8 characters each after 39 of names and sides: 79
 
+/// Returns whether a metric depends on scores or on the coverage of single responses.
 bool depends_on_scores(std::string_view metric) {
-  const auto begins = {"reward_", "groups_", "advantage_mass_"};
+  const auto begins = {"reward_",         "groups_",         "advantage_mass_",
+                       "c_context_",      "r_context_",      "largest_repeat_",
+                       "eval_c_context_", "eval_r_context_", "eval_correct_at_"};
   return metric == "accuracy" || metric == "eval_accuracy" ||
          std::ranges::any_of(begins, [&](const char* begin) { return metric.starts_with(begin); });
 }
@@ -212,10 +215,12 @@ std::vector<std::string> quantity_names(Steps steps) {
 Json score_json(Steps steps) {
   Json rows = Json::array();
   for (const StepScores& step : steps) {
+    const std::optional<double> turned = turned_groups_share(step);
     rows.push_back({{"step", step.step},
                     {"groups", step.groups},
                     {"responses", step.responses},
-                    {"turned_groups_share", turned_groups_share(step).value_or(0)},
+                    {"evaluation_responses", step.evaluation_responses},
+                    {"turned_groups_share", turned ? Json(*turned) : Json()},
                     {"logged", as_json(step.logged)},
                     {"now", as_json(step.now)}});
   }

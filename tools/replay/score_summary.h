@@ -37,12 +37,13 @@ ScoreDifferences differences(const ScoredGroup& group, std::span<const Score> lo
 struct StepScores {
   std::int64_t step = 0;
   std::int64_t groups = 0, responses = 0;  // of training
-  std::int64_t turned_groups = 0;          // training groups whose order of advantages changes
+  std::int64_t evaluation_responses = 0;
+  std::int64_t turned_groups = 0;  // training groups whose order of advantages changes
   Metrics logged = {}, now = {};
 };
 
 /// Returns the metrics of a step, as in metrics.jsonl, that depend on scores: accuracies, rewards,
-/// and shares of groups and of the advantages.
+/// coverage of single responses, and shares of groups and of the advantages.
 Metrics score_metrics(const StepOutcome& step, const RewardNames& rewards);
 
 /// Returns whether two responses have one order before and the opposite order after. Spans are [G].
@@ -54,8 +55,8 @@ std::string score_table(std::span<const StepScores> steps);
 /// Returns the names of the metrics of both sides in their order, without those that are 0
 /// everywhere.
 std::vector<std::string> quantity_names(std::span<const StepScores> steps);
-/// Returns [{"step", "groups", "responses", "turned_groups_share", "logged": {...}, "now": {...}},
-/// ...].
+/// Returns [{"step", "groups", "responses", "evaluation_responses", "turned_groups_share",
+/// "logged": {...}, "now": {...}}, ...]. The share is null in a step without training groups.
 Json score_json(std::span<const StepScores> steps);
 
 }  // namespace lie::replay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,16 +26,29 @@ struct Line {
   VerdictCode code = VerdictCode::kNoAnswer;
 };
 
+/// Parses a line. Returns a discarded value if it is not JSON. Sets the line's complaint if a key
+/// of the row appears twice.
+Json parse_row(Line& line, const std::string& text) {
+  std::set<std::string> keys;
+  const auto note_key = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    const bool is_key = event == Json::parse_event_t::key && depth == 1;
+    if (is_key && !keys.insert(parsed.get<std::string>()).second && line.complaint.empty()) {
+      line.complaint = "key \"" + parsed.get<std::string>() + "\" appears twice; delete one";
+    }
+    return true;
+  };
+  return Json::parse(text, note_key, false);
+}
+
 void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   if (nests_too_deep(line.text)) {
     line.complaint = "lists and objects nest too deep";
     return;
   }
-  Json row = Json::parse(quote_rounded_numbers(line.text), nullptr, false);
-  if (row.is_discarded() || !row.is_object()) {
-    line.complaint = "not a JSON object";
-    return;
-  }
+  const std::string quoted = quote_rounded_numbers(line.text);
+  Json row = parse_row(line, quoted);
+  if (row.is_discarded() || !row.is_object()) line.complaint = "not a JSON object";
+  if (!line.complaint.empty()) return;
   for (const char* key : {"gold", "response"}) {
     const bool gold = std::string_view(key) == "gold";
     if (row.contains(key) && (row[key].is_string() || (gold && row[key].is_number()))) continue;
@@ -48,6 +62,8 @@ void verify_line(Line& line, const VerifierOptions& options, bool explains) {
   const Verdict verdict =
       explains ? explain(gold, response, options, prompt) : verify(gold, response, options, prompt);
   line.code = verdict.code;
+  const bool has_rounded = quoted != line.text;
+  if (has_rounded) row = Json::parse(mark_rounded_numbers(line.text));
   row["correct"] = verdict.correct();
   row["reason"] = name(verdict.code);
   row["extracted"] = verdict.extracted;
@@ -57,6 +73,7 @@ void verify_line(Line& line, const VerifierOptions& options, bool explains) {
     row["answer_form"] = verdict.answer_form;
   }
   line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (has_rounded) line.out = restored_numbers(line.out);
 }
 
 /// Reads the rows that are available without blocking, so that no answer is delayed in a pipe.

@@ -20,7 +20,8 @@ struct VerifyCounts {
 
 /// Reads rows with "gold" (text or a number), "response" and optionally "prompt" from `in`. Writes
 /// each to `out` in order, as soon as `in` has no further row available, with "correct", "reason"
-/// and "extracted", and with `explains` also "why", "gold_form" and "answer_form". A bad row is
+/// and "extracted", and with `explains` also "why", "gold_form" and "answer_form". Numbers of a row
+/// keep their literals where a double would round them. A bad row, such as one with a key twice, is
 /// skipped and reported on `errors` by the name of the input and its line number. The output does
 /// not depend on `threads`. Throws Error if `out` fails. The caller checks `in`.
 VerifyCounts verify_jsonl(std::istream& in, std::string_view name, std::ostream& out,

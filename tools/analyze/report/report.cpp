@@ -7,17 +7,16 @@
 #include <set>
 
 #include "common/base/clock.h"
-#include "common/base/error.h"
 #include "common/base/identity.h"
 #include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/report/evaluation_rows.h"
 #include "tools/analyze/report/page.h"
 #include "tools/analyze/report/run_facts.h"
 #include "tools/analyze/report/shown_responses.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/statistics.h"
 #include "tools/analyze/table.h"
-#include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
 
@@ -141,8 +140,6 @@ Json trap_of(const Subject& subject) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Returns what distinguishes a run: model, data and coverage settings.
 Json details_of(const Run& run) {
   Json details = Json::array();
@@ -200,30 +197,6 @@ Json settings_of(const Subject& subject) {
   return settings;
 }
 
-/// Throws if a row of table.json lacks what the page shows.
-void check_row(const Json& row) {
-  row.at("data_source").get<std::string>();
-  row.at("problems").get<std::int64_t>();
-  row.at("samples").get<std::int64_t>();
-  row.at("average").get<Estimate>();
-  for (const char* curve : {"pass", "majority", "budgets"}) {
-    for (const auto& [at, estimate] : row.at(curve).items()) estimate.get<Estimate>();
-  }
-}
-
-/// Returns the estimates of `lie_cluster eval` in a directory, or none if it has no table.json.
-Json evaluation_of(const fs::path& directory) {
-  const fs::path path = directory / "table.json";
-  if (!fs::exists(path)) return Json::array();
-  const Json table = read_json(path);
-  try {
-    for (const Json& row : table.at("rows")) check_row(row);
-    return table.at("rows");
-  } catch (const std::exception& error) {
-    fail("{}: not a table of lie_cluster eval ({}); run eval again", path.string(), error.what());
-  }
-}
-
 Json named_metrics(std::span<const Subject> subjects) {
   Json sources = Json::array(), verdicts = Json::array(), rewards = Json::array();
   for (const std::string& source : evaluation_sources(subjects)) {
@@ -261,9 +234,9 @@ Json report_data(std::span<const Subject> subjects, const ReportOptions& options
                                 {"curves", curves.by_subject.at(i)},
                                 {"ends", ends_of(subject)},
                                 {"trap", trap_of(subject)},
-                                {"evaluation", evaluation_of(first.directory)},
                                 {"responses", shown_responses(first, decoders[i], responses,
                                                               kMostResponses / subjects.size())}});
+    data["subjects"].back().update(evaluation_of(subject));
   }
   data["grid"] = curves.grid.empty() ? Json() : Json(curves.grid);
   data["shares"] = curves.shares;

@@ -40,7 +40,7 @@ struct ReportOptions {
 ///   made, build_id   texts
 ///   refresh          seconds after which the page reads its file again, or null
 ///   subjects         [{name, last_step, runs, progress, settings, curves, ends, trap, evaluation,
-///   responses}]:
+///   evaluation_confidence, responses}]:
 ///     runs           [{directory, state, is_live, starts, details: [text], notes: [text]}], with
 ///                    starts as starts_of() returns them
 ///     progress       tokens and hours by step, as progress_of() returns them
@@ -48,7 +48,7 @@ struct ReportOptions {
 ///     curves         {metric: [point]}
 ///     ends           {metric: [start, end, low, high]}, texts; the interval is that of the end
 ///     trap           {hazard: {start, end}, tail: {start, end}, correlation, length_and_coverage}
-///     evaluation     the rows of table.json, which `lie_cluster eval` writes
+///     evaluation, evaluation_confidence  as evaluation_of() returns them
 ///     responses      [response] by step, as response_json() returns them
 ///   grid             the steps that all curves keep, or null if curves hold all steps
 ///   shares           the metrics that are shares; source_mean: the metric of held-out accuracy
