@@ -483,4 +483,10 @@ std::vector<std::pair<std::string, std::string>> config_values(const std::filesy
   return values;
 }
 
+bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> values) {
+  return std::ranges::any_of(values, [](const auto& value) {
+    return value.first == "evaluation.ks" || value.first == "table.ks";  // its former name
+  });
+}
+
 }  // namespace lie

@@ -84,4 +84,7 @@ std::string explain_config_of(std::string_view part, std::span<const std::string
 /// are joined by ", ". Includes keys that this program does not know.
 std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path);
 
+/// Returns whether these values, by full keys, are those of lie_cluster eval, which trains no step.
+bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> values);
+
 }  // namespace lie

@@ -28,6 +28,7 @@
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
+#include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
 namespace {
@@ -642,20 +643,22 @@ TEST(Curves, IntervalOfOneRunCountsPromptsAndOnlyThoseOfTheMean) {
 }
 
 TEST(Curves, EqualRowsOfAnEvaluationAreOnePrompt) {
-  // 16 rows of one sample each that hold 4 prompts, as 4 rows of four samples.
-  const ExampleRun rows{.steps = 0, .planned = 10, .groups = 16, .samples = 1};
-  ExampleRun equal_rows = rows;
-  equal_rows.equal_rows = 4;
-  const auto width = [](const std::string& name, const ExampleRun& shape) {
-    const Subject subject = subject_of({example(name, shape)});
-    const Estimate estimate = subject_curve(subject, "eval_accuracy").at(0).value;
-    return estimate.high - estimate.low;
-  };
-  EXPECT_GT(width("rows-equal", equal_rows), 1.2 * width("rows-distinct", rows));
-  const analyze::Run run = load_run(example("rows-equal", equal_rows));
-  const std::set<std::int64_t> prompts(run.samples.prompt.begin(), run.samples.prompt.end());
-  EXPECT_EQ(prompts, (std::set<std::int64_t>{0, 4, 8, 12}));
-  EXPECT_EQ(std::ranges::count(run.samples.prompt, 4), 4);
+  const ExampleRun shape{.steps = 0, .planned = 10, .groups = 16, .samples = 1, .equal_rows = 4};
+  const Subject subject = subject_of({example("equal-rows", shape)});
+  const SampleColumns& samples = subject.runs.front().samples;
+  std::vector<PromptShare> prompts(4);
+  ASSERT_EQ(samples.size(), 16U);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    EXPECT_EQ(samples.prompt[i], samples.problem[i] / 4 * 4);
+    PromptShare& prompt = prompts.at(static_cast<std::size_t>(samples.problem[i] / 4));
+    prompt.weight += 1.0 / 16;
+    prompt.correct += samples.verdict[i] == 0 ? 1.0 / 16 : 0;
+    ++prompt.responses;
+  }
+  const Estimate expected = share_over_prompts(prompts);
+  const Estimate found = subject_curve(subject, "eval_accuracy").at(0).value;
+  EXPECT_NEAR(found.low, expected.low, 1e-12);
+  EXPECT_NEAR(found.high, expected.high, 1e-12);
 }
 
 TEST(Curves, IntervalsOfSharesAreCutToZeroAndOne) {

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/identity.h"
+#include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/process/program.h"
 #include "common/process/writer_lock.h"
@@ -135,7 +136,7 @@ void print_notes(const std::string& directory, const std::vector<std::string>& n
 void print_tail(const Request& request) {
   const lie::analyze::Run run = lie::analyze::load_run(request.tail);
   print_notes(request.tail, run.notes);
-  if (run.train_count.empty() && lie::analyze::are_of_evaluation(run.settings)) {
+  if (run.train_count.empty() && lie::are_of_evaluation(run.settings)) {
     lie::fail(
         "{}: lie_cluster eval wrote it, which trains no step; its responses are in samples.jsonl",
         request.tail);

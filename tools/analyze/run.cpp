@@ -289,12 +289,6 @@ std::string setting_of(const Run& run, const std::string& key, const std::string
   return former_key.empty() ? "" : setting_of(run, former_key);
 }
 
-bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> settings) {
-  return std::ranges::any_of(settings, [](const auto& setting) {
-    return setting.first == "evaluation.ks" || setting.first == "table.ks";
-  });
-}
-
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects) {
   std::set<std::int64_t> all;
   for (const std::string& metric : metric_names(subjects)) {

@@ -105,9 +105,6 @@ Curve curve_of(const Run& run, const std::string& metric);
 /// `former_key`.
 std::string setting_of(const Run& run, const std::string& key, const std::string& former_key = "");
 
-/// Returns whether these settings, full keys, are those of lie_cluster eval, which trains no step.
-bool are_of_evaluation(std::span<const std::pair<std::string, std::string>> settings);
-
 /// Returns the n of coverage.metric_ngrams of all runs, ascending.
 std::set<std::int64_t> metric_ngrams(std::span<const Subject> subjects);
 

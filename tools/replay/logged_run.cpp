@@ -7,7 +7,6 @@
 #include "common/config/config_history.h"
 #include "common/io/file.h"
 #include "common/trajectory/segments.h"
-#include "tools/analyze/run.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/start/input_record.h"
 
@@ -57,7 +56,7 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
     fail("{} holds no run of train ({} is missing): give the run.directory of one",
          directory.string(), part);
   }
-  if (analyze::are_of_evaluation(config_values(directory / "config.yaml"))) {
+  if (are_of_evaluation(config_values(directory / "config.yaml"))) {
     fail("{} is a directory of lie_cluster eval: give the run.directory of a run of train",
          directory.string());
   }
