@@ -10,7 +10,7 @@
 # [build/release/bin]; LIE_FAULTS: only these faults; LIE_SETTINGS: more settings of the run, for example
 # "roles.placement=colocated update.zero_stage=2". A seed always draws the same faults, but their times depend on the machine.
 set -uo pipefail
-[ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
 export LIE_BIN="$BIN"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1

@@ -12,7 +12,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do presets+=("$1"); shift; done
 for preset in "${presets[@]}"; do
   case "$preset" in
     asan | tsan) ;;
-    *) sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 

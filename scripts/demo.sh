@@ -2,7 +2,7 @@
 # Runs the whole demo: set-up, build, two training runs from the same start (plain GSPO, and GSPO with Length-Incentivized
 # Exploration), and runs/demo/report.html, which compares them.
 set -euo pipefail
-[ $# = 0 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 0 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 start=$SECONDS
 LIE_LIBTORCH=0 LIE_TARGETS="lie_cluster lie_analyze" bash scripts/build.sh release

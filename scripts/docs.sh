@@ -3,7 +3,7 @@
 # build/docs-packages; status 77 says that it cannot be downloaded. If the release build exists, first regenerates
 # docs/reference/config.md and the option lists in commands.md. Last, searches the site as its search page does.
 set -euo pipefail
-[ $# = 0 ] || { sed -n '2,4s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 0 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 if [ -x build/release/bin/lie_cluster ]; then python3 scripts/docs_reference.py build/release/bin; fi
 python3 tests/docs/check_links.py .

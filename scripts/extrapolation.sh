@@ -6,7 +6,7 @@
 #
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-[ $# -ge 1 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 study="$(realpath "$1")" first="${2:-701}" last="${3:-703}"
 cd "$(dirname "$0")/.."

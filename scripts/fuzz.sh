@@ -22,7 +22,7 @@ table='wire          256     82300000   146000
        chat_template 1024    100000     800
        segment       200000  100000     650'
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 inputs=1000000
 case "${1:-}" in
   --all) inputs=all; shift ;;

@@ -7,7 +7,7 @@
 #
 # If started again, it resumes. LIE_BIN: folder of the programs [build/release/bin]; LIE_DEVICE: model.device [cpu].
 set -euo pipefail
-[ $# = 3 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 3 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model="$1"
 bin="${LIE_BIN:-$(dirname "$0")/../build/release/bin}"
 configs="$(dirname "$0")/../configs/gsm8k"

@@ -8,7 +8,7 @@
 #
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-case "${1:-}" in -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit ;; esac
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 start="${1:-0}" assets="$(realpath -m "${2:-$(dirname "$0")/../assets/count_pairs}")"
 lie_cluster="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")/lie_cluster"
 cd "$(dirname "$0")/.."

@@ -4,7 +4,7 @@
 # SHA256SUMS of all. The source archive must configure, and the Debian package must pass tests/packaging/deb_test.sh, which is
 # skipped without root and mmdebstrap. Refuses a working tree with changes and a version that CHANGELOG.md lacks.
 set -euo pipefail
-if [ $# -gt 1 ] || [[ ${1:-} == -* ]]; then sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
+if [ $# -gt 1 ] || [[ ${1:-} == -* ]]; then sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
 out="$(realpath -m "${1:-$(dirname "$0")/../build/release-files}")"
 cd "$(dirname "$0")/.."
 version="$(sed -n 's/^project(lie_cluster VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"

@@ -4,7 +4,7 @@
 # plan_error.sh WORK [KEY=VALUE...]   Environment: BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2".
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[[ $# -gt 0 && "$1" != -* ]] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+[[ $# -gt 0 && "$1" != -* ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 WORK="$1"
 shift
 bin="${BIN:-build/release/bin}" steps="${STEPS:-8}"

@@ -6,7 +6,7 @@
 #
 # The same command continues if it was stopped. LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-[[ $# = 1 && "$1" != -* ]] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# = 1 && "$1" != -* ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model="$(realpath "$1")" lie_cluster="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")/lie_cluster"
 cd "$(dirname "$0")/.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

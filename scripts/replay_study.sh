@@ -7,7 +7,7 @@
 #
 # BIN [build/release/bin], SEEDS [1 2 3 4 5], STEPS [20], PROMPTS [8] and EVERY [5] come from the environment.
 set -euo pipefail
-[[ $# -ge 1 && "$1" != -* ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 1 && "$1" != -* ]] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$1"
 WORK="$(realpath "$1")"
 shift

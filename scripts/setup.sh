@@ -6,7 +6,7 @@
 # and test_network.sh. LIE_BROWSER=1 installs Chromium for a test of the HTML report, which is skipped without it.
 # Safe to run again: installed parts are kept, interrupted installations are repaired.
 set -euo pipefail
-[ $# = 0 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# = 0 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 

@@ -11,7 +11,7 @@
 # run; other settings are refused.
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
-usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 config=configs/demo.yaml file=configs/study/rows.yaml wanted="" seeds=101-108 jobs="$(nproc)" settings=()
 while [ $# -gt 1 ]; do
   case "$1" in

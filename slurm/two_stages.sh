@@ -7,7 +7,7 @@
 # Writes RUNS/stage1/, RUNS/stage2_lengths.jsonl (the rows of LIE_ROWS, or of the second config's data.train_file) and
 # RUNS/stage2/. If run again, it resumes.
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 stage1="$1" stage2="$2" runs="$3"
 shift 3

@@ -7,7 +7,7 @@
 # LIE_APPTAINER       the program and its global options [apptainer]
 # LIE_APPTAINER_EXEC  options of exec, such as "--nv --bind /scratch" [none]
 set -euo pipefail
-[ $# = 2 ] || { sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 image="$(realpath "$1")"
 mkdir -p "$2"
 for program in lie_cluster lie_analyze lie_replay lie_verify; do

@@ -4,7 +4,7 @@
 # and needs root, mmdebstrap and Debian's packages, so scripts/make_release.sh runs it and ctest does not.
 # usage: deb_test.sh PACKAGE.deb
 set -euo pipefail
-if [ $# != 1 ] || [ ! -f "$1" ]; then sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
+if [ $# != 1 ] || [ ! -f "$1" ]; then sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; fi
 source "$(dirname "$(realpath "$0")")/chroot_lib.sh"
 begin_chroot_test "$(realpath "$1")"
 make_chroot apt
