@@ -16,6 +16,7 @@
 
 #include "common/io/json.h"
 #include "tests/directories.h"
+#include "tools/forecast/chance.h"
 #include "tools/forecast/forecast_page.h"
 
 namespace lie {
@@ -184,6 +185,64 @@ TEST(Forecast, ThePageEscapesTheNameAndShowsEachLength) {
   EXPECT_EQ(page.find("<b>"), std::string::npos);
 }
 
+TEST(Chances, AreThoseOfTheAnswersOnTheNextPromptsOfTheSource) {
+  // Golds 1, 2 and 1 of one source, 1 of another, which is alone there.
+  const std::vector<AnsweredPrompt> prompts = {{"a", "1", {"1", "1"}},
+                                               {"a", "2", {"1", "2"}},
+                                               {"b", "1", {"1", "1"}},
+                                               {"a", "1", {"2", ""}}};
+  int comparisons = 0;
+  const auto is_equal = [&](const std::string& gold, const std::string& answer) {
+    ++comparisons;
+    return gold == answer;
+  };
+  const std::vector<double> chances = chances_of(prompts, is_equal);
+  // Each is tried on the two others: g = (0 + 1)/2, (1/2 + 1/2)/2, (0 + 1/2)/2 with mean 5/12. On
+  // their own golds the others have t = (1/2 + 0)/2, (0 + 1/2)/2, (1 + 1/2)/2.
+  const std::vector<double> expected = {0.5 + 0.25 - 5.0 / 12, 0.5 + 0.25 - 5.0 / 12, 0,
+                                        0.25 + 0.75 - 5.0 / 12};
+  ASSERT_EQ(chances.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(chances[i], expected[i], 1e-12) << i;
+  EXPECT_EQ(comparisons, 4);  // of two golds with two answers
+}
+
+TEST(Chances, ThirtyTwoPromptsFollow) {
+  std::vector<AnsweredPrompt> prompts;
+  for (int i = 0; i < 40; ++i) prompts.push_back({"", std::to_string(i), {"0"}});
+  const std::vector<double> chances = chances_of(
+      prompts, [](const std::string& gold, const std::string& answer) { return gold == answer; });
+  // The first prompt's gold is met by the 32 before it: 8 to 39. So t = 1 there, g = 1/32 in each
+  // of these, and the mean of g is 1/40.
+  for (std::size_t i = 0; i < 40; ++i) {
+    EXPECT_NEAR(chances[i], (i == 0 ? 1.0 : i >= 8 ? 1.0 / 32 : 0.0) - 1.0 / 40, 1e-12) << i;
+  }
+}
+
+TEST(Forecast, TheOutcomeIsDecidedAboveChance) {
+  // A guess that is correct in half of the prompts, and on half of the others. Forced, responses
+  // are correct as often, but by chance in a quarter of the prompts alone.
+  std::vector<PromptSamples> natural, forced;
+  for (int i = 0; i < 40; ++i) {
+    natural.push_back(samples_of(10, i % 2 == 0 ? 4 : 0, 4));
+    forced.push_back(samples_of(30, 2 + i % 2 * (i % 4 == 1 ? 1 : -1), 4));
+  }
+  const ForecastSamples samples{.natural = natural,
+                                .forced = {{30, forced, std::vector<double>(40, 0.25)}},
+                                .chances = std::vector<double>(40, 0.5)};
+  const Forecast forecast = forecast_of(samples);
+  const LengthGain& gain = forecast.gains.at(0);
+  EXPECT_NEAR(gain.gain.value, 0, 1e-12);
+  EXPECT_NEAR(gain.gain_above_chance.value, 0.25, 1e-12);
+  EXPECT_NEAR(gain.gain_above_chance.low, gain.gain.low + 0.25, 1e-12);
+  EXPECT_EQ(forecast.outcome, ForecastCase::kLengthPays);
+  EXPECT_EQ(forecast_json(forecast)["forced"][0]["chance"], 0.25);
+  EXPECT_NE(forecast_text(forecast).find("answers on other prompts: 0.500"), std::string::npos);
+  const Forecast unmeasured = forecast_of({natural, {{30, forced}}});
+  EXPECT_NE(unmeasured.outcome, ForecastCase::kLengthPays);
+  EXPECT_TRUE(forecast_json(unmeasured)["chance"].is_null());
+  EXPECT_EQ(forecast_text(unmeasured).find("chance"), std::string::npos);
+}
+
 /// A kind of prompt. Its natural accuracy p has a beta distribution with the given mean and
 /// concentration. Forced, half of the prompts gain `gain` (1 - p), the others lose `loss` p, and
 /// the mean gain of all is 0. Lengths are independent of correctness.
@@ -268,6 +327,51 @@ TEST(Forecast, IntervalsHoldTheTruthInSimulatedForecasts) {
         EXPECT_LE(falsely, prompts == 64 ? 6 : 4);
       }
     }
+  }
+}
+
+TEST(Forecast, IntervalsAboveChanceHoldTheTruth) {
+  // Golds are 0, 1 and 2 with probability .5, .3 and .2. Naturally all answers are 0. Forced, a
+  // quarter of the prompts is answered correctly in 9 of 10 responses; other answers are drawn as
+  // golds are. Above chance the natural accuracy is 0, and the forced one .9 / 4 (1 - .38), where
+  // .38 is the probability that two golds are equal.
+  const double truth = 0.9 / 4 * (1 - 0.38);
+  std::mt19937_64 random(11);
+  std::discrete_distribution<int> drawn({0.5, 0.3, 0.2});
+  const auto is_equal = [](const std::string& gold, const std::string& answer) {
+    return gold == answer;
+  };
+  for (const int count : {64, 256}) {
+    Held held;
+    for (int run = 0; run < 1000; ++run) {
+      std::vector<AnsweredPrompt> natural, forced;
+      for (int i = 0; i < count; ++i) {
+        const std::string gold = std::to_string(drawn(random));
+        const bool knows = std::bernoulli_distribution(0.25)(random);
+        natural.push_back({"", gold, std::vector<std::string>(8, "0")});
+        AnsweredPrompt& prompt = forced.emplace_back("", gold);
+        for (int k = 0; k < 8; ++k) {
+          const bool is_right = knows && std::bernoulli_distribution(0.9)(random);
+          prompt.answers.push_back(is_right ? gold : std::to_string(drawn(random)));
+        }
+      }
+      const auto samples_of_all = [](const std::vector<AnsweredPrompt>& prompts, double tokens) {
+        std::vector<PromptSamples> samples;
+        for (const AnsweredPrompt& prompt : prompts) {
+          samples.push_back(samples_of(
+              tokens, static_cast<int>(std::ranges::count(prompt.answers, prompt.gold)), 8));
+        }
+        return samples;
+      };
+      const Forecast forecast =
+          forecast_of({.natural = samples_of_all(natural, 10),
+                       .forced = {{30, samples_of_all(forced, 30), chances_of(forced, is_equal)}},
+                       .chances = chances_of(natural, is_equal)});
+      held.count(forecast.gains[0].gain_above_chance, truth);
+    }
+    fmt::print("above chance, {} prompts: {}\n", count, held.text());
+    EXPECT_GE(held.percent(), 93);
+    EXPECT_LE(held.percent(), 97);
   }
 }
 

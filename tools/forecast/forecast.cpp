@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "learner/record/length_slope.h"
 
@@ -58,20 +59,30 @@ StratumGain stratum_gain(std::span<const double> gains) {
   return result;
 }
 
-LengthGain gain_of(const ForcedSamples& forced, const std::vector<PromptSamples>& natural) {
+/// Returns the chance of prompt `i`, or 0 if it was not measured.
+double chance_at(const std::vector<double>& chances, std::size_t i) {
+  return chances.empty() ? 0.0 : chances[i];
+}
+
+LengthGain gain_of(const ForcedSamples& forced, const ForecastSamples& samples_of) {
+  const std::vector<PromptSamples>& natural = samples_of.natural;
   LengthGain result{.tokens = forced.tokens,
                     .accuracy = accuracy_over(forced.prompts),
                     .mean_tokens = lie::mean_tokens(forced.prompts),
                     .cut = cut_share(forced.prompts)};
-  std::vector<double> all, none_correct, some_correct, all_correct;
+  std::vector<double> all, above_chance, none_correct, some_correct, all_correct;
   for (std::size_t i = 0; i < natural.size(); ++i) {
     const Samples samples = natural[i], first = samples.first(samples.size() / 2);
     const double here = accuracy_of(forced.prompts[i]), before = accuracy_of(first);
     all.push_back(here - accuracy_of(samples));
+    above_chance.push_back(all.back() - chance_at(forced.chances, i) +
+                           chance_at(samples_of.chances, i));
     auto& stratum = before == 0 ? none_correct : before == 1 ? all_correct : some_correct;
     stratum.push_back(here - accuracy_of(samples.subspan(first.size())));
   }
   result.gain = mean_interval(all);
+  result.gain_above_chance = mean_interval(above_chance);
+  if (!forced.chances.empty()) result.chance = mean_of(forced.chances);
   result.none_correct = stratum_gain(none_correct);
   result.some_correct = stratum_gain(some_correct);
   result.all_correct = stratum_gain(all_correct);
@@ -158,12 +169,13 @@ Forecast forecast_of(const ForecastSamples& samples) {
                   .length_deviation = lie::length_deviation(natural)};
   result.groups_without_correct = mean_over(
       natural, [](const PromptSamples& prompt) { return accuracy_of(prompt) == 0 ? 1.0 : 0.0; });
+  if (!samples.chances.empty()) result.chance = mean_of(samples.chances);
   for (const ForcedSamples& forced : samples.forced) {
-    result.gains.push_back(gain_of(forced, natural));
+    result.gains.push_back(gain_of(forced, samples));
   }
   std::ranges::sort(result.gains, {}, &LengthGain::tokens);
   if (result.prompts >= kLeastStratum) {
-    result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain);
+    result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain_above_chance);
   }
   return result;
 }
@@ -180,20 +192,21 @@ int exit_status(ForecastCase outcome) {
 
 std::string outcome_text(const Forecast& forecast) {
   const std::int64_t tokens = forecast.gains.back().tokens;
+  const char* const above = forecast.chance ? ", measured above chance" : "";
   switch (forecast.outcome) {
     case ForecastCase::kLengthensByItself:
       return "Longer responses are correct more often already: GSPO lengthens them by itself. "
              "Compare it with LIE, or set reward.length.enabled=false";
     case ForecastCase::kLengthPays:
       return fmt::format(
-          "Forced to {} tokens, responses are correct more often: length incentives should help. "
+          "Forced to {} tokens, responses are correct more often{}: length incentives should help. "
           "Set reward.length.delta_tokens={}",
-          tokens, std::max<std::int64_t>(1, tokens - std::llround(forecast.mean_tokens)));
+          tokens, above, std::max<std::int64_t>(1, tokens - std::llround(forecast.mean_tokens)));
     case ForecastCase::kLengthDoesNotPay:
       return fmt::format(
-          "Forced to {} tokens, responses are not correct more often: length incentives may add "
+          "Forced to {} tokens, responses are not correct more often{}: length incentives may add "
           "padding. Train with and without them (reward.length.enabled=false)",
-          tokens);
+          tokens, above);
     case ForecastCase::kUndecided: break;
   }
   if (forecast.prompts < kLeastStratum) {
@@ -213,12 +226,20 @@ std::string forecast_text(const Forecast& forecast) {
       100 * forecast.cut, forecast.prompts, forecast.samples_per_prompt,
       100 * forecast.groups_without_correct, forecast.length_deviation,
       interval_text(forecast.natural_gain()));
+  if (forecast.chance) {
+    text += fmt::format("  chance, the accuracy of these answers on other prompts: {:.3f}\n",
+                        *forecast.chance);
+  }
   for (const LengthGain& gain : forecast.gains) {
     text += fmt::format(
         "at least {} tokens: accuracy {:.3f}, {:.1f} tokens, {:.1f} % cut\n"
         "  gain over the natural length, by prompt: {}\n",
         gain.tokens, gain.accuracy.value, gain.mean_tokens, 100 * gain.cut,
         interval_text(gain.gain));
+    if (forecast.chance) {
+      text += fmt::format("  chance: {:.3f}; gain of accuracy above chance: {}\n", gain.chance,
+                          interval_text(gain.gain_above_chance));
+    }
     text += stratum_text("none", gain.none_correct);
     text += stratum_text("some", gain.some_correct);
     text += stratum_text("all", gain.all_correct);
@@ -232,6 +253,8 @@ nlohmann::json forecast_json(const Forecast& forecast) {
     gains.push_back({{"min_response_tokens", gain.tokens},
                      {"accuracy", gain.accuracy},
                      {"gain", gain.gain},
+                     {"chance", forecast.chance ? nlohmann::json(gain.chance) : nlohmann::json()},
+                     {"gain_above_chance", gain.gain_above_chance},
                      {"mean_tokens", gain.mean_tokens},
                      {"cut", gain.cut},
                      {"none_correct", stratum_json(gain.none_correct)},
@@ -243,6 +266,7 @@ nlohmann::json forecast_json(const Forecast& forecast) {
           {"prompts", forecast.prompts},
           {"samples_per_prompt", forecast.samples_per_prompt},
           {"accuracy", forecast.accuracy},
+          {"chance", forecast.chance ? nlohmann::json(*forecast.chance) : nlohmann::json()},
           {"mean_tokens", forecast.mean_tokens},
           {"cut", forecast.cut},
           {"slope_per_token", forecast.slope},

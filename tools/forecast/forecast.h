@@ -24,12 +24,14 @@ using PromptSamples = std::vector<ForecastSample>;
 struct ForcedSamples {
   std::int64_t tokens = 0;
   std::vector<PromptSamples> prompts;
+  std::vector<double> chances = {};  // of the prompts (chance.h); empty: not measured
 };
 
 /// The sampled responses. `natural` and each forced length have the same prompts in the same order.
 struct ForecastSamples {
   std::vector<PromptSamples> natural;
   std::vector<ForcedSamples> forced = {};
+  std::vector<double> chances = {};  // of the natural responses; as in ForcedSamples
 };
 
 /// What a forced length gains for the prompts of one kind.
@@ -46,9 +48,11 @@ constexpr std::int64_t kLeastStratum = 20;
 struct LengthGain {
   std::int64_t tokens = 0;
   Estimate accuracy;
-  Estimate gain = {};      // accuracy less the natural accuracy, paired by prompt
-  double mean_tokens = 0;  // of the forced responses
-  double cut = 0;          // share of them that the limit cut
+  Estimate gain = {};  // accuracy less the natural accuracy, paired by prompt
+  double chance = 0;   // accuracy of the same answers on other prompts; 0 if not measured
+  Estimate gain_above_chance = {};  // as `gain`, of accuracy less chance
+  double mean_tokens = 0;           // of the forced responses
+  double cut = 0;                   // share of them that the limit cut
   /// Gains for prompts by their first natural samples: none, some or all of these are correct. The
   /// gain is measured against the other natural samples, since a choice by the same samples would
   /// be a gain by itself.
@@ -57,8 +61,8 @@ struct LengthGain {
 
 enum class ForecastCase : std::uint8_t {
   kLengthensByItself,  // longer responses are correct more often already: accuracy teaches length
-  kLengthPays,         // they are not, but forced ones are: the case for length incentives
-  kLengthDoesNotPay,   // forced responses are not correct more often: incentives may pad
+  kLengthPays,         // they are not, but forced ones are above chance: length incentives help
+  kLengthDoesNotPay,   // forced responses are not either: incentives may pad
   kUndecided,          // the interval of the gain holds both 0 and a worthwhile gain
 };
 
@@ -66,8 +70,9 @@ struct Forecast {
   std::int64_t prompts = 0, samples_per_prompt = 0;
   Estimate accuracy;
   double mean_tokens = 0, cut = 0;
-  Estimate slope;               // change of accuracy per token, within prompts
-  double length_deviation = 0;  // standard deviation of lengths within prompts, tokens
+  std::optional<double> chance = {};  // of the natural responses, if measured
+  Estimate slope;                     // change of accuracy per token, within prompts
+  double length_deviation = 0;        // standard deviation of lengths within prompts, tokens
   double groups_without_correct = 0;
   std::vector<LengthGain> gains = {};  // by forced length, ascending
   ForecastCase outcome = ForecastCase::kUndecided;
@@ -100,7 +105,7 @@ double length_deviation(const std::vector<PromptSamples>& prompts);
 /// - fewer than kLeastStratum prompts: kUndecided
 /// - else the natural gain is at least kWorthwhileGain, and its interval lies above 0:
 /// kLengthensByItself
-/// - else the gain lies above 0: kLengthPays
+/// - else the gain above chance lies above 0: kLengthPays
 /// - else it lies below kWorthwhileGain: kLengthDoesNotPay
 /// - else kUndecided
 Forecast forecast_of(const ForecastSamples& samples);

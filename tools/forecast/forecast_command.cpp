@@ -26,6 +26,7 @@
 #include "rewards/reward_worker.h"
 #include "tools/arguments/config_command.h"
 #include "tools/arguments/values.h"
+#include "tools/forecast/chance.h"
 #include "tools/forecast/forecast.h"
 #include "tools/forecast/forecast_page.h"
 #include "tools/run/config/config_warnings.h"
@@ -34,6 +35,7 @@
 #include "tools/run/input/prompts.h"
 #include "tools/run/roles/generation.h"
 #include "tools/run/roles/group_progress.h"
+#include "verifier/verify.h"
 
 namespace lie {
 namespace {
@@ -101,11 +103,22 @@ class Probe {
         tokenizer_(tokenizer),
         scorer_(scoring_options(config),
                 {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }}),
+        measures_chance_(config.verifier_program.command.empty() && config.reward.command.empty()),
+        is_correct_(
+            [verifier = config.verifier](const std::string& gold, const std::string& answer) {
+              return verify(gold, fmt::format("\\boxed{{{}}}", answer), verifier).correct();
+            }),
         samples_(samples),
         prompts_(std::move(prompts)) {}
 
+  /// The responses of a pass, and the chances of the prompts.
+  struct Pass {
+    std::vector<PromptSamples> prompts;
+    std::vector<double> chances;  // empty if a program verifies
+  };
+
   /// Returns the responses to each prompt. `pass` numbers the random streams.
-  std::vector<PromptSamples> sample(const GenerationOptions& options, std::int64_t pass) {
+  Pass sample(const GenerationOptions& options, std::int64_t pass) {
     std::deque<Ticket> tickets;
     for (std::int64_t group = 0; const Prompt& prompt : prompts_) {
       tickets.push_back({.step = pass,
@@ -114,7 +127,8 @@ class Probe {
                          .samples = static_cast<std::int32_t>(samples_),
                          .prompt = prompt});
     }
-    std::vector<PromptSamples> found(prompts_.size());
+    Pass found{.prompts = std::vector<PromptSamples>(prompts_.size()), .chances = {}};
+    std::vector<AnsweredPrompt> answered(prompts_.size());
     GroupProgress progress(stderr, std::ssize(prompts_), /*before=*/0,
                            {.responses = samples_ * std::ssize(prompts_),
                             .limit = options.rollout.longest_response(),
@@ -127,12 +141,15 @@ class Probe {
           });
         },
         [&](const ScoredGroup& group) {
-          found[static_cast<std::size_t>(group.rollout.ticket.group)] = samples_of(group);
+          const auto number = static_cast<std::size_t>(group.rollout.ticket.group);
+          found.prompts[number] = samples_of(group);
+          answered[number] = answers_of(group);
           progress.add(group.rollout,
                        std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
         },
         [&](std::int64_t tokens) { progress.sampled(tokens); });
     progress.finish();
+    if (measures_chance_) found.chances = chances_of(answered, is_correct_);
     return found;
   }
 
@@ -150,9 +167,18 @@ class Probe {
     return samples;
   }
 
+  static AnsweredPrompt answers_of(const ScoredGroup& group) {
+    const Prompt& prompt = group.rollout.ticket.prompt;
+    AnsweredPrompt answered{.data_source = prompt.data_source, .gold = prompt.gold, .answers = {}};
+    for (const Score& score : group.scores) answered.answers.push_back(score.extracted);
+    return answered;
+  }
+
   Job& job_;
   const Tokenizer& tokenizer_;
   Scorer scorer_;
+  bool measures_chance_;  // the built-in verifier decides
+  IsCorrect is_correct_;
   std::int64_t samples_;
   std::vector<Prompt> prompts_;
 };
@@ -251,12 +277,15 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
   }
   Log("forecast", 0).warn_each(config.former_keys);
   Probe probe(job, config, tokenizer, arguments.samples, prompts_of(config, arguments.prompts));
-  ForecastSamples samples{.natural = probe.sample(options_at(0), 0)};
+  Probe::Pass natural = probe.sample(options_at(0), 0);
+  ForecastSamples samples{.natural = std::move(natural.prompts),
+                          .chances = std::move(natural.chances)};
   lengths = lengths_of(arguments, config, mean_tokens(samples.natural));
   broadcast_values(*world, lengths);
   for (const std::int64_t length : lengths) {
     const auto pass = 1 + std::ssize(samples.forced);
-    samples.forced.push_back({length, probe.sample(options_at(length), pass)});
+    Probe::Pass forced = probe.sample(options_at(length), pass);
+    samples.forced.push_back({length, std::move(forced.prompts), std::move(forced.chances)});
   }
   probe.finish();
   const Forecast forecast = forecast_of(samples);
