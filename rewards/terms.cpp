@@ -115,6 +115,21 @@ std::vector<RewardTerm> reward_terms(const RewardOptions& options,
   return terms;
 }
 
+std::vector<std::pair<std::string, std::vector<std::string>>> keys_of_terms_off(
+    const RewardOptions& options) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sections;
+  for_each_term(options, [&](auto term) {
+    decltype(term) usual;
+    if (is_on(term) || is_on(usual)) return;
+    FieldList found, defaults;
+    describe(found, term);
+    describe(defaults, usual);
+    const std::vector<std::string> keys = differing_keys(found, defaults);
+    if (!keys.empty()) sections.emplace_back(term.kName, keys);
+  });
+  return sections;
+}
+
 void apply_preset(RewardOptions& options) {
   if (options.preset == RewardPreset::kNone) return;
   for_each_term(options, [&](auto& term) {

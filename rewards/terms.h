@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/config/options.h"
@@ -84,6 +85,11 @@ std::vector<std::string> reward_cautions(const RewardOptions& options);
 /// limit of training.
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
+
+/// Returns the section of each term that is off, as by default, and its keys that differ from their
+/// defaults; no term without such a key.
+std::vector<std::pair<std::string, std::vector<std::string>>> keys_of_terms_off(
+    const RewardOptions& options);
 
 /// Sets the options that the preset chooses. Throws Error if others contradict it.
 void apply_preset(RewardOptions& options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -99,11 +100,19 @@ std::optional<std::string> gold_in(const JsonRow& row, const std::string& field)
       row.place(), field, golds.size());
 }
 
-/// Returns whether one answer ends with the other, as a worked solution ends with its result.
+/// Returns whether one answer ends with the other, as a worked solution ends with its result. 12
+/// does not end with the answer 2, nor -5 with 5.
 bool is_one_answer(std::string_view a, std::string_view b) {
   a = trimmed(a);
   b = trimmed(b);
-  return a.ends_with(b) || b.ends_with(a);
+  if (a.size() < b.size()) std::swap(a, b);
+  if (!a.ends_with(b)) return false;
+  if (a.size() == b.size()) return true;
+  const auto before = static_cast<unsigned char>(a[a.size() - b.size() - 1]);
+  const bool is_part =
+      std::isalnum(before) != 0 || before >= 0x80 ||
+      std::string_view("+-.,/^_\\").find(static_cast<char>(before)) != std::string_view::npos;
+  return !is_part;
 }
 
 /// Counts the answer of another field that differs from the one that is used, and answers that are
@@ -336,6 +345,11 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options, const Ren
   for (const std::string& name : unrendered_fields(row, options.prompt_field)) {
     ++counts.unrendered[name];
   }
+  if (options.choices_field.empty()) {
+    for (const std::string& name : unrendered_choices(row, options.prompt_field)) {
+      ++counts.unrendered_choices[name];
+    }
+  }
   if (row.is_list(options.prompt_field)) {
     for (const std::string& name : unread_message_fields(row, options.prompt_field)) {
       ++counts.unrendered[name];
@@ -377,6 +391,12 @@ std::vector<std::string> row_remarks(const RowCounts& counts, std::int64_t rows)
     remarks.push_back(fmt::format(
         "{} of {} rows have the field {}, which is not rendered: the model does not read it", count,
         rows, name));
+  }
+  for (const auto& [name, count] : counts.unrendered_choices) {
+    remarks.push_back(fmt::format(
+        "{} of {} prompts lack the choices in the field {}, which the model does not read: set "
+        "data.choices_field if it is a list of them, or write them into the prompt",
+        count, rows, name));
   }
   for (const auto& [names, count] : counts.other_golds) {
     remarks.push_back(

@@ -70,7 +70,8 @@ struct RowCounts {
   std::int64_t media = 0;         // prompts with the placeholder of an image, video or audio
   std::int64_t missing = 0;       // rows whose answer is the text of a missing value, such as nan
   std::int64_t lost_backslashes = 0;  // rows with a control character in place of a LaTeX command
-  std::map<std::string, std::int64_t> unrendered = {};   // rows by unrendered_fields()
+  std::map<std::string, std::int64_t> unrendered = {};          // rows by unrendered_fields()
+  std::map<std::string, std::int64_t> unrendered_choices = {};  // rows by unrendered_choices()
   std::map<std::string, std::int64_t> other_golds = {};  // rows by a field with another answer
 };
 

@@ -32,9 +32,19 @@ constexpr std::array kUnrenderedInRows = {"tools",
                                           "system",
                                           "context",
                                           "passage",
+                                          "article",
+                                          "premise",
+                                          "paragraph",
+                                          "story",
+                                          "table",
+                                          "examples",
+                                          "few_shot",
                                           "system_prompt",
                                           "chat_template_kwargs",
                                           "extra_info.tools_kwargs"};
+
+/// Fields of a row that hold the choices of a question.
+constexpr std::array kChoicesInRows = {"choices", "options"};
 
 /// Parts of the names of fields that hold media, such as decoded_image.
 constexpr std::array kMedia = {"image", "video", "audio"};
@@ -91,6 +101,13 @@ bool holds_text(const Json& prompt, const Json& text) {
   }
   return prompt.is_structured() &&
          std::ranges::any_of(prompt, [&](const Json& part) { return holds_text(part, text); });
+}
+
+/// Returns whether every text and number in `value` stands in a prompt.
+bool holds_all(const Json& prompt, const Json& value) {
+  if (value.is_number()) return holds_text(prompt, value.dump());
+  if (value.is_string()) return holds_text(prompt, value);
+  return std::ranges::all_of(value, [&](const Json& part) { return holds_all(prompt, part); });
 }
 
 /// Returns whether a field is one of media by its name. The name video_id says where a text is
@@ -278,6 +295,17 @@ bool was_cut(const JsonRow& row) {
     if (value != nullptr && value->is_boolean() && value->get<bool>()) return true;
   }
   return false;
+}
+
+std::vector<std::string> unrendered_choices(const JsonRow& row, const std::string& prompt_field) {
+  std::vector<std::string> names;
+  const Json* prompt = find(row, prompt_field);
+  for (const char* name : kChoicesInRows) {
+    const Json* value = find(row, name);
+    const bool are_choices = value != nullptr && value->is_structured() && value->size() > 1;
+    if (prompt != nullptr && are_choices && !holds_all(*prompt, *value)) names.emplace_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field) {

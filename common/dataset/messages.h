@@ -42,6 +42,10 @@ bool was_cut(const JsonRow& row);
 /// conversation lacks. Fields without content, and texts that stand in the prompt, do not count.
 std::vector<std::string> unrendered_fields(const JsonRow& row, const std::string& prompt_field);
 
+/// Returns the names of the row's fields that hold the choices of a question, a list or an object,
+/// and whose texts do not all stand in the prompt.
+std::vector<std::string> unrendered_choices(const JsonRow& row, const std::string& prompt_field);
+
 /// Returns the fields with content of the messages in a list field that have no meaning here, such
 /// as "messages[].mask", each once.
 std::vector<std::string> unread_message_fields(const JsonRow& row, const std::string& field);

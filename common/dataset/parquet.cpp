@@ -43,12 +43,24 @@ Json element(const arrow::Array& array, std::int64_t i) {
   return Json(Value(static_cast<const Array&>(array).GetView(i)));
 }
 
+bool is_utf8(std::string_view bytes) {
+  arrow::util::InitializeUTF8();  // fills a table, once
+  return arrow::util::ValidateUTF8(bytes);
+}
+
 /// Returns bytes as text if they are valid UTF-8. Other bytes, such as images, become null.
 template <typename Array>
 Json binary(const arrow::Array& array, std::int64_t i) {
-  arrow::util::InitializeUTF8();  // fills a table, once
   const std::string_view bytes = static_cast<const Array&>(array).GetView(i);
-  return arrow::util::ValidateUTF8(bytes) ? Json(std::string(bytes)) : Json();
+  return is_utf8(bytes) ? Json(std::string(bytes)) : Json();
+}
+
+/// Returns an element of a text column. One that is not UTF-8 cannot be read.
+template <typename Array>
+Json text(const arrow::Array& array, std::int64_t i) {
+  const std::string_view bytes = static_cast<const Array&>(array).GetView(i);
+  if (is_utf8(bytes)) return Json(std::string(bytes));
+  return Json::object({{kUnreadType, "text that is not UTF-8"}});
 }
 
 template <typename Array>
@@ -139,12 +151,12 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
   using arrow::Type;
   if (array.IsNull(i)) return nullptr;
   switch (array.type_id()) {
-    case Type::STRING: return element<arrow::StringArray, std::string>(array, i);
-    case Type::LARGE_STRING: return element<arrow::LargeStringArray, std::string>(array, i);
+    case Type::STRING: return text<arrow::StringArray>(array, i);
+    case Type::LARGE_STRING: return text<arrow::LargeStringArray>(array, i);
     case Type::BINARY: return binary<arrow::BinaryArray>(array, i);
     case Type::LARGE_BINARY: return binary<arrow::LargeBinaryArray>(array, i);
     case Type::FIXED_SIZE_BINARY: return binary<arrow::FixedSizeBinaryArray>(array, i);
-    case Type::STRING_VIEW: return element<arrow::StringViewArray, std::string>(array, i);
+    case Type::STRING_VIEW: return text<arrow::StringViewArray>(array, i);
     case Type::BOOL: return element<arrow::BooleanArray, bool>(array, i);
     case Type::INT8: return element<arrow::Int8Array, std::int64_t>(array, i);
     case Type::INT16: return element<arrow::Int16Array, std::int64_t>(array, i);

@@ -15,8 +15,8 @@ namespace lie {
 /// Calls `visit` with each row in order. A row's place is "train.parquet:row 12", counted from 1.
 /// Reads one batch of rows at a time. Lists and structs become JSON lists and objects. Texts,
 /// numbers and booleans keep their type. Times, dates and decimals become texts, and maps objects.
-/// A value of another type, such as a duration, becomes an object with the key kUnreadType. Throws
-/// Error if the file cannot be read, or in a build without Arrow.
+/// A value of another type, such as a duration, and a text that is not UTF-8 become an object with
+/// the key kUnreadType. Throws Error if the file cannot be read, or in a build without Arrow.
 void for_each_parquet_row(const std::filesystem::path& path,
                           const std::function<void(const JsonRow&)>& visit);
 

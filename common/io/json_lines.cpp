@@ -62,7 +62,7 @@ void JsonRow::fail_expected(std::string_view field, std::string_view what) const
          fmt::join(names(), ", "));
   }
   if (found->is_object() && found->size() == 1 && found->contains(kUnreadType)) {
-    fail("{}: field {}: its column has the type {}, which is not read; convert it to text", place_,
+    fail("{}: field {}: its column holds {}, which is not read; convert it to UTF-8 text", place_,
          field, found->front().dump());
   }
   const bool is_finite = !found->is_number() || std::isfinite(found->get<double>());

@@ -58,8 +58,8 @@ class JsonRow {
   std::shared_ptr<const nlohmann::json> object_;
 };
 
-/// Key of the object that stands for a value of a Parquet type that is not read, such as
-/// {"unread type": "duration[ns]"}. A method of JsonRow that reads it throws Error with the type.
+/// Key of the object that stands for a value of Parquet that is not read, such as {"unread type":
+/// "duration[ns]"}. A method of JsonRow that reads it throws Error with the type.
 inline constexpr const char* kUnreadType = "unread type";
 
 /// Parses one line of JSONL by parse_exact_json(). Throws Error, prefixed with `place`, if it is

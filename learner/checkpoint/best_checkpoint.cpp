@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 #include "common/base/error.h"
+#include "common/config/config_history.h"
 #include "common/config/name_hints.h"
 #include "common/io/metrics_log.h"
 #include "learner/checkpoint/checkpoint_directory.h"
@@ -26,6 +28,21 @@ std::map<std::int64_t, double> values_of(const fs::path& metrics, const std::str
   return values;
 }
 
+/// Returns the last step before a change of settings on which evaluations depend; 0: none.
+std::int64_t last_change_of_evaluations(const fs::path& run_directory) {
+  static constexpr std::array kSections = {"data.", "evaluation.", "rollout.max_prompt_tokens",
+                                           "verifier."};
+  std::int64_t last = 0;
+  for (const ConfigChange& change : config_changes(run_directory)) {
+    for (const std::string& value : change.values) {
+      const bool counts = std::ranges::any_of(
+          kSections, [&](const char* section) { return value.starts_with(section); });
+      if (counts) last = std::max(last, change.after_step);
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 void describe(FieldList& fields, BestCheckpointOptions& options) {
@@ -33,7 +50,7 @@ void describe(FieldList& fields, BestCheckpointOptions& options) {
       "keep_best", options.keep_best,
       {"A metric of evaluations, such as eval_accuracy: the checkpoint of the evaluated step "
        "with its greatest value is kept in addition to those of keep_last; of equal ones the "
-       "earliest. Empty: none."});
+       "earliest. If evaluations are changed at a resume, later ones replace it. Empty: none."});
 }
 
 void check_metric(std::string_view key, const std::string& metric,
@@ -51,9 +68,11 @@ std::optional<std::int64_t> best_saved_step(const fs::path& run_directory,
                                             const std::string& metric) {
   std::optional<std::int64_t> best;
   const std::map<std::int64_t, double> values = values_of(run_directory / "metrics.jsonl", metric);
+  const std::int64_t comparable_after = last_change_of_evaluations(run_directory);
   for (const auto& [step, value] : values) {
     if (!fs::exists(checkpoint_path(run_directory / "checkpoints", step))) continue;
-    if (!best || value > values.at(*best)) best = step;
+    const bool is_of_others = best && *best <= comparable_after && step > comparable_after;
+    if (!best || is_of_others || value > values.at(*best)) best = step;
   }
   return best;
 }

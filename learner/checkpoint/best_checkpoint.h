@@ -23,8 +23,9 @@ void check_metric(std::string_view key, const std::string& metric,
                   std::span<const std::string> given);
 
 /// Returns the step with the greatest value of the metric in metrics.jsonl, among the steps that
-/// have a checkpoint; the earliest of equal ones. Returns empty if no such step has the metric. The
-/// best checkpoint is never removed, so its step is not stored elsewhere.
+/// have a checkpoint; the earliest of equal ones. If settings of evaluations changed at a resume,
+/// steps before the change count only as long as no later one has the metric. Returns empty if no
+/// such step has it. The best checkpoint is never removed, so its step is not stored elsewhere.
 std::optional<std::int64_t> best_saved_step(const std::filesystem::path& run_directory,
                                             const std::string& metric);
 

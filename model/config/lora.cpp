@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/error.h"
 #include "common/io/json_node.h"
@@ -41,6 +42,31 @@ constexpr Unsupported kUnsupported[] = {
     {"monteclora_config", "MonteCLoRA is not implemented"},
     {"velora_config", "VeLoRA is not implemented"},
 };
+
+/// Keys of PEFT that change nothing about pairs that are loaded.
+constexpr const char* kWithoutEffect[] = {"peft_type",
+                                          "task_type",
+                                          "base_model_name_or_path",
+                                          "r",
+                                          "lora_alpha",
+                                          "lora_dropout",
+                                          "target_modules",
+                                          "bias",
+                                          "init_lora_weights",
+                                          "inference_mode",
+                                          "auto_mapping",
+                                          "revision",
+                                          "megatron_config",
+                                          "megatron_core",
+                                          "loftq_config",
+                                          "eva_config",
+                                          "corda_config",
+                                          "lora_ga_config",
+                                          "layers_pattern",
+                                          "peft_version",
+                                          "qalora_group_size",
+                                          "runtime_config",
+                                          "ensure_weight_tying"};
 
 bool is_unset(const Json& value) {
   return value.is_null() || value == false ||
@@ -101,6 +127,17 @@ std::vector<std::string> lora_targets(std::span<const std::string> names,
   }
   if (targets.empty()) fail("{}: names no module; {} is usual", place, kAllLinear);
   return targets;
+}
+
+std::vector<std::string> unknown_lora_keys(const std::filesystem::path& directory) {
+  std::vector<std::string> keys;
+  const Json json = read_json(directory / kAdapterConfigFile);
+  for (const auto& [key, value] : json.items()) {
+    if (!is_unset(value) && std::ranges::find(kWithoutEffect, key) == std::end(kWithoutEffect)) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
 }
 
 std::optional<LoraConfig> load_lora_config(const std::filesystem::path& directory) {

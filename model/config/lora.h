@@ -39,6 +39,9 @@ std::vector<std::string> lora_targets(std::span<const std::string> names, const 
 /// key and reason if the adapter is of a kind that is not implemented.
 std::optional<LoraConfig> load_lora_config(const std::filesystem::path& directory);
 
+/// Returns the keys of adapter_config.json that are set and not known.
+std::vector<std::string> unknown_lora_keys(const std::filesystem::path& directory);
+
 /// Writes adapter_config.json as PEFT does.
 void save_lora_config(const LoraConfig& config, const std::filesystem::path& directory);
 

@@ -154,6 +154,13 @@ void check_directory(const std::filesystem::path& directory) {
   if (std::filesystem::is_directory(directory / "checkpoints")) {
     fail("{}: is a run directory; give one of its models, {}/checkpoints/step-...", name, name);
   }
+  if (std::filesystem::exists(directory / kAdapterConfigFile) &&
+      !std::filesystem::exists(directory / "config.json")) {
+    fail(
+        "{}: is an adapter without a model: give its base as model.path, and this as "
+        "model.adapter",
+        name);
+  }
   if (std::filesystem::is_directory(directory)) return;
   if (std::filesystem::exists(directory)) {
     fail("{}: is a file; give the directory of a Hugging Face model", name);

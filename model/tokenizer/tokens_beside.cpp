@@ -157,6 +157,40 @@ void check_gaps(const std::string& place, const TokenizerSpec& spec) {
   }
 }
 
+/// Gives known tokens the flags that added_tokens_decoder gives them, as transformers does.
+void take_flags(const fs::path& path, const Json& config, std::vector<AddedToken>& tokens) {
+  for (AddedToken& given : decoder_tokens(path, config)) {
+    const auto known = std::ranges::find(tokens, given.content, &AddedToken::content);
+    if (known != tokens.end()) *known = std::move(given);
+  }
+}
+
+/// Adds the tokens that the config names as special and that are in the vocabulary alone. Throws
+/// Error if one is nowhere: transformers would give it an id that the model was not trained with.
+void add_named_specials(const fs::path& path, const Json& config, TokenizerSpec& spec) {
+  std::set<std::string> names;
+  for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+    if (const auto found = config.find(key); found != config.end()) add_names(*found, names);
+  }
+  for (const std::string& name : names) {
+    if (std::ranges::find(spec.added_tokens, name, &AddedToken::content) !=
+        spec.added_tokens.end()) {
+      continue;
+    }
+    const auto in_vocabulary =
+        std::ranges::find(spec.bpe.vocabulary, name, [](const auto& entry) { return entry.first; });
+    if (in_vocabulary == spec.bpe.vocabulary.end()) {
+      fail("{}: the special token \"{}\" has no id in any file of the tokenizer; remove its name",
+           path.string(), name);
+    }
+    AddedToken token;
+    token.content = name;
+    token.id = in_vocabulary->second;
+    token.special = true;
+    spec.added_tokens.push_back(std::move(token));
+  }
+}
+
 }  // namespace
 
 std::vector<AddedToken> tokens_beside(const fs::path& directory) {
@@ -174,6 +208,16 @@ void add_tokens_beside(const fs::path& directory, TokenizerSpec& spec) {
   for (AddedToken& token : new_tokens(directory, known)) {
     spec.added_tokens.push_back(std::move(token));
   }
+  const fs::path config_path = directory / "tokenizer_config.json";
+  const Json config = read_tokenizer_config(directory);
+  if (config.value("split_special_tokens", false)) {
+    fail(
+        "{}: split_special_tokens is true, but special tokens in a text are not split here; set "
+        "it to false",
+        config_path.string());
+  }
+  take_flags(config_path, config, spec.added_tokens);
+  add_named_specials(config_path, config, spec);
   const std::string vocabulary = file + ": model.vocab";
   for (const auto& [content, id] : spec.bpe.vocabulary) known.check(vocabulary, content, id);
 }

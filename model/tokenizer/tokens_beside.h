@@ -15,9 +15,11 @@ namespace lie {
 /// if they give a token two ids or an id two tokens.
 std::vector<AddedToken> tokens_beside(const std::filesystem::path& directory);
 
-/// Appends those of tokens_beside() that `spec` lacks. Throws Error that names file and token if
-/// the tokens of all files give a token two ids or an id two tokens, or if tokenizer.json gives an
-/// added token an id that the tokenizers library would not use.
+/// Appends those of tokens_beside() that `spec` lacks, and the special tokens that the tokenizer's
+/// config names and the vocabulary holds. Flags of added_tokens_decoder replace others. Throws
+/// Error that names file and token if the tokens of all files give a token two ids or an id two
+/// tokens, if a named special token has no id, or if tokenizer.json gives an added token an id that
+/// the tokenizers library would not use.
 void add_tokens_beside(const std::filesystem::path& directory, TokenizerSpec& spec);
 
 }  // namespace lie

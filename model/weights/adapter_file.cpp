@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
 #include "common/io/sha256.h"
 #include "common/text/scan.h"
 #include "model/operators/nf4.h"
@@ -194,6 +197,10 @@ void check_base(const PolicyFiles& policy) {
   check_base(policy, stored_weights_sha256(policy.base));
 }
 
+namespace {
+
+/// Returns a sentence if an adapter that does not say with which weights it was saved names another
+/// base than the policy's: its last part does not occur in the path of the base. Else empty.
 std::string other_base_remark(const PolicyFiles& policy) {
   if (policy.adapter.empty() || !base_sha256_of_adapter(policy.adapter).empty()) return "";
   const std::string named = load_lora_config(policy.adapter)->base;
@@ -203,9 +210,43 @@ std::string other_base_remark(const PolicyFiles& policy) {
   if (lowered(paths).find(name) != std::string::npos) return "";
   return fmt::format(
       "{}: base_model_name_or_path is \"{}\", but the base here is {}; on other weights the "
-      "adapter "
-      "computes something else without an error",
+      "adapter computes something else without an error",
       (policy.adapter / kAdapterConfigFile).string(), named, base);
+}
+
+/// Returns a sentence for each file of a tokenizer beside the adapter that the base has otherwise.
+std::vector<std::string> other_tokenizer_remarks(const PolicyFiles& policy) {
+  std::vector<std::string> remarks;
+  for (const char* name : {"tokenizer.json", "chat_template.jinja"}) {
+    const fs::path own = policy.adapter / name, base = policy.base / name;
+    if (!fs::exists(own)) continue;
+    const bool is_json = own.extension() == ".json";
+    if (fs::exists(base) &&
+        (is_json ? read_json(own) == read_json(base) : read_file(own) == read_file(base))) {
+      continue;
+    }
+    remarks.push_back(fmt::format(
+        "{}: it is not read; the base's {} is used, and differs. If the adapter was trained with "
+        "it, put it into a copy of the base's directory",
+        own.string(), name));
+  }
+  return remarks;
+}
+
+}  // namespace
+
+std::vector<std::string> adapter_remarks(const PolicyFiles& policy) {
+  if (policy.adapter.empty()) return {};
+  std::vector<std::string> remarks = other_tokenizer_remarks(policy);
+  std::string base = other_base_remark(policy);
+  if (!base.empty()) remarks.push_back(std::move(base));
+  if (const auto keys = unknown_lora_keys(policy.adapter); !keys.empty()) {
+    remarks.push_back(
+        fmt::format("{}: {} not known here and may change what the adapter computes",
+                    (policy.adapter / kAdapterConfigFile).string(),
+                    fmt::format("{} {}", fmt::join(keys, ", "), keys.size() == 1 ? "is" : "are")));
+  }
+  return remarks;
 }
 
 std::string adapter_sha256(const PolicyFiles& policy) {

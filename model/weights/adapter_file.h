@@ -52,9 +52,11 @@ void check_base(const PolicyFiles& policy, const std::string& base_sha256);
 /// As above, with the SHA-256 of the base's files. Reads them only if the adapter names one.
 void check_base(const PolicyFiles& policy);
 
-/// Returns a sentence if an adapter that does not say with which weights it was saved names another
-/// base than the policy's: its last part does not occur in the path of the base. Else empty.
-std::string other_base_remark(const PolicyFiles& policy);
+/// Returns a sentence if the policy's adapter does not say with which weights it was saved and
+/// names another base: its last part does not occur in the path of the base. Returns another for
+/// each file of a tokenizer beside the adapter that the base has otherwise, since that of the base
+/// is used.
+std::vector<std::string> adapter_remarks(const PolicyFiles& policy);
 
 /// Returns the SHA-256 of the policy's adapter: of its rank, alpha, targets and weights. The policy
 /// must have an adapter.

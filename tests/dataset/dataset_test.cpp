@@ -1,5 +1,6 @@
 #include "common/dataset/dataset.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/temporary_directory.h"
@@ -258,6 +259,22 @@ TEST_F(DatasetFile, MediaAndContextsAreCountedUnlessThePromptHoldsThem) {
   EXPECT_EQ(counts(R"("prompt": "see ![](a.png) now")").media, 1);
 }
 
+TEST_F(DatasetFile, ChoicesAreCountedUnlessThePromptHoldsThem) {
+  const auto counts = [&](const std::string& fields) {
+    return read_dataset(scratch.write("d.jsonl", R"({"gold": "B", )" + fields + "}"), options)
+        .counts.unrendered_choices;
+  };
+  using Names = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(counts(R"("prompt": "Which?", "choices": ["4", "7"])"), (Names{{"choices", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "Which? 4", "choices": [4, 7])"), (Names{{"choices", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "Which?", "options": {"A": "x", "B": "z"})"),
+            (Names{{"options", 1}}));
+  EXPECT_EQ(counts(R"("prompt": "Which? 4 or 7", "choices": [4, "7"])"), Names{});
+  EXPECT_EQ(counts(R"("prompt": "Which?", "choices": [], "options": "all")"), Names{});
+  options.choices_field = "choices";
+  EXPECT_EQ(counts(R"("prompt": "Which?", "choices": ["4", "7"])"), Names{});
+}
+
 TEST_F(DatasetFile, SuspiciousAnswersAreCounted) {
   const auto counts = [&](const std::string& fields) {
     return read_dataset(scratch.write("d.jsonl", R"({"prompt": "x", )" + fields + "}"), options)
@@ -265,6 +282,11 @@ TEST_F(DatasetFile, SuspiciousAnswersAreCounted) {
   };
   EXPECT_EQ(counts(R"("gold": "5", "answer": "6")").other_golds.at("gold and answer"), 1);
   EXPECT_TRUE(counts(R"("gold": "5", "answer": "2 + 3 = 5\n#### 5")").other_golds.empty());
+  EXPECT_TRUE(counts(R"("gold": "5", "answer": "It is $5")").other_golds.empty());
+  for (const char* other : {"15", "-5", "2.5", "1/5", "x^5", "a5", "1,005"}) {
+    const std::string fields = fmt::format(R"("gold": "5", "answer": "{}")", other);
+    EXPECT_EQ(counts(fields).other_golds.size(), 1U) << other;
+  }
   EXPECT_TRUE(counts(R"("gold": "5", "answer": "")").other_golds.empty());
   EXPECT_EQ(counts(R"("gold": "None")").missing, 1);
   EXPECT_EQ(counts(R"("gold": "0")").missing, 0);

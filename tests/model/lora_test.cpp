@@ -19,7 +19,8 @@
 namespace lie {
 namespace {
 
-using test::Golden, test::read_golden, test::relative_error, testing::HasSubstr;
+using test::Golden, test::read_golden, test::relative_error;
+using testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 constexpr float kTemperature = 0.9f;
 
@@ -401,21 +402,50 @@ TEST(AdapterFile, AnotherNameOfItsBaseIsRemarked) {
   AdapterPolicy policy;
   const TemporaryDirectory adapter, other;
   save_adapter(policy, adapter.path());
-  EXPECT_EQ(other_base_remark({policy.directory.path(), adapter.path()}), "");
-  EXPECT_THAT(other_base_remark({other.path(), adapter.path()}),
-              HasSubstr("but the base here is " + other.path().string()));
+  EXPECT_THAT(adapter_remarks({policy.directory.path(), adapter.path()}), IsEmpty());
+  EXPECT_THAT(adapter_remarks({other.path(), adapter.path()}),
+              ElementsAre(HasSubstr("but the base here is " + other.path().string())));
   const auto named = [&](const std::string& base, const char* directory) {
     nlohmann::json config = read_json(adapter.path() / kAdapterConfigFile);
     config["base_model_name_or_path"] = base;
     adapter.write(kAdapterConfigFile, config.dump());
-    return other_base_remark({other.path() / directory, adapter.path()});
+    return adapter_remarks({other.path() / directory, adapter.path()});
   };
-  EXPECT_EQ(named("Qwen/Qwen3-8B", "models--Qwen--Qwen3-8B/snapshots/1a2b"), "");
-  EXPECT_EQ(named("", "any"), "");
-  EXPECT_THAT(named("Qwen/Qwen3-8B", "Qwen3-4B"), HasSubstr("is \"Qwen/Qwen3-8B\""));
+  EXPECT_THAT(named("Qwen/Qwen3-8B", "models--Qwen--Qwen3-8B/snapshots/1a2b"), IsEmpty());
+  EXPECT_THAT(named("", "any"), IsEmpty());
+  EXPECT_THAT(named("Qwen/Qwen3-8B", "Qwen3-4B"), ElementsAre(HasSubstr("is \"Qwen/Qwen3-8B\"")));
   policy.weights.set_base_sha256("abc");
   save_adapter(policy, adapter.path());
-  EXPECT_EQ(named("Qwen/Qwen3-8B", "Qwen3-4B"), "") << "check_base() compares the weights";
+  EXPECT_THAT(named("Qwen/Qwen3-8B", "Qwen3-4B"), IsEmpty()) << "check_base() compares the weights";
+}
+
+TEST(AdapterFile, UnknownKeysAreRemarked) {
+  AdapterPolicy policy;
+  const TemporaryDirectory adapter;
+  policy.weights.set_base_sha256("abc");
+  save_adapter(policy, adapter.path());
+  const PolicyFiles files{policy.directory.path(), adapter.path()};
+  EXPECT_THAT(adapter_remarks(files), IsEmpty());
+  nlohmann::json config = read_json(adapter.path() / kAdapterConfigFile);
+  config["use_newlora"] = true;
+  config["other"] = nullptr;
+  adapter.write(kAdapterConfigFile, config.dump());
+  EXPECT_THAT(adapter_remarks(files), ElementsAre(HasSubstr(": use_newlora is not known here")));
+}
+
+TEST(AdapterFile, AnotherTokenizerThanItsBasesIsRemarked) {
+  AdapterPolicy policy;
+  const TemporaryDirectory adapter, base;
+  policy.weights.set_base_sha256("abc");
+  save_adapter(policy, adapter.path());
+  const PolicyFiles files{base.path(), adapter.path()};
+  adapter.write("tokenizer.json", R"({"version": "1.0", "model": {}})");
+  base.write("tokenizer.json", R"({"model": {}, "version": "1.0"})");
+  EXPECT_THAT(adapter_remarks(files), IsEmpty()) << "only written otherwise";
+  base.write("tokenizer.json", R"({"model": {}, "version": "2.0"})");
+  EXPECT_THAT(adapter_remarks(files), ElementsAre(HasSubstr("tokenizer.json: it is not read")));
+  adapter.write("chat_template.jinja", "{{ messages }}");
+  EXPECT_THAT(adapter_remarks(files), Contains(HasSubstr("chat_template.jinja: it is not read")));
 }
 
 TEST(AdapterFile, TheHashOfAnAdapterCoversItsScaleAndItsWeights) {

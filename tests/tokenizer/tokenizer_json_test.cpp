@@ -232,6 +232,32 @@ TEST_F(TokensBeside, TokensOfTheDecoderAreFoundWithTheirFlags) {
   EXPECT_EQ(Tokenizer::load(directory.path()).decode(expected), "<call>");
 }
 
+TEST_F(TokensBeside, FlagsOfTheDecoderReplaceThoseOfTokenizerJson) {
+  const auto id = Tokenizer::load(directory.path()).token_to_id("<|eot_id|>").value();
+  const auto with = [&](const char* flags) {
+    return fmt::format(R"({{"added_tokens_decoder": {{"{}": {{"content": "<|eot_id|>", {}}}}}}})",
+                       id, flags);
+  };
+  directory.write("tokenizer_config.json", with(R"("special": true, "lstrip": true)"));
+  EXPECT_EQ(ids("  <|eot_id|>"), std::vector{id});
+  EXPECT_EQ(Tokenizer::load(directory.path()).decode(std::vector{id}), "");
+  directory.write("tokenizer_config.json", with(R"("special": false, "lstrip": false)"));
+  EXPECT_GT(ids("  <|eot_id|>").size(), 1U);
+  EXPECT_EQ(Tokenizer::load(directory.path()).decode(std::vector{id}), "<|eot_id|>");
+}
+
+TEST_F(TokensBeside, NamedSpecialTokensNeedAnId) {
+  const auto before = ids("the cat");
+  directory.write("tokenizer_config.json", R"({"additional_special_tokens": ["<tool>"]})");
+  EXPECT_THAT(error(), HasSubstr("special token \"<tool>\" has no id in any file"));
+  directory.write("tokenizer_config.json", R"({"extra_special_tokens": {"e_token": "e"}})");
+  const auto after = ids("the cat");
+  EXPECT_GT(after.size(), before.size()) << "e of the vocabulary is no part of other tokens";
+  EXPECT_EQ(Tokenizer::load(directory.path()).decode(after), "th cat");
+  directory.write("tokenizer_config.json", R"({"split_special_tokens": true})");
+  EXPECT_THAT(error(), HasSubstr("split_special_tokens is true"));
+}
+
 TEST_F(TokensBeside, TokensThatTokenizerJsonHasChangeNothing) {
   const auto before = ids("a <|eot_id|> b");
   const auto id = Tokenizer::load(directory.path()).token_to_id("<|eot_id|>").value();

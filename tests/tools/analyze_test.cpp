@@ -225,6 +225,18 @@ TEST(LieAnalyze, RefusesTwoGroupsOfOneName) {
       << outcome.output;
 }
 
+TEST(LieAnalyze, ARunCountsAsOneSeed) {
+  const fs::path one = example("once/a"), copy = example("once/b");
+  const Outcome twice =
+      lie_analyze(fmt::format("--group g={0},{1}/../a", one.string(), copy.string()));
+  EXPECT_EQ(twice.status, 106) << twice.output;
+  EXPECT_TRUE(holds(twice.output, "is named twice, and would count as two seeds")) << twice.output;
+  const Outcome equal =
+      lie_analyze(fmt::format("--no-html --group g={},{}", one.string(), copy.string()));
+  EXPECT_EQ(equal.status, 0);
+  EXPECT_TRUE(holds(equal.output, "run.seed is 1, as in " + one.string())) << equal.output;
+}
+
 TEST(LieAnalyze, RefusesOptionsThatAnotherWouldIgnore) {
   for (const char* action : {"--check", "--digest", "--close"}) {
     for (const char* option : {"--csv x.csv", "--html x.html", "--watch 1"}) {

@@ -124,6 +124,38 @@ TEST_F(ConfigWarnings, AWarmUpThatTheRunDoesNotOutlast) {
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("but the run has 6 updates")));
 }
 
+TEST_F(ConfigWarnings, ADecayThatEndsBeforeTheRun) {
+  config.run.steps = 6;
+  config.tickets.prompts_per_step = 2;
+  config.update.mini_batch_prompts = 1;
+  config.optimizer = {.schedule = Schedule::kCosine, .warmup = 0, .decay_until = 6};
+  config.optimizer.min_ratio = 0.1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("decay_until is 6, but the run has 12 updates: the "
+                                                "others have 0.1 of the learning rate")));
+  EXPECT_EQ(error_of([&] { check_decay(config); }), "no error");
+  config.optimizer.min_ratio = 0;
+  EXPECT_THAT(
+      error_of([&] { check_decay(config); }),
+      HasSubstr("after it the learning rate is 0 and nothing is learned; set decay_until to "
+                "12, or schedule_per_step to true"));
+  config.optimizer.schedule_per_step = true;
+  EXPECT_THAT(warnings(), IsEmpty());
+  EXPECT_EQ(error_of([&] { check_decay(config); }), "no error");
+}
+
+TEST_F(ConfigWarnings, MiniBatchesOfUnequalSizes) {
+  config.tickets.prompts_per_step = 4;
+  config.update.mini_batch_prompts = 3;
+  prompts.resize(4);
+  prompts[2].text = "4 5";
+  prompts[3].text = "6 7";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 1 prompt, each of which counts 3.0 times")));
+  config.update.mini_batch_prompts = 2;
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.update.mini_batch_prompts = 9;
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
 TEST_F(ConfigWarnings, RepeatedPromptsAreCounted) {
   prompts.resize(5, prompts[0]);
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("has 5 prompts, of which only 2 differ")));
@@ -274,7 +306,8 @@ TEST_F(ConfigWarnings, AnAggregationOtherThanThatOfTheAdvantage) {
 
 TEST_F(ConfigWarnings, KeysWithoutEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
-  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
+  EXPECT_THAT(warnings(), ElementsAre("policy_loss: tis_level has no effect, because tis_cap is 0; "
+                                      "2 is usual"));
   config.policy_loss.tis_cap = 2;
   EXPECT_THAT(warnings(), IsEmpty());
   config.advantage.of<GroupRelativeOptions>().normalize_by_std = false;
@@ -302,6 +335,44 @@ TEST_F(ConfigWarnings, KeysWithoutEffect) {
                           "because the loss is cispo; leave them out, or choose another"));
   config.policy_loss.of<ClipOptions>() = {};
   config.policy_loss.of<SapoOptions>() = {};
+  config.policy_loss.kl_estimator = KlEstimator::kK2;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("kl_estimator has no effect, because "
+                                                "kl_coefficient is 0")));
+  config.policy_loss.kl_coefficient = 0.01;
+  config.optimizer.decay_until = 9;
+  config.optimizer.min_ratio = 0.1;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("optimizer: decay_until, min_ratio have no effect, "
+                                                "because schedule is constant")));
+  config.optimizer = {};
+  config.tickets.dynamic_sampling.max_rounds = 3;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout.dynamic_sampling: max_rounds has")));
+  config.tickets.dynamic_sampling = {};
+  config.rollout.barred_ids = {7};
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("rollout: barred_ids has no effect")));
+  config.evaluation.every = 5;
+  config.rollout.evaluation.min_response_tokens = 10;
+  EXPECT_THAT(warnings(), IsEmpty());
+}
+
+TEST_F(ConfigWarnings, KeysOfRewardTermsThatAreOff) {
+  config.reward.of<OverlongPenaltyOptions>().penalty = 5;
+  config.reward.of<CoverageBonusOptions>().per_ngram = 0.5;
+  EXPECT_THAT(
+      warnings(),
+      ElementsAre(HasSubstr("reward.coverage_bonus: per_ngram has no effect, because enabled is "
+                            "false"),
+                  HasSubstr("reward.overlong: penalty has no effect, because enabled is false")));
+  config.reward = {};
+  config.reward.of<LengthRewardOptions>().eta = 0.5;
+  config.reward.of<LengthRewardOptions>().enabled = false;
+  EXPECT_THAT(warnings(), IsEmpty()) << "the term is on by default: a baseline switches it off";
+  config.reward = {};
+  config.reward.of<LengthRewardOptions>().target_tokens = 100;
+  EXPECT_THAT(warnings(), Contains(HasSubstr("reward.length: target_tokens has no effect, because "
+                                             "target is reference")));
+}
+
+TEST_F(ConfigWarnings, EvaluationsThatAreNotMadeOrTellNothing) {
   config.data.evaluation_file = {"held_out.jsonl"};
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("evaluation.every is 0")));
   config.evaluation.every = 5;

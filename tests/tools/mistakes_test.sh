@@ -11,6 +11,7 @@ printf '{"prompt": "%s target 3:\\n", "gold": "%s", "response": "1", "data_sourc
 cp rows.jsonl copy.jsonl && ln -s rows.jsonl link.jsonl
 { tail -n 1 rows.jsonl && sed 's/target 3/target 4/' rows.jsonl; } >overlap.jsonl
 sed 's/target 3/target 4/' rows.jsonl >apart.jsonl
+head -n 1 rows.jsonl | sed 's/"gold": "1"/"gold": "3"/' >other_golds.jsonl
 sed 's/"reference_length": 12/"num_tokens": 1500/' rows.jsonl >columns.jsonl
 sed 's/"response": "1"/&, "completion": "2"/' rows.jsonl >two_answers.jsonl
 cp -r "$model" chat && printf '{{ messages[0].content }}' >chat/chat_template.jinja
@@ -107,6 +108,11 @@ train optimizer.schedule=cosine|error|the rate decay, but optimizer.decay_until 
 train optimizer.schedule=linear|error|the rate decay, but optimizer.decay_until is not set
 train optimizer.schedule=linear optimizer.decay_until=9|none|decay_until is not set
 train optimizer.schedule=cosine optimizer.decay_until=9|none|decay_until is not set
+train optimizer.schedule=cosine optimizer.decay_until=1 optimizer.warmup=0 run.steps=2|error|after it the learning rate is 0 and nothing is learned
+train optimizer.schedule=cosine optimizer.decay_until=1 optimizer.warmup=0 optimizer.min_ratio=0.5 run.steps=2|warning|the others have 0.5 of the learning rate
+train optimizer.min_ratio=0.5|warning|min_ratio has no effect, because schedule is constant
+train reward.overlong.penalty=5|warning|reward.overlong: penalty has no effect, because enabled is false
+train 'data.train_file=[rows.jsonl,other_golds.jsonl]'|warning|data.train_file: 1 prompt has different correct answers in different files
 train optimizer.warmup=1000|warning|optimizer.warmup is 1000, but the run has 1 update: it ends within the warm-up
 train optimizer.warmup=1 update.mini_batch_prompts=2|none|it ends within the warm-up
 sft optimizer.schedule=constant|warning|optimizer.warmup is 100, but the run has 1 update: it ends within the warm-up

@@ -33,6 +33,17 @@ names '1 of 3 correct answers are the text of a missing value' data
 names '1 of 3 rows have a control character where LaTeX has a command' data
 names '1 of 3 rows have different correct answers in the fields gold and answer' data
 
+# Ids beside other texts are used, and remarked; those that generate wrote are not.
+mixed() {
+  echo '{"prompt_ids":[12,40],"prompt":"q","response_ids":[7],"response":"zz"}' | "$BIN/lie_cluster" score "$model" -
+}
+names '1 row has prompt_ids that are not those of the prompt' mixed
+names '1 row has response_ids that are not those of the response' mixed
+head -n 1 assets/count_pairs/train.jsonl | "$BIN/lie_cluster" generate "$model" - --max-response-tokens 12 >"$WORK/made.jsonl" \
+  2>"$WORK/made.log" || { cat "$WORK/made.log"; fail "generate"; }
+"$BIN/lie_cluster" score "$model" "$WORK/made.jsonl" >/dev/null 2>"$WORK/scored.log" || { cat "$WORK/scored.log"; fail "score"; }
+! grep "are not those of" "$WORK/scored.log" || fail "rows of generate are remarked"
+
 # A pair file of lie_verify keeps the digits, too.
 echo '{"gold": 18446744073709551617, "response": "\\boxed{18446744073709551617}"}' >"$WORK/pairs.jsonl"
 names '"correct":true' "$BIN/lie_verify" "$WORK/pairs.jsonl"

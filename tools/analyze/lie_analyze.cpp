@@ -165,7 +165,26 @@ Group parse_group(const std::string& text) {
   if (group.directories.empty()) {
     throw lie::CommandLineError(fmt::format("--group {}: names no directory", text));
   }
+  std::set<fs::path> different;
+  for (const std::string& directory : group.directories) {
+    if (different.insert(fs::weakly_canonical(directory)).second) continue;
+    throw lie::CommandLineError(fmt::format(
+        "--group {}: {} is named twice, and would count as two seeds", text, directory));
+  }
   return group;
+}
+
+/// Adds a note to the last run of a group if an earlier one has its seed.
+void note_seed(Subject& group) {
+  lie::analyze::Run& last = group.runs.back();
+  const std::string seed = lie::analyze::setting_of(last, "run.seed");
+  for (const lie::analyze::Run& run : std::span(group.runs).first(group.runs.size() - 1)) {
+    if (seed.empty() || lie::analyze::setting_of(run, "run.seed") != seed) continue;
+    last.notes.push_back(
+        fmt::format("run.seed is {}, as in {}: is it a copy? Each counts as a seed", seed,
+                    run.directory.string()));
+    return;
+  }
 }
 
 Subject load_group(const std::string& text) {
@@ -173,6 +192,7 @@ Subject load_group(const std::string& text) {
   Subject subject{group.name, {}};
   for (const std::string& directory : group.directories) {
     subject.runs.push_back(lie::analyze::load_run(directory));
+    note_seed(subject);
   }
   return subject;
 }

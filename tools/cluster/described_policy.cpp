@@ -11,7 +11,7 @@ namespace lie {
 Transformer described_policy(const ModelOptions& options, Operators& operators) {
   const PolicyFiles files = policy_files(options);
   check_base(files);
-  print_warning(other_base_remark(files));
+  for (const std::string& remark : adapter_remarks(files)) print_warning(remark);
   Transformer policy = Transformer::fixed(options.path, operators, options.adapter);
   describe_policy(options, policy.packed_size(), std::cerr);
   return policy;

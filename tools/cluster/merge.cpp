@@ -36,7 +36,7 @@ void merge(const MergeArguments& arguments) {
   const ModelConfig config = load_policy_config(arguments.model, arguments.adapter);
   plan_weights(arguments.model, arguments.adapter);  // checks everything before a file is written
   check_base(policy);
-  print_warning(other_base_remark(policy));
+  for (const std::string& remark : adapter_remarks(policy)) print_warning(remark);
   make_directories(arguments.output);
   const bool has_tokenizer = fs::exists(arguments.model / "tokenizer.json");
   const fs::path& beside = has_tokenizer ? arguments.model : policy.base;

@@ -46,12 +46,20 @@ struct ReferenceLengthsArguments {
 };
 
 /// Throws Error if the rows cannot be written to `output`, before hours of measuring. The output
-/// must not replace the input.
-void check_output(const fs::path& input, const fs::path& output) {
-  std::error_code missing;  // an output that does not exist yet is not the input
-  if (fs::equivalent(input, output, missing)) {
-    fail("--output {} is data.train_file itself: name another file", output.string());
-  }
+/// must not replace a file that the run reads.
+void check_output(const ReferenceLengthsArguments& arguments, const TrainConfig& config,
+                  const fs::path& input) {
+  const fs::path& output = arguments.output;
+  const auto is_output = [&](const fs::path& file) {
+    std::error_code missing;  // an output that does not exist yet is no other file
+    return fs::equivalent(file, output, missing);
+  };
+  const auto refuse = [&](const char* what) {
+    fail("--output {} is {} itself: name another file", output.string(), what);
+  };
+  if (is_output(input)) refuse("data.train_file");
+  if (std::ranges::any_of(config.data.evaluation_file, is_output)) refuse("data.evaluation_file");
+  if (is_output(arguments.config.config)) refuse("the config");
   if (output.extension() == ".parquet" && !is_parquet(input)) {
     fail("--output {}: rows of JSONL are written as JSONL; name it .jsonl", output.string());
   }
@@ -307,7 +315,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   log.info("responses {}", ends.text);
   const fs::path input = one_train_file(config);
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
-  check_output(input, arguments.output);
+  check_output(arguments, config, input);
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
   Measurement measured(fmt::format("{}.progress-{:.8}", arguments.output.string(),
                                    measurement_of(config, ends, dataset, arguments.samples)));

@@ -64,12 +64,14 @@ std::int64_t steps_of_epochs(const TrainConfig& config) {
   return steps;
 }
 
-/// Replaces run.epochs by run.steps. Collective over the world.
+/// Replaces run.epochs by run.steps, and checks what depends on it. Collective over the world.
 void resolve_length(const Job& job, Collective& world, TrainConfig& config) {
-  if (config.run.epochs == 0) return;
-  if (job.rank() == 0) config.run.steps = steps_of_epochs(config);
-  broadcast_value(world, config.run.steps);
-  config.run.epochs = 0;
+  if (config.run.epochs > 0) {
+    if (job.rank() == 0) config.run.steps = steps_of_epochs(config);
+    broadcast_value(world, config.run.steps);
+    config.run.epochs = 0;
+  }
+  check_decay(config);
 }
 
 /// Sizes the caches by the GPUs of this host, and throws Error if these do not hold the roles.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,11 @@ std::int64_t first_replayed(const TrainArguments& arguments) {
 
 std::vector<LoggedRun> load_runs(const TrainArguments& arguments) {
   const std::int64_t step = first_replayed(arguments);
+  std::set<fs::path> directories;
+  for (const fs::path& run : arguments.runs) {
+    if (directories.insert(fs::weakly_canonical(run)).second) continue;
+    fail("{} is named twice, and its groups would be learned twice; name it once", run.string());
+  }
   std::vector<LoggedRun> runs;
   runs.push_back(load_logged_run(arguments.runs.front(), arguments.overrides, step));
   check_keys(runs.front());

@@ -51,6 +51,21 @@ TEST_F(BestCheckpoint, DoesNotExistIfNoSavedStepHasTheMetric) {
             std::nullopt);
 }
 
+TEST_F(BestCheckpoint, IsOfTheLastEvaluationsIfTheirSettingsChanged) {
+  const std::string before =
+      "{\"step\":10,\"eval_accuracy\":1}\n{\"step\":20,\"eval_accuracy\":0.9}\n";
+  const std::string after =
+      "{\"step\":30,\"eval_accuracy\":0.2}\n{\"step\":40,\"eval_accuracy\":0.3}\n";
+  saved({10, 20, 30, 40});
+  run_.write("config.step-000020.yaml", "data:\n  evaluation_file: easy.jsonl\n");
+  run_.write("config.yaml", "data:\n  evaluation_file: hard.jsonl\n");
+  EXPECT_EQ(best(before), 10) << "nothing was evaluated since";
+  EXPECT_EQ(best(before + after), 40);
+  run_.write("config.step-000020.yaml", "optimizer:\n  beta2: 0.9\n");
+  run_.write("config.yaml", "optimizer:\n  beta2: 0.95\n");
+  EXPECT_EQ(best(before + after), 10) << "the evaluations are the same";
+}
+
 TEST(BestCheckpointOptions, RefuseAMetricThatNoEvaluationGives) {
   const std::vector<std::string> given = {"eval_accuracy", "eval_truncation_rate"};
   EXPECT_EQ(error_of([&] { check_metric("key", "", {}); }), "no error");

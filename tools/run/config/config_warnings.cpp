@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
-#include "common/base/arithmetic.h"
 #include "common/comm/host_cpus.h"
 #include "common/text/collapsed.h"
 #include "common/text/counted.h"
 #include "model/operators/operators.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/config/idle_keys.h"
 
 namespace lie {
 namespace {
@@ -76,7 +77,7 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
   }
   std::set<std::string_view> distinct;
   for (const Prompt& prompt : training) distinct.insert(prompt.text);
-  if (2 * distinct.size() < training.size()) {
+  if (2 * distinct.size() <= training.size() && training.size() > 1) {
     warnings.push_back(
         fmt::format("{} has {} prompts, of which only {} differ; is it the file that "
                     "you meant?",
@@ -148,13 +149,47 @@ void check_clip_range(const TrainConfig& config, std::vector<std::string>& warni
                                  chosen_name(loss), side)));
 }
 
-/// Finds a warm-up that the run does not outlast.
-void check_warmup(const TrainConfig& config, std::vector<std::string>& warnings) {
-  const std::int64_t per_epoch =
-      divided_up(config.tickets.prompts_per_step, config.update.mini_batch_prompts);
-  const bool per_step = config.optimizer.schedule_per_step;
-  const std::int64_t length = config.run.steps * (per_step ? 1 : per_epoch * config.update.epochs);
-  add(warmup_warning(config.optimizer.warmup, length, per_step ? "step" : "update"), warnings);
+/// Finds a warm-up that the run does not outlast, and a decay that ends before the run.
+void check_schedule(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const OptimizerOptions& optimizer = config.optimizer;
+  const char* unit = optimizer.schedule_per_step ? "step" : "update";
+  const std::int64_t length = schedule_length(config);
+  add(warmup_warning(optimizer.warmup, length, unit), warnings);
+  if (optimizer.schedule == Schedule::kConstant || optimizer.decay_until >= length) return;
+  warnings.push_back(fmt::format(
+      "optimizer.decay_until is {}, but the run has {}: the others have {} of the learning rate "
+      "(min_ratio); set it to {}",
+      optimizer.decay_until, counted(length, unit), optimizer.min_ratio, length));
+}
+
+/// Finds mini-batches of unequal sizes, each of which is an update of its own.
+void check_mini_batches(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const std::int64_t size = config.update.mini_batch_prompts;
+  const std::int64_t rest = config.tickets.prompts_per_step % size;
+  if (size > config.tickets.prompts_per_step || rest == 0) return;
+  warnings.push_back(
+      fmt::format("update.mini_batch_prompts {} does not divide rollout.prompts_per_step {}: the "
+                  "last update of "
+                  "a step has {}, each of which counts {:.1f} times as much as one of the others",
+                  size, config.tickets.prompts_per_step, counted(rest, "prompt"),
+                  static_cast<double>(size) / static_cast<double>(rest)));
+}
+
+/// Finds evaluations that are asked for and not made, or that cannot tell what they are for.
+void check_evaluations(const TrainConfig& config, std::vector<std::string>& warnings) {
+  if (config.evaluation.every == 0) {
+    if (config.data.evaluation_file.empty()) return;
+    warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
+    return;
+  }
+  add(greedy_warning(config.rollout.evaluation, config.evaluation.samples_per_prompt), warnings);
+  const std::int64_t limit = config.rollout.evaluation.max_response_tokens;
+  const auto cuts_nothing = [&](std::int64_t budget) { return budget >= limit; };
+  if (!std::ranges::any_of(config.evaluation_budgets.budgets, cuts_nothing)) return;
+  warnings.push_back(
+      fmt::format("evaluation.budgets: budgets of at least "
+                  "evaluation.max_response_tokens {} cut no response",
+                  limit));
 }
 
 /// The cost is measured in docs/studies/staleness.md.
@@ -196,59 +231,6 @@ void check_departure(const TrainConfig& config, std::vector<std::string>& warnin
   }
 }
 
-/// Warns of keys of a section that have no effect. `why` also names what would give them one.
-void add_idle(const char* section, const std::vector<std::string>& keys, const std::string& why,
-              std::vector<std::string>& warnings) {
-  if (keys.empty()) return;
-  warnings.push_back(fmt::format("{}: {} {} no effect, because {}", section, fmt::join(keys, ", "),
-                                 keys.size() == 1 ? "has" : "have", why));
-}
-
-std::vector<std::string> idle_keys(LoraOptions lora) {
-  if (trains_adapter(lora)) return {};
-  LoraOptions usual;
-  FieldList found, defaults;
-  describe(found, lora);
-  describe(defaults, usual);
-  return differing_keys(found, defaults);
-}
-
-/// Finds keys that are set but have no effect because of other keys.
-void check_idle_keys(const TrainConfig& config, std::vector<std::string>& warnings) {
-  const PolicyLossOptions& loss = config.policy_loss;
-  const std::int64_t limit = config.rollout.evaluation.max_response_tokens;
-  const auto cuts_nothing = [&](std::int64_t budget) { return budget >= limit; };
-  if (loss.tis_cap == 0 &&
-      (loss.tis_level != TisLevel::kToken || loss.tis_beyond != BeyondCap::kTruncate)) {
-    warnings.emplace_back(
-        "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
-  }
-  add_idle("policy_loss", idle_keys(static_cast<const SurrogateOptions&>(loss)),
-           fmt::format("the loss is {}; leave them out, or choose another", chosen_name(loss)),
-           warnings);
-  add_idle("policy_loss", idle_keys(static_cast<const TokenRuleOptions&>(loss)),
-           "the token rule is off; leave them out, or switch it on", warnings);
-  add_idle("advantage", idle_keys(config.advantage),
-           fmt::format("advantage.estimator is {}; leave them out, or choose another",
-                       config.advantage.estimator),
-           warnings);
-  add_idle("model.lora", idle_keys(config.model.lora),
-           "rank is 0, so all weights are trained; leave them out, or set rank", warnings);
-  if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
-    warnings.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
-  }
-  if (config.evaluation.every > 0) {
-    add(greedy_warning(config.rollout.evaluation, config.evaluation.samples_per_prompt), warnings);
-  }
-  if (config.evaluation.every > 0 &&
-      std::ranges::any_of(config.evaluation_budgets.budgets, cuts_nothing)) {
-    warnings.push_back(
-        fmt::format("evaluation.budgets: budgets of at least "
-                    "evaluation.max_response_tokens {} cut no response",
-                    limit));
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> config_warnings(const TrainConfig& config,
@@ -267,8 +249,10 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_staleness(config, warnings);
   check_departure(config, warnings);
   check_clip_range(config, warnings);
-  check_warmup(config, warnings);
-  check_idle_keys(config, warnings);
+  check_schedule(config, warnings);
+  check_mini_batches(config, warnings);
+  std::ranges::move(idle_key_warnings(config), std::back_inserter(warnings));
+  check_evaluations(config, warnings);
   add(truncation_warning(config, training, "training"), warnings);
   add(truncation_warning(config, evaluation, "evaluation"), warnings);
   return warnings;

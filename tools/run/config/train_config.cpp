@@ -1,5 +1,6 @@
 #include "tools/run/config/train_config.h"
 
+#include "common/base/arithmetic.h"
 #include "common/base/error.h"
 #include "common/config/config.h"
 #include "common/rollout/prompt_stream.h"
@@ -175,6 +176,28 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("checkpoint", config.checkpoint);
   fields.section("checkpoint", config.best_checkpoint);
   fields.section("trajectories", config.trajectories);
+}
+
+std::int64_t schedule_length(const TrainConfig& config) {
+  if (config.optimizer.schedule_per_step) return config.run.steps;
+  const std::int64_t per_epoch =
+      divided_up(config.tickets.prompts_per_step, config.update.mini_batch_prompts);
+  return config.run.steps * per_epoch * config.update.epochs;
+}
+
+void check_decay(const TrainConfig& config) {
+  const OptimizerOptions& optimizer = config.optimizer;
+  const std::int64_t length = schedule_length(config);
+  const bool ends_at_0 = optimizer.schedule != Schedule::kConstant && optimizer.min_ratio == 0 &&
+                         optimizer.learning_rate > 0;
+  if (!ends_at_0 || optimizer.decay_until >= length) return;
+  const char* unit = optimizer.schedule_per_step ? "step" : "update";
+  fail(
+      "optimizer.decay_until is {}, but the run has {}: after it the learning rate is 0 and "
+      "nothing "
+      "is learned; set decay_until to {}{}, or min_ratio above 0",
+      optimizer.decay_until, counted(length, unit), length,
+      optimizer.schedule_per_step ? "" : ", or schedule_per_step to true to count steps");
 }
 
 TrainConfig load_train_config(const std::filesystem::path& path,

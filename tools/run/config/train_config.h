@@ -56,6 +56,14 @@ struct TrainConfig {
 };
 void describe(FieldList& fields, TrainConfig& config);
 
+/// Returns the length of the run in the unit of optimizer.schedule: training steps or updates.
+/// Requires run.steps: run.epochs must have been replaced by it.
+std::int64_t schedule_length(const TrainConfig& config);
+
+/// Throws Error if updates of the run would have a learning rate of 0, because the schedule ends
+/// before the run. Requires run.steps.
+void check_decay(const TrainConfig& config);
+
 /// Reads a config and its overrides, and checks constraints across sections. Throws Error as
 /// load_config does.
 TrainConfig load_train_config(const std::filesystem::path& path,

@@ -21,6 +21,13 @@ bool are_equal(const std::string& gold, const std::string& other, bool by_verifi
                          verify(other, "\\boxed{" + gold + "}").correct());
 }
 
+std::string sentence(std::size_t prompts, const char* where, const std::string& example) {
+  if (prompts == 0) return "";
+  return fmt::format("{} {} different correct answers in different {}; the first: {}",
+                     counted(static_cast<std::int64_t>(prompts), "prompt"),
+                     prompts == 1 ? "has" : "have", where, example);
+}
+
 }  // namespace
 
 std::string contradictions_text(std::span<const Prompt> prompts, bool by_verifier) {
@@ -35,10 +42,29 @@ std::string contradictions_text(std::span<const Prompt> prompts, bool by_verifie
     example = fmt::format("row {}, {}, and row {}, {}", first->problem + 1,
                           json_quoted(first->gold), prompt.problem + 1, json_quoted(prompt.gold));
   }
-  if (contradicted.empty()) return "";
-  return fmt::format("{} {} different correct answers in different rows; the first: {}",
-                     counted(std::ssize(contradicted), "prompt"),
-                     contradicted.size() == 1 ? "has" : "have", example);
+  return sentence(contradicted.size(), "rows", example);
+}
+
+std::string contradictions_text(std::span<const FilePrompts> files, bool by_verifier) {
+  struct First {
+    const FilePrompts* file = nullptr;
+    const Prompt* prompt = nullptr;
+  };
+  std::unordered_map<std::string, First> first_rows;
+  std::set<const Prompt*> contradicted;
+  std::string example;
+  for (const FilePrompts& file : files) {
+    for (const Prompt& prompt : file.prompts) {
+      const First first =
+          first_rows.try_emplace(collapsed(prompt.text), First{&file, &prompt}).first->second;
+      if (first.file == &file || are_equal(first.prompt->gold, prompt.gold, by_verifier)) continue;
+      contradicted.insert(first.prompt);
+      if (!example.empty()) continue;
+      example = fmt::format("{} in {} and {} in {}", json_quoted(first.prompt->gold),
+                            first.file->file, json_quoted(prompt.gold), file.file);
+    }
+  }
+  return sentence(contradicted.size(), "files", example);
 }
 
 }  // namespace lie

@@ -125,6 +125,21 @@ void append_unreadable_golds(Dataset& dataset) {
                   count, dataset.prompts.size(), first));
 }
 
+/// Warns of prompts that have different correct answers in different files. Those of one file
+/// follow one another, as many as `sizes` says.
+void warn_of_contradictions(std::string_view key, std::span<const std::string> names,
+                            std::span<const std::int64_t> sizes, std::span<const Prompt> prompts,
+                            const RowOptions& options, const Log& log) {
+  std::vector<FilePrompts> files;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto size = static_cast<std::size_t>(sizes[i]);
+    files.push_back({names[i], prompts.first(size)});
+    prompts = prompts.subspan(size);
+  }
+  const std::string text = contradictions_text(files, !options.keep_rows);
+  if (!text.empty()) log.warn("{}: {}", key, text);
+}
+
 }  // namespace
 
 void check_distinct_files(std::string_view key, std::span<const std::string> files,
@@ -199,6 +214,10 @@ TrainingPrompts read_training_prompts(const DataOptions& options,
     std::ranges::move(dataset.prompts, std::back_inserter(training.prompts));
     std::ranges::move(dataset.accuracies, std::back_inserter(training.accuracies));
   }
+  if (log != nullptr) {
+    warn_of_contradictions("data.train_file", options.train_file, training.file_sizes,
+                           training.prompts, options, *log);
+  }
   return training;
 }
 
@@ -208,7 +227,8 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             const Log& log, std::span<const std::string> sources) {
   check_distinct_files("data.evaluation_file", files);
   std::vector<Prompt> prompts;
-  std::set<std::string> all;  // data sources of all rows
+  std::vector<std::int64_t> sizes;  // prompts of each file
+  std::set<std::string> all;        // data sources of all rows
   NumberedRows rows(files);
   for (const std::string& file : files) {
     Dataset dataset = read_run_prompts(file, options, model_directory, log);
@@ -221,8 +241,10 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
       dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
     }
     rows.taken(dataset.prompts);
+    sizes.push_back(std::ssize(dataset.prompts));
     std::ranges::move(dataset.prompts, std::back_inserter(prompts));
   }
+  warn_of_contradictions("data.evaluation_file", files, sizes, prompts, options, log);
   for (const std::string& source : sources) {
     if (all.contains(source)) continue;
     fail(

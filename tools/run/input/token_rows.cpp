@@ -8,6 +8,7 @@
 #include "common/io/json.h"
 #include "common/io/json_lines.h"
 #include "common/io/line_input.h"
+#include "common/text/counted.h"
 #include "common/text/scan.h"
 
 namespace lie {
@@ -79,7 +80,18 @@ TokenRow TokenRowReader::row(const std::string& line, std::string place, bool wi
 }
 
 std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenRow& row) {
-  if (row.fields.contains("prompt_ids")) return given_ids(row, "prompt_ids");
+  if (row.fields.contains("prompt_ids")) {
+    std::vector<std::int32_t> ids = given_ids(row, "prompt_ids");
+    if (json.has(rows_.prompt_field) && has_tokenizer()) {
+      RowCounts unused;
+      const auto render = [&](std::span<const ChatMessage> messages) {
+        return template_.prompt(messages);
+      };
+      const std::string text = prompt_text(json, rows_, render, unused);
+      unlike_prompts_.count(tokenizer().encode(text) != ids, row.place);
+    }
+    return ids;
+  }
   require_either(json, "prompt_ids", rows_.prompt_field);
   if (!specials_) specials_.emplace(tokenizer().special_tokens());
   const auto render = [&](std::span<const ChatMessage> messages) {
@@ -90,7 +102,13 @@ std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenR
 }
 
 std::vector<std::int32_t> TokenRowReader::response_ids(const JsonRow& json, TokenRow& row) {
-  if (row.fields.contains("response_ids")) return given_ids(row, "response_ids");
+  if (row.fields.contains("response_ids")) {
+    std::vector<std::int32_t> ids = given_ids(row, "response_ids");
+    if (const auto text = json.text("response"); text && has_tokenizer()) {
+      unlike_responses_.count(tokenizer().response_text(ids) != *text, row.place);
+    }
+    return ids;
+  }
   require_either(json, "response_ids", "response");
   return encoded(json.required_text("response"), "response", row);
 }
@@ -111,11 +129,31 @@ std::vector<std::int32_t> TokenRowReader::encoded(const std::string& text, const
 
 std::vector<std::string> TokenRowReader::remarks() const {
   std::vector<std::string> remarks = row_remarks(counts_, read_);
+  unlike_prompts_.append("prompt_ids", "the prompt under this tokenizer and data.prompt_template",
+                         remarks);
+  unlike_responses_.append("response_ids", "the response under this tokenizer", remarks);
   if (!specials_) return remarks;  // no row has a text
   specials_->append_remark(remarks);
   std::string suffix = suffix_remark(rows_);
   if (!suffix.empty()) remarks.push_back(std::move(suffix));
   return remarks;
+}
+
+void TokenRowReader::UnlikeIds::count(bool is_unlike, const std::string& place) {
+  if (is_unlike && rows_++ == 0) first_ = place;
+}
+
+void TokenRowReader::UnlikeIds::append(const char* ids, const char* text,
+                                       std::vector<std::string>& remarks) const {
+  if (rows_ == 0) return;
+  remarks.push_back(
+      fmt::format("{} {} {} that are not those of {}; the ids are used. Remove them where the text "
+                  "counts. The first: {}",
+                  counted(rows_, "row"), rows_ == 1 ? "has" : "have", ids, text, first_));
+}
+
+bool TokenRowReader::has_tokenizer() const {
+  return std::filesystem::exists(model_ / "tokenizer.json");
 }
 
 const Tokenizer& TokenRowReader::tokenizer() {

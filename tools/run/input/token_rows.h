@@ -46,11 +46,24 @@ class TokenRowReader {
 
   const Tokenizer& tokenizer();
 
-  /// Returns a sentence for each field that rows have and their prompts lack, and for each likely
-  /// mistake in the texts of prompts.
+  /// Returns a sentence for each field that rows have and their prompts lack, for each likely
+  /// mistake in the texts of prompts, and for ids that are not those of their row's text.
   std::vector<std::string> remarks() const;
 
  private:
+  /// Rows whose ids differ from those of their text.
+  class UnlikeIds {
+   public:
+    void count(bool is_unlike, const std::string& place);
+    /// Appends a sentence unless there is none. `ids` and `text` name what differs.
+    void append(const char* ids, const char* text, std::vector<std::string>& remarks) const;
+
+   private:
+    std::int64_t rows_ = 0;
+    std::string first_;
+  };
+
+  bool has_tokenizer() const;
   TokenRow row(const std::string& line, std::string place, bool with_responses);
   std::vector<std::int32_t> prompt_ids(const JsonRow& json, TokenRow& row);
   std::vector<std::int32_t> response_ids(const JsonRow& json, TokenRow& row);
@@ -68,6 +81,7 @@ class TokenRowReader {
   std::optional<SpecialTokenSearch> specials_;  // set if a row has a text
   RowCounts counts_;
   std::int64_t read_ = 0;  // rows
+  UnlikeIds unlike_prompts_, unlike_responses_;
 };
 
 /// Returns a JSON list of the shortest decimal texts that read back to the same floats.

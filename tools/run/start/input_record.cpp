@@ -202,7 +202,7 @@ InputRecord model_record(const ModelOptions& options, const PromptOptions& promp
     record.weights = hashed_weights(policy.base);
     record.adapter = policy.adapter.empty() ? kNoAdapter : adapter_sha256(policy);
     check_base(policy, record.weights);
-    Log("start", 0).warn_if_any(other_base_remark(policy));
+    Log("start", 0).warn_each(adapter_remarks(policy));
   }
   record.architecture = architecture_text(load_model_config(model));
   record.tokenizer = tokenizer_sha256(model);
