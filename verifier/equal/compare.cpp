@@ -314,6 +314,8 @@ const Expr* rest_of(const Expr& cases, std::size_t row, Arena& arena) {
 
 // Returns whether "otherwise" in one of the rows of a piecewise function means a condition.
 Tri Comparer::is_rest(const Expr& cases, std::size_t row, const Expr& condition) {
+  if (cases.args.size() == 4 && condition.op == Op::kTuple)
+    return is_other_parity(condition, *cases.args[4 - row]);
   if (cases.args.size() < 4 || !is_real_set(condition)) return Tri::kNo;
   const Expr* rest = rest_of(cases, row, arena_);
   if (rest == nullptr) return Tri::kUnknown;

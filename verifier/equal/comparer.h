@@ -67,6 +67,7 @@ class Comparer {
   Tri congruent(const Expr* a, const Expr* b, const Expr* modulus);
   Tri residues(const Expr* gold, const Expr* answer);
   Tri value_of_residue(const Expr* gold, const Expr* answer);
+  Tri is_other_parity(const Expr& residue, const Expr& other);
 
   // --- codes.cpp ---
   Tri codes(const Expr* gold, const Expr* answer);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "verifier/equal/parts.h"
+#include "verifier/scalar/point.h"
 
 namespace lie::equal {
 namespace {
@@ -64,9 +65,6 @@ bool any_part(const Expr& e, const Test& test) {
   return std::ranges::any_of(e.args, [&](const Expr* part) { return test(*part); });
 }
 
-// Returns whether a name is usual for a whole number that is not declared.
-bool is_usual_integer(const std::string& name) { return is_one_of(name, "k", "m", "n"); }
-
 // Returns whether an answer is a set of reals or a condition on a name, so that its domain counts:
 // x > 0, (-2, 3).
 bool restricts(const Expr& e, const std::string& name) {
@@ -108,10 +106,10 @@ bool may_be_left_out(const std::string& name, const Expr& bare, const Expr& left
   const bool shared = is_free_in(left_out, name);
   // Another set, as in k \in \mathbb{R}, is no omission.
   if (!declared_set(left_out, shared ? name : lone_name(left_out, bare)).empty()) return false;
-  if (restricts(bare, name)) return is_usual_integer(name);
+  if (restricts(bare, name)) return scalar::is_whole_name(name);
   // Multiples of an angle imply an integer parameter. The formulas x^2 and 2x + 1 are functions.
   if (gold_declares || left_out.has(expr::trait::kAngle) || !varies_with(bare, name)) return true;
-  return shared && is_usual_integer(name) && are_formulas_of(bare, name);
+  return shared && scalar::is_whole_name(name) && are_formulas_of(bare, name);
 }
 
 // Gives the real parameter of an answer the gold's name, if both declare one.

@@ -56,4 +56,16 @@ Tri Comparer::value_of_residue(const Expr* gold, const Expr* answer) {
   return scalar == gold ? equal(scalar, rest) : equal(rest, scalar);
 }
 
+// Returns whether one of two names or numbers is even and the other odd.
+Tri Comparer::is_other_parity(const Expr& residue, const Expr& other) {
+  const auto is_parity = [](const Expr& e) {
+    return e.op == Op::kTuple && e.open == 0 && e.args.size() == 2 &&
+           e.args[1]->op == Op::kNumber && e.args[1]->value == exact::Rational(2);
+  };
+  if (!is_parity(residue) || !is_parity(other)) return Tri::kNo;
+  const Residue a = parts_of(residue), b = parts_of(other);
+  if (a.name == nullptr || b.name == nullptr || equal(a.name, b.name) != Tri::kYes) return Tri::kNo;
+  return congruent(a.value, arena_.add({b.value, arena_.number(1)}), other.args[1]);
+}
+
 }  // namespace lie::equal

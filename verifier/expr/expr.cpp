@@ -75,13 +75,17 @@ std::uint32_t own_traits(const Expr& e) {
     case Op::kPow: {
       const Expr *base = e.args[0], *exponent = e.args[1];
       if (base == nullptr || exponent == nullptr) return 0;
+      const bool even_root = exponent->op == Op::kNumber && has_names(*base) &&
+                             fmpz_is_even(exponent->value.denominator()) != 0;
       const bool negative = base->op == Op::kNumber && base->value.sign() < 0;
-      return negative && has_names(*exponent) ? trait::kSignPower : 0;
+      return (even_root ? trait::kBend : 0) |
+             (negative && has_names(*exponent) ? trait::kSignPower : 0);
     }
     default: break;
   }
   if (is_one_of(e.fn, Fn::kGcd, Fn::kLcm)) return trait::kCommon;
   if (is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod)) return trait::kStep;
+  if (is_one_of(e.fn, Fn::kAbs, Fn::kMax, Fn::kMin)) return trait::kBend;
   return 0;
 }
 

@@ -149,6 +149,7 @@ constexpr std::uint32_t kAngle = 1 << 12;      // pi or degrees
 constexpr std::uint32_t kVector = 1 << 13;     // a name in bold or under an arrow
 constexpr std::uint32_t kOrdered = 1 << 14;    // a bold capital or a transpose: factors in order
 constexpr std::uint32_t kUnit = 1 << 15;       // a unit or remark
+constexpr std::uint32_t kBend = 1 << 16;       // bars, max, min or an even root of names
 }  // namespace trait
 
 /// An Arena makes nodes, which never change and live as long as the Arena. Nodes may share

@@ -446,9 +446,9 @@ const Expr* Parser::ordinal_text(std::string_view content) {
 const Expr* Parser::text() {
   const Token t = tok();
   ++at_;
-  const Meaning* meaning = command(t.name);
-  if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
   const std::string_view content = trimmed(t.name);
+  if (names_function(t.name) && !is(Tok::kRelation))
+    return content == "cis" ? cis() : function(command(content)->fn);
   if (std::optional<exact::Rational> value = exact::from_decimal(content))
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
   if (const Expr* number = ordinal_text(content)) return number;

@@ -1,6 +1,7 @@
 // Parses groups, tuples, intervals, sets, bars and environments.
 #include <algorithm>
 
+#include "verifier/latex/parity.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 
@@ -185,6 +186,23 @@ bool Parser::take_condition_word() {
   return is_one_of(word, "if", "for", "when", "where") && take(Tok::kText);
 }
 
+// Parses a cell such as \text{if $n$ is even} as n \equiv 0 \pmod{2}. Returns nullptr for others.
+const Expr* Parser::parity() {
+  constexpr std::size_t kMostTokens = 8;
+  std::size_t n = 0;
+  while (n < kMostTokens &&
+         is_one_of(tok(n).kind, Tok::kText, Tok::kWord, Tok::kSymbol, Tok::kComma, Tok::kPeriod))
+    ++n;
+  if (n == 0 || !is_one_of(tok(n).kind, Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment))
+    return nullptr;
+  const std::optional<Parity> said = read_parity(unit_text(source(at_, at_ + n)));
+  if (!said) return nullptr;
+  at_ += n;
+  Expr residue{.op = Op::kRelation, .relations = {Rel::kEquivalent}};
+  residue.args = {arena_.symbol(std::string(1, said->name)), arena_.number(said->odd ? 1 : 0)};
+  return arena_.node(Op::kTuple, {arena_.make(std::move(residue)), arena_.number(2)});
+}
+
 // Parses the cells up to \end, in rows. Empty cells, as next to an alignment mark, are skipped.
 bool Parser::rows(std::vector<std::vector<const Expr*>>& rows) {
   std::vector<const Expr*> row;
@@ -195,6 +213,8 @@ bool Parser::rows(std::vector<std::vector<const Expr*>>& rows) {
     } else if (is(Tok::kEndEnvironment) || is(Tok::kEnd)) {
       if (!row.empty()) rows.push_back(std::move(row));
       return true;
+    } else if (const Expr* condition = parity()) {
+      row.push_back(condition);
     } else if (!take(Tok::kAmpersand) && !take_condition_word()) {
       std::vector<const Expr*> items;
       bool any_or = false;

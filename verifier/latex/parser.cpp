@@ -5,6 +5,7 @@
 
 #include "common/text/scan.h"
 #include "verifier/latex/forms.h"
+#include "verifier/latex/parity.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 #include "verifier/latex/units.h"
@@ -37,6 +38,8 @@ std::vector<std::string> split_words(std::string_view text) {
       if (text.substr(i).starts_with(word)) length = word.size();
     if (length == 0) continue;
     std::string item = compared_text(trimmed(without_article(text.substr(first, i - first))));
+    if (const auto parity = read_parity(item))
+      item = std::string(1, parity->name) + (parity->odd ? "odd" : "even");
     if (!item.empty()) out.push_back(std::move(item));
     first = i + length;
     i += length - 1;
@@ -117,6 +120,8 @@ const Expr* Parser::text_answer() {
                                Tok::kEnd, Tok::kPrime))
       return nullptr;
     if (t.kind == Tok::kText && std::ranges::any_of(t.name, is_digit)) return nullptr;
+    const bool function = t.kind == Tok::kText && names_function(t.name);
+    if (function && (&t + 1)->kind == Tok::kSymbol) return nullptr;
     if (t.kind == Tok::kSymbol && t.begin < text_.size() && text_[t.begin] == '\\') return nullptr;
   }
   if (!any_word) return nullptr;
@@ -509,8 +514,30 @@ const Expr* Parser::joined_statements(std::vector<const Expr*> parts, std::strin
 
 // --- relations ---------------------------------------------------------------------------------
 
+// Parses the left side of \int_0^1 x\,dx = \frac12 and \lim_{x \to 0} x = 0, which is not evaluated
+// here, as a name for its value. Returns nullptr for an integral or limit without a value.
+const Expr* Parser::carried_out() {
+  const std::string_view sign = is(Tok::kBad) ? source(at_, at_ + 1) : std::string_view();
+  if (!is_one_of(sign, "\\int", "\\lim", "∫")) return nullptr;
+  int depth = 0;
+  for (std::size_t n = 1; !is(Tok::kEnd, n); ++n) {
+    const Token& token = tok(n);
+    if (depth == 0 && token.kind == Tok::kRelation && token.rel == Rel::kEqual) {
+      const std::size_t first = std::exchange(at_, at_ + n);
+      return arena_.symbol(without_spacing(source(first, at_)));
+    }
+    depth += is_one_of(token.kind, Tok::kOpen, Tok::kBraceOpen) ? 1 : 0;
+    depth -= is_one_of(token.kind, Tok::kClose, Tok::kBraceClose) ? 1 : 0;
+    if (depth < 0 || (depth == 0 && is_one_of(token.kind, Tok::kComma, Tok::kSemicolon,
+                                              Tok::kRowBreak, Tok::kAmpersand)))
+      return nullptr;
+  }
+  return nullptr;
+}
+
 const Expr* Parser::relation() {
-  const Expr* first = set_expression();
+  const Expr* first = carried_out();
+  if (first == nullptr) first = set_expression();
   const bool reduced =
       first != nullptr && nesting_ == 0 && !is(Tok::kRelation) && is_reduced(*first);
   if (reduced) return arena_.node(Op::kTuple, {first->args[0], first->args[1]});

@@ -102,6 +102,7 @@ class Parser {
   const Expr* disjunction();
   const Expr* joined_statements(std::vector<const Expr*> parts, std::string_view name);
   const Expr* relation();
+  const Expr* carried_out();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
   bool at_bracketed_modulus() const;
@@ -223,6 +224,7 @@ class Parser {
   const Expr* group_value(std::vector<const Expr*> items, bool any_or, Op op);
   const Expr* environment();
   bool take_condition_word();
+  const Expr* parity();
   bool rows(std::vector<std::vector<const Expr*>>& rows);
   const Expr* matrix(const std::vector<std::vector<const Expr*>>& rows);
   const Expr* cases(const std::vector<std::vector<const Expr*>>& rows);

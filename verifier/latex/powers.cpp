@@ -178,18 +178,20 @@ std::string Parser::subscript_text() {
     if (!is(Tok::kEnd)) ++at_;
     return normal_name(name);
   }
-  for (std::size_t depth = 1; depth > 0; ++at_) {
-    if (is(Tok::kEnd)) break;
+  for (std::size_t depth = 1; !is(Tok::kEnd); ++at_) {
     if (is(Tok::kBraceOpen)) ++depth;
-    if (is(Tok::kBraceClose)) --depth;
+    if (is(Tok::kBraceClose) && --depth == 0) break;
   }
-  return normal_name(source(first, at_));
+  std::string name = normal_name(source(first + 1, at_));
+  take(Tok::kBraceClose);
+  return name;
 }
 
 namespace {
 
-// Reads a base written as 16 or sixteen.
+// Reads a base written as 16, (16) or sixteen.
 std::optional<exact::Rational> radix_of(std::string_view below) {
+  if (below.starts_with('(') && below.ends_with(')')) below = below.substr(1, below.size() - 2);
   if (below.starts_with("text")) below.remove_prefix(4);
   if (std::optional<exact::Rational> named = number_in_words(below)) return named;
   return exact::from_decimal(below);

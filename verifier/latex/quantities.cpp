@@ -85,8 +85,9 @@ bool is_unit(std::string_view word) {
 }  // namespace
 
 bool names_function(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(' ') + 1);  // in front, a space parts a unit: 5 sec
   const Meaning* meaning = command(text);
-  return meaning != nullptr && meaning->kind == Tok::kFunction;
+  return text == "cis" || (meaning != nullptr && meaning->kind == Tok::kFunction);
 }
 
 // Adds 2 hours and 30 minutes in units of the second quantity.

@@ -23,11 +23,15 @@ class BallEvaluator {
 
   bool unevaluated() const { return unevaluated_; }
   bool estimated() const { return estimated_; }
+  bool beyond_cut() const { return beyond_cut_; }
 
   bool eval(const Expr& e, Ball& out) {
     if (!budget_.spend(1 + precision_ / 128) || !eval_op(e, out)) return false;
-    // Functions do not take values whose exponents exceed a machine word.
-    return out.is_finite() && (out.within(std::int64_t{1} << 32) || budget_.exhaust());
+    if (!out.is_finite()) return false;
+    // Functions do not take values whose exponents exceed a machine word. At a far point this says
+    // nothing about others.
+    return out.within(std::int64_t{1} << 32) ||
+           (point_.kind != PointKind::kWide && budget_.exhaust());
   }
 
  private:
@@ -105,6 +109,7 @@ class BallEvaluator {
     const Expr& exponent = *e.args[1];
     if (!eval(*e.args[0], out)) return false;
     if (exponent.op == Op::kNumber && exponent.value == Rational(1, 2)) {
+      beyond_cut_ = beyond_cut_ || out.real_sign() < 0;
       acb_sqrt(out.get(), out.get(), precision_);
       return true;
     }
@@ -122,6 +127,7 @@ class BallEvaluator {
     const bool rooted = !whole_power && out.looks_real() && out.real_sign() < 0;
     const std::optional<Rational> root = rooted ? rational_value(exponent, budget_) : std::nullopt;
     if (root && fmpz_is_odd(root->denominator()) != 0) return odd_root(*root, value, out);
+    beyond_cut_ = beyond_cut_ || rooted;
     acb_pow(out.get(), out.get(), value.get(), precision_);
     return true;
   }
@@ -135,7 +141,25 @@ class BallEvaluator {
     return true;
   }
 
+  // Returns the value of a name if it is certainly rational.
+  std::optional<Rational> rational(std::string_view name) const {
+    if (point_.kind == PointKind::kComplex && is_complex_name(name)) return std::nullopt;
+    const auto at = bound_.find(std::string(name));
+    if (at == bound_.end()) return point_.value(name);
+    Rational out;
+    const bool whole = acb_get_unique_fmpz(fmpq_numref(out.get()), at->second.get()) != 0;
+    return whole ? std::optional(std::move(out)) : std::nullopt;
+  }
+
   bool function(const Expr& e, Ball& out) {
+    // A ball around the place of a jump has no floor.
+    if (is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod)) {
+      const auto names = [this](std::string_view name) { return rational(name); };
+      if (const std::optional<Rational> value = rational_value(e, names, budget_)) {
+        set(out, *value);
+        return true;
+      }
+    }
     std::vector<Ball> args(e.args.size());
     for (std::size_t i = 0; i < args.size(); ++i)
       if (!eval(*e.args[i], args[i])) return false;
@@ -232,7 +256,7 @@ class BallEvaluator {
   const Point& point_;
   std::int64_t precision_;
   Budget& budget_;
-  bool unevaluated_ = false, estimated_ = false;
+  bool unevaluated_ = false, estimated_ = false, beyond_cut_ = false;
   std::map<std::string, Ball> bound_;
 };
 
@@ -245,6 +269,7 @@ std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t
   if (!evaluator.eval(e, out.ball)) return std::nullopt;
   out.unevaluated = evaluator.unevaluated();
   out.estimated = evaluator.estimated();
+  out.beyond_cut = evaluator.beyond_cut();
   return out;
 }
 

@@ -19,6 +19,8 @@ struct BallValue {
   bool unevaluated = false;
   /// A series limits the value to about 140 bits at any precision.
   bool estimated = false;
+  /// A negative number was raised to a power that is no whole number and no odd root.
+  bool beyond_cut = false;
 };
 
 /// Returns the value of an expression at a point, whose values the names have. Unknown functions,

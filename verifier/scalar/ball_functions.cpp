@@ -30,6 +30,17 @@ Unary direct(Fn fn) {
   }
 }
 
+// Returns the function that takes 1/x to the value of an inverse function at x, or nullptr. That of
+// the cotangent is arctan for positive x only: conventions differ for others.
+Unary of_reciprocal(Fn fn, const Ball& x) {
+  switch (fn) {
+    case Fn::kArccot: return x.looks_real() && x.real_sign() > 0 ? acb_atan : nullptr;
+    case Fn::kArcsec: return acb_acos;
+    case Fn::kArccsc: return acb_asin;
+    default: return nullptr;
+  }
+}
+
 // Applies a function with jumps, whose result must be exact.
 bool step(void (*apply)(arb_t, const arb_t, slong), Ball& x, std::int64_t precision) {
   apply(acb_realref(x.get()), acb_realref(x.get()), precision);
@@ -103,6 +114,11 @@ std::optional<bool> apply_function(Fn fn, std::vector<Ball>& args, std::int64_t 
                                    Budget& budget, Ball& out) {
   out = args.front();
   if (const Unary unary = direct(fn)) {
+    unary(out.get(), out.get(), precision);
+    return true;
+  }
+  if (const Unary unary = of_reciprocal(fn, out)) {
+    acb_inv(out.get(), out.get(), precision);
     unary(out.get(), out.get(), precision);
     return true;
   }

@@ -24,7 +24,7 @@ constexpr std::int64_t kSampleAgreement = -50;
 // The values of both sides at a point.
 struct AtPoint {
   Ball gold, answer;
-  bool unevaluated = false, estimated = false;
+  bool unevaluated = false, estimated = false, beyond_cut = false;
 };
 
 std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
@@ -33,7 +33,7 @@ std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Poin
   std::optional<BallValue> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
   if (!b) return std::nullopt;
   return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated,
-                 a->estimated || b->estimated};
+                 a->estimated || b->estimated, a->beyond_cut || b->beyond_cut};
 }
 
 // Rounding leaves few digits of small values, so these must also agree to 10^(1 - places) of their
@@ -126,13 +126,14 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
 
 // Returns whether both sides agree at one point, kUnknown if functions that are not evaluated
 // differ, and nothing if the point is not decisive. With `real`, only real values are compared:
-// beyond a branch cut, where a side is complex, roots may have another meaning.
+// beyond a branch cut, where a side or a root in it is complex, roots may have another meaning.
 std::optional<Tri> agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real,
                             Budget& budget) {
   for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
     const auto values = at_point(gold, answer, point, precision, budget);
     if (!values) return std::nullopt;
-    if (real && !(values->gold.looks_real() && values->answer.looks_real())) return std::nullopt;
+    const bool is_real = values->gold.looks_real() && values->answer.looks_real();
+    if (real && (!is_real || values->beyond_cut)) return std::nullopt;
     const Ball gap = difference(values->gold, values->answer, precision);
     if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
     if (gap.within(kSampleAgreement)) return Tri::kYes;
@@ -142,9 +143,11 @@ std::optional<Tri> agree_at(const Expr& gold, const Expr& answer, const Point& p
 
 Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool real,
                     Budget& budget) {
-  constexpr std::uint64_t kPoints = 8;
+  const std::uint64_t points = kind == PointKind::kCovering ? 60
+                               : kind == PointKind::kWide   ? 16
+                                                            : 8;
   Tri out = Tri::kUnknown;
-  for (std::uint64_t seed = 1; seed <= kPoints && !budget.exhausted(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= points && !budget.exhausted(); ++seed) {
     const std::optional<Tri> here = agree_at(gold, answer, {kind, seed}, real, budget);
     if (here && *here != Tri::kYes) return *here;
     if (here) out = Tri::kYes;
@@ -161,7 +164,12 @@ bool speaks_of_complex(const Expr& gold, const Expr& answer) {
 
 bool has_steps(const Expr& e) { return e.has(trait::kStep); }
 
+// Returns whether all names usually stand for whole numbers.
+bool are_whole(const Expr& e) { return std::ranges::all_of(free_names(e), is_whole_name); }
+
 constexpr std::array kStepPoints = {PointKind::kLarge, PointKind::kBelow, PointKind::kAbove};
+
+constexpr std::array kBendPoints = {PointKind::kMixed, PointKind::kWide};
 
 // Returns whether an expression has no names but those of its sums, integrals and the like.
 bool has_no_free_name(const Expr& e) {
@@ -189,27 +197,38 @@ bool lacks_bars(const Expr& gold, const Expr& answer, Budget& budget) {
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   if (gold.has(trait::kCommon) || answer.has(trait::kCommon)) {
-    const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
+    const Tri small = agree_at_points(gold, answer, PointKind::kCovering, false, budget);
     if (small != Tri::kYes) return small;
     return agree_at_points(gold, answer, PointKind::kLarge, false, budget);
   }
+  const bool steps = has_steps(gold) || has_steps(answer);
   // (-1)^n means whole n.
-  if (gold.has(trait::kSignPower) || answer.has(trait::kSignPower))
-    return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
+  const bool signs = gold.has(trait::kSignPower) || answer.has(trait::kSignPower);
+  if (signs || (steps && are_whole(gold) && are_whole(answer))) {
+    const Tri small = agree_at_points(gold, answer, PointKind::kCovering, false, budget);
+    return small == Tri::kYes && steps
+               ? agree_at_points(gold, answer, PointKind::kLarge, false, budget)
+               : small;
+  }
   if (speaks_of_complex(gold, answer) &&
       agree_at_points(gold, answer, PointKind::kComplex, false, budget) == Tri::kNo)
     return Tri::kNo;
-  if (has_steps(gold) || has_steps(answer)) {
+  if (steps) {
     for (const PointKind kind : kStepPoints)
       if (const Tri here = agree_at_points(gold, answer, kind, false, budget); here != Tri::kYes)
         return here;
   }
+  // The places of bends are not known: |x - 10| is 10 - x at small points.
+  const bool bends = gold.has(trait::kBend) || answer.has(trait::kBend);
+  const Tri wide =
+      bends ? agree_at_points(gold, answer, PointKind::kWide, true, budget) : Tri::kUnknown;
+  if (wide == Tri::kNo) return Tri::kNo;
   const bool real = !gold.has(trait::kImaginary) && !answer.has(trait::kImaginary);
   const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, real, budget);
   if (positive == Tri::kNo) return Tri::kNo;
   const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, true, budget);
   if (mixed == Tri::kNo) return Tri::kNo;
-  if (positive == Tri::kYes || mixed == Tri::kYes)
+  if (positive == Tri::kYes || mixed == Tri::kYes || wide == Tri::kYes)
     return tri(!(real && lacks_bars(gold, answer, budget)));
   const Tri complex = agree_at_points(gold, answer, PointKind::kPositive, false, budget);
   return complex != Tri::kUnknown
@@ -248,14 +267,17 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
   std::optional<Ball> first, value;
   int agreeing = 0;
   const bool steps = has_steps(a) || has_steps(b);
+  const bool bends = (a.has(trait::kBend) || b.has(trait::kBend)) && !speaks_of_complex(a, b);
   const std::array usual = {PointKind::kMixed,
                             speaks_of_complex(a, b) ? PointKind::kComplex : PointKind::kPositive};
   std::span<const PointKind> kinds = usual;
+  if (bends) kinds = kBendPoints;
   if (steps) kinds = kStepPoints;
-  const std::uint64_t points = 8 * (steps ? kinds.size() : 1);
+  const bool thorough = steps || bends;
+  const std::uint64_t points = thorough ? (steps ? 8 : 16) * kinds.size() : 8;
   bool varies = false;  // any two constants are proportional
-  for (std::uint64_t seed = 1; seed <= points && (steps || agreeing < 4); ++seed) {
-    const Point point{kinds[seed % kinds.size()], steps ? seed / kinds.size() : seed};
+  for (std::uint64_t seed = 1; seed <= points && (thorough || agreeing < 4); ++seed) {
+    const Point point{kinds[seed % kinds.size()], thorough ? seed / kinds.size() : seed};
     auto values = at_point(a, b, point, kPointPrecision, budget);
     if (!values || values->answer.contains_zero() || values->gold.contains_zero()) continue;
     varies =

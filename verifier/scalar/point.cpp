@@ -21,6 +21,8 @@ bool is_complex_name(std::string_view name) {
   return letter == "z" || letter == "w" || letter == "Z" || letter == "W";
 }
 
+bool is_whole_name(std::string_view name) { return name == "k" || name == "m" || name == "n"; }
+
 exact::Rational Point::value(std::string_view name) const {
   const std::uint64_t h = stable_hash(name, seed + 1);
   constexpr std::int64_t kUnit = std::int64_t{1} << 30;
@@ -36,8 +38,22 @@ exact::Rational Point::value(std::string_view name) const {
     const exact::Rational gap = exact::power(exact::Rational(2), -90);
     return kind == PointKind::kBelow ? jump - gap : jump + gap;
   }
+  if (kind == PointKind::kCovering) {
+    static constexpr std::array<std::uint64_t, 3> kStrides = {1, 7, 11};  // coprime to 60
+    const std::uint64_t start = stable_hash(name, 0);
+    const std::uint64_t stride = kStrides[start % kStrides.size()];
+    return exact::Rational(1 + static_cast<std::int64_t>((start % 60 + stride * seed) % 60));
+  }
   if (kind == PointKind::kInteger)
     return exact::Rational(1 + static_cast<std::int64_t>((h >> 20) % 24));
+  if (kind == PointKind::kWide) {
+    static constexpr std::array<std::int64_t, 8> kSizes = {3, 7, 15, 35, 80, 180, 400, 1000};
+    const std::uint64_t start = stable_hash(name, 0);
+    const std::uint64_t stride = 2 * (start >> 4 & 3) + 1;  // coprime to 16
+    const std::uint64_t at = (start + stride * seed) % (2 * kSizes.size());
+    const exact::Rational size(kSizes[at / 2] * (kUnit + fraction / 2), kUnit);
+    return at % 2 == 0 ? size : -size;
+  }
   const exact::Rational magnitude(kUnit / 2 + 2 * fraction, kUnit);
   return kind == PointKind::kMixed && (h & 1) != 0 ? -magnitude : magnitude;
 }

@@ -12,7 +12,9 @@ namespace lie::scalar {
 enum class PointKind : std::uint8_t {
   kPositive,  // reals in (1/2, 5/2)
   kMixed,     // reals in (-5/2, 5/2), away from 0
+  kWide,      // reals in (-1500, 1500), of 8 sizes and both signs within 16 successive seeds
   kInteger,   // 1 to 24
+  kCovering,  // integers from 1 to 60, each of them within 60 successive seeds
   kLarge,     // integers from 30 to 1,000, for functions with steps
   kBelow,     // just below numbers at which functions with steps jump
   kAbove,     // just above them
@@ -21,6 +23,9 @@ enum class PointKind : std::uint8_t {
 
 /// Returns whether a name usually stands for a complex number: z, w, z_1 and the like.
 bool is_complex_name(std::string_view name);
+
+/// Returns whether a name usually stands for a whole number: k, m, n.
+bool is_whole_name(std::string_view name);
 
 /// Assigns values to names.
 struct Point {

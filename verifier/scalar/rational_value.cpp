@@ -15,7 +15,7 @@ constexpr std::int64_t kLargestFactorial = 3000;  // has fewer bits than that
 
 class Evaluator {
  public:
-  explicit Evaluator(Budget& budget) : budget_(budget) {}
+  Evaluator(const ValueOfName& names, Budget& budget) : names_(names), budget_(budget) {}
 
   Value eval(const Expr& e) {
     if (!budget_.spend()) return std::nullopt;
@@ -28,6 +28,7 @@ class Evaluator {
   Value eval_op(const Expr& e) {
     switch (e.op) {
       case Op::kNumber: return e.value;
+      case Op::kSymbol: return names_ ? names_(e.name) : std::nullopt;
       case Op::kAdd: return fold(e, Rational(0), std::plus<>());
       case Op::kMul: return fold(e, Rational(1), std::multiplies<>());
       case Op::kPow: return power(e);
@@ -139,13 +140,18 @@ class Evaluator {
     return out.sign() < 0 ? -out : out;
   }
 
+  const ValueOfName& names_;
   Budget& budget_;
 };
 
 }  // namespace
 
 std::optional<Rational> rational_value(const Expr& e, Budget& budget) {
-  return Evaluator(budget).eval(e);
+  return rational_value(e, nullptr, budget);
+}
+
+std::optional<Rational> rational_value(const Expr& e, const ValueOfName& names, Budget& budget) {
+  return Evaluator(names, budget).eval(e);
 }
 
 const Expr* folded(const Expr* e, expr::Arena& arena) {

@@ -1,7 +1,9 @@
 // Computes the exact values of expressions.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "verifier/exact/rational.h"
 #include "verifier/expr/expr.h"
@@ -13,6 +15,13 @@ namespace lie::scalar {
 /// nothing if the value is undefined, not rational, or too large for the budget. Sizes are bounded
 /// before they are computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
+
+/// Returns the value of a name, or nothing for a name without a rational value.
+using ValueOfName = std::function<std::optional<exact::Rational>(std::string_view)>;
+
+/// Evaluates an expression as above, with values for its names.
+std::optional<exact::Rational> rational_value(const expr::Expr& e, const ValueOfName& names,
+                                              Budget& budget);
 
 /// Returns an expression without names and decimals as a number, if rational_value() finds one,
 /// and otherwise the expression itself.

@@ -258,6 +258,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "left" || meaning.word == "mleft") return delimiter(Tok::kOpen, begin);
   if (meaning.word == "right" || meaning.word == "mright") return delimiter(Tok::kClose, begin);
   if (meaning.word == "not") return negated(begin);
+  if (meaning.word == "rm" && roman_group()) return;
   if (meaning.kind == Tok::kText && meaning.word != "mathbb" && after_operand() &&
       upright_formula())
     return;
@@ -280,6 +281,21 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
     push(Tok::kComma, begin);
   else
     push(meaning, begin);
+}
+
+// Lexes {\rm cm} and \rm{cm} as \mathrm{cm}. Returns false for anything but a word.
+bool Lexer::roman_group() {
+  const bool inside = peek() != '{';
+  if (inside && (out_.tokens.empty() || out_.tokens.back().kind != Tok::kBraceOpen)) return false;
+  const std::size_t first = inside ? at_ : at_ + 1;
+  const std::size_t close = std::min(text_.find('}', first), text_.size());
+  const std::string_view word = trimmed(text_.substr(first, close - first));
+  if (word.size() < 2 || close == text_.size() || !std::ranges::all_of(word, is_letter))
+    return false;
+  if (inside) out_.tokens.pop_back();
+  const std::size_t begin = std::exchange(at_, close + 1) - 3;  // that of \rm
+  push(Tok::kText, begin).name = word;
+  return true;
 }
 
 // Lexes \not= and \not\in.

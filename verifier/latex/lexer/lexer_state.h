@@ -55,6 +55,7 @@ class Lexer {
   void backslash();
   void double_backslash(std::size_t begin);
   void known_command(const Meaning& meaning, std::size_t begin);
+  bool roman_group();
   void negated(std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
@@ -72,6 +73,7 @@ class Lexer {
   void si_command(std::string_view name, std::size_t begin);
   void ampersand(std::size_t begin);
   void delimiter(Tok kind, std::size_t begin);
+  bool parts_cell(std::string_view words) const;
   void braced_name(const Meaning& meaning, std::size_t begin);
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);
   std::size_t closing_brace(std::size_t open) const;

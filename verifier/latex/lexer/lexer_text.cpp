@@ -174,6 +174,13 @@ bool Lexer::formula() {
   return true;
 }
 
+// Returns whether words begin the condition of a row that has no mark of alignment before it:
+// x^2 \quad \text{if } x > 0.
+bool Lexer::parts_cell(std::string_view words) const {
+  const bool condition = words == "if" || words.starts_with("if ") || words == "otherwise";
+  return condition && (after_operand() || out_.tokens.back().kind == Tok::kComma);
+}
+
 // Takes the argument in braces as text. A single letter needs no braces.
 void Lexer::braced_name(const Meaning& meaning, std::size_t begin) {
   if (peek() == '*') ++at_;
@@ -186,6 +193,8 @@ void Lexer::braced_name(const Meaning& meaning, std::size_t begin) {
   } else {
     at_ += content.size();
   }
+  if (meaning.kind == Tok::kText && environments_ > 0 && parts_cell(trimmed(content)))
+    push(Tok::kAmpersand, begin);
   // In 7 \text{ goats and } 4 the word separates.
   constexpr std::string_view kAnd = " and";
   const std::string_view words = trimmed(content);

@@ -1,76 +1,15 @@
 // Rewrites alternative spellings, which are recognized by the tokens around them, to the one that
 // is parsed.
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "common/text/scan.h"
+#include "verifier/latex/lexer/declarations.h"
 #include "verifier/latex/lexer/lexer_state.h"
 
 namespace lie::latex {
 namespace {
-
-// Returns the words of tokens, or nothing if they hold more than words, names and "in R".
-std::optional<std::vector<std::string_view>> words_of(std::span<const Token> tokens) {
-  std::vector<std::string_view> out;
-  for (const Token& token : tokens) {
-    const bool in_reals = (token.kind == Tok::kRelation && token.rel == expr::Rel::kIn) ||
-                          (token.kind == Tok::kNamedSet && token.name == "R");
-    const bool says = is_one_of(token.kind, Tok::kText, Tok::kWord, Tok::kSymbol);
-    if (!says && !in_reals && !is_one_of(token.kind, Tok::kComma, Tok::kPeriod, Tok::kEnd))
-      return std::nullopt;
-    for (std::string_view rest = says ? token.name : ""; !rest.empty();) {
-      const std::size_t end = std::min(rest.find_first_of(" ,.$"), rest.size());
-      if (end > 0) out.push_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  return out;
-}
-
-// Returns whether words quantify over all reals: "for every real t".
-bool quantify(const std::vector<std::string_view>& words) {
-  constexpr std::array<std::string_view, 9> kWords = {
-      "real", "reals", "value", "values", "numbers", "number", "of", "the", "in"};
-  const bool sign = !words.empty() && words[0] == "forall";
-  const auto quantifies = [](auto word) { return is_one_of(word, "all", "every", "each", "any"); };
-  if (!sign && !(words.size() > 1 && words[0] == "for" && quantifies(words[1]))) return false;
-  return std::all_of(words.begin() + 1, words.end(), [&](std::string_view word) {
-    return word.size() == 1 || quantifies(word) || std::ranges::find(kWords, word) != kWords.end();
-  });
-}
-
-// Puts a comma before the declaration of an integer at the end of an answer: "2k\pi (k \in
-// \mathbb{Z})" and "2k\pi \text{ where } k \in \mathbb{Z}" become "2k\pi, k \in \mathbb{Z}".
-void separate_declaration(std::vector<Token>& tokens) {
-  auto end = tokens.end() - 1;
-  if (end != tokens.begin() && (end - 1)->kind == Tok::kPeriod) --end;
-  const bool bracket = end != tokens.begin() && (end - 1)->kind == Tok::kClose;
-  const auto last = end - (bracket ? 1 : 0);
-  if (last - tokens.begin() < 5 || (last - 1)->kind != Tok::kNamedSet ||
-      (last - 2)->kind != Tok::kRelation || (last - 2)->rel != expr::Rel::kIn ||
-      (last - 3)->kind != Tok::kSymbol)
-    return;
-  Token& before = *(last - 4);
-  const std::string_view words = trimmed(before.name);
-  const bool introduces =
-      before.kind == Tok::kText && is_one_of(words, "where", "with", "for", "for any", "for all");
-  if (introduces || (bracket && before.kind == Tok::kOpen)) before.kind = Tok::kComma;
-  if (bracket && before.kind == Tok::kComma) tokens.erase(last);
-}
-
-// Removes a universal quantifier over the reals, or without a domain, at the end of an answer with
-// a relation sign. Others ("for all x > 0", "for every integer n") stay.
-void drop_trailing_quantifier(std::vector<Token>& tokens) {
-  auto at = std::ranges::find(tokens, Tok::kRelation, &Token::kind);
-  at = std::find_if(at, tokens.end(), [](const Token& token) {
-    return token.name == "forall" || trimmed(token.name).starts_with("for");
-  });
-  const auto words = words_of({at, tokens.end()});
-  if (words && quantify(*words)) tokens.erase(at, tokens.end() - 1);
-}
 
 // Returns whether a token may stand next to an interval.
 bool parts_sets(const Token& token) {
@@ -200,8 +139,7 @@ void lower_primes(std::vector<Token>& tokens) {
 
 void respell(Lexed& lexed) {
   if (lexed.points) drop_points(lexed.tokens);
-  drop_trailing_quantifier(lexed.tokens);
-  separate_declaration(lexed.tokens);
+  read_declarations(lexed.tokens);
   turn_brackets(lexed.tokens);
   drop_empty_bases(lexed.tokens);
   lower_primes(lexed.tokens);

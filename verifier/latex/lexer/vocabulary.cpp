@@ -63,6 +63,8 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {function(Fn::kArccos), "arccos acos", "arccos acos"},
     {function(Fn::kArctan), "arctan atan arctg", "arctan atan arctg"},
     {function(Fn::kArccot), "arccot arcctg arccotg", "arcctg"},
+    {function(Fn::kArcsec), "arcsec", "arcsec"},
+    {function(Fn::kArccsc), "arccsc", "arccsc"},
     {function(Fn::kArsinh), "arsinh arcsinh"},
     {function(Fn::kArcosh), "arcosh arccosh"},
     {function(Fn::kArtanh), "artanh arctanh"},
