@@ -54,6 +54,17 @@ def output_file(text):
     return path
 
 
+def require_distinct(paths):
+    """Raises Error if two paths lead to one file or directory, which would count twice."""
+    found = {}
+    for path in paths:
+        place = path.resolve()
+        if place in found:
+            what = "directory" if path.is_dir() else "file"
+            raise Error(f"{found[place]} and {path} are one {what}, which would count twice; name it once")
+        found[place] = path
+
+
 def number_range(option):
     """Returns an argparse `type` for a range such as 5-10, 5-, -10 or 7. Its value is the first and the last number."""
     def parse(text):

@@ -143,6 +143,10 @@ class Log:
         rows = self.row if owner.startswith("sample/") else self.problem
         return self._by_segment(samples, lambda segment, at: segment.parts(owner, packed, rows[at]))
 
+    def problem_values(self, samples, name):
+        """Returns the value of a column of /problem for each response."""
+        return self._by_segment(samples, lambda segment, at: segment.values(f"problem/{name}", self.problem[at]))
+
     def versions_of_tokens(self, samples):
         """Returns for each response the policy version of every token."""
         return self._by_segment(samples, lambda segment, at: segment.versions_of_tokens(self.row[at]))

@@ -54,11 +54,12 @@ def _json_rows(path, skip_bad_rows):
         except Error:
             if not skip_bad_rows:
                 raise
+            yield f"{path}:{number}", None
 
 
 def read_rows(path, skip_bad_rows=False):
-    """Yields the place and the fields of each row. Raises Error naming the place of a damaged one, unless bad rows are
-    skipped. A byte order mark is ignored, as by the trainer."""
+    """Yields the place and the fields of each row. Raises Error naming the place of a damaged one; with `skip_bad_rows`, its
+    fields are None, because the trainer's numbers of rows count it. A byte order mark is ignored, as by the trainer."""
     path = pathlib.Path(path)
     try:
         if not path.is_file():

@@ -206,6 +206,22 @@ class Run:
     def _logged_texts(self, rows, name):
         return [part.tobytes().decode("utf-8", "replace") for part in self._log.parts(rows, _TEXTS[name], "text/bytes")]
 
+    def prompt_tokens_dropped(self, samples):
+        """Returns how many tokens the prompts of rows `samples` of samples() lost from their start, [N]: those beyond
+        rollout.max_prompt_tokens."""
+        values = self._log.problem_values(self._indices(samples), "prompt_tokens_dropped")
+        return np.array(values, np.int64)
+
+    def prompts_as_read(self, samples, tokenizer=None):
+        """Returns the prompts of rows `samples` of samples() as the model read them. A prompt that lost tokens is the text of
+        those that were left; texts() has the whole one. `tokenizer`: as in texts()."""
+        rows = self._indices(samples)
+        prompts, cut = self._logged_texts(rows, "prompt"), np.flatnonzero(self.prompt_tokens_dropped(rows))
+        decode = self._decoder(tokenizer, True) if len(cut) else None
+        for i, ids in zip(cut.tolist(), self._log.parts(rows[cut], "problem/prompt", "prompt/id")):
+            prompts[i] = decode(ids)
+        return prompts
+
     def problem_keys(self, samples):
         """Returns what makes a response's problem the same as another's: tuples of data_source, prompt and gold of rows
         `samples` of samples(). Equal rows of a data file are one problem. Needs no tokenizer."""

@@ -140,6 +140,11 @@ class Segment:
         """Returns all complete rows of a column such as "sample/reward"."""
         return self._read(column, self.rows(column.split("/")[0]))
 
+    def values(self, column, rows):
+        """Returns the values of a column in these rows. Reads the range from the first row to the last at once."""
+        first = int(rows.min())
+        return self._read(column, int(rows.max()) + 1, first)[rows - first]
+
     def columns(self, table):
         """Returns the names of a table's columns."""
         with _naming(self.path, f"/{table}"):
@@ -163,9 +168,7 @@ class Segment:
     def parts(self, owner, packed, rows):
         """Returns each row's part of a packed column by <owner>_offset and <owner>_count: "sample/token", "token/id".
         Reads the range from the first part to the last at once."""
-        first = int(rows.min())
-        offsets, counts = (self._read(f"{owner}_{end}", int(rows.max()) + 1, first)[rows - first].astype(np.int64)
-                           for end in ("offset", "count"))
+        offsets, counts = (self.values(f"{owner}_{end}", rows).astype(np.int64) for end in ("offset", "count"))
         begin, end = int(offsets.min()), int((offsets + counts).max())
         if begin < 0 or counts.min() < 0 or end > self.rows(packed.split("/")[0]):
             raise damaged(self.path, f"a row of {owner}_offset points outside of {packed}")

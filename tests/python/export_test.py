@@ -8,13 +8,15 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import types
 import unittest
 
-from environment import ROOT, WORK
+from environment import BIN, ROOT, WORK
 import numpy as np
-from lie_cluster import Error
+from lie_cluster import Error, Run
+from lie_cluster.export.batches import EVALUATE, TRAIN
 from lie_cluster.export.chat_turns import ChatTurns
 from lie_cluster.export.columns import _VERDICTS
 from lie_cluster.export.row_file import write_rows
@@ -65,11 +67,27 @@ class InWork(unittest.TestCase):
         return str(WORK / name)
 
 
+UNKNOWN = 99  # number of a row that no file of these tests has
+
+
+def prompt_of(text, gold, problem=UNKNOWN, purpose=TRAIN):
+    """Returns a batch of one response to this prompt."""
+    class Batch(dict):
+        def problem_keys(self):
+            return [("", text, gold)]
+    return Batch(purpose=[purpose], problem=[problem], step=[7], group=[0])
+
+
+def conversation(answer):
+    turns = [{"role": "user", "content": "Q1"}, {"role": "assistant", "content": answer}, {"role": "user", "content": "Q2"}]
+    return {"prompt": turns, "gold": "1"}
+
+
 class Turns(InWork):
-    def turns(self, rows, text, gold, **data):
+    def turns(self, rows, text, gold, problem=UNKNOWN, purpose=TRAIN, **data):
         data = {"train_file": self.write("train.jsonl", rows), "evaluation_file": [], **data}
-        batch = types.SimpleNamespace(text=lambda name: [{"prompt": text, "gold": gold}[name]])
-        return ChatTurns(types.SimpleNamespace(directory=WORK, data=data)).of(batch, 0)
+        turns = ChatTurns(types.SimpleNamespace(directory=WORK, data=data))
+        return turns.of(prompt_of(text, gold, problem, purpose), 0)
 
     def test_a_text_prompt_becomes_one_user_turn_with_the_suffix(self):
         rows = [{"prompt": "1+1", "gold": 2}, {"prompt": "1+11", "gold": 12}, {"prompt": "1+1?", "gold": "2"}]
@@ -112,9 +130,8 @@ class Turns(InWork):
             path = WORK / "train.jsonl"
             path.write_bytes(text.encode())
             data = {"train_file": str(path), "evaluation_file": [], "skip_bad_rows": True}
-            batch = types.SimpleNamespace(text=lambda name: {"prompt": ["1+1"], "gold": ["2"]}[name])
             turns = ChatTurns(types.SimpleNamespace(directory=WORK, data=data))
-            self.assertEqual(turns.of(batch, 0), [{"role": "user", "content": "1+1"}], text)
+            self.assertEqual(turns.of(prompt_of("1+1", "2"), 0), [{"role": "user", "content": "1+1"}], text)
         with self.assertRaisesRegex(Error, "train.jsonl:1: expected a JSON object"):
             path.write_text("nonsense\n" + row)
             list(read_rows(path))
@@ -123,6 +140,45 @@ class Turns(InWork):
         for row in ({"prompt": "1+1"}, {"prompt": "1+1", "gold": ""}):
             self.assertEqual(self.turns([row], "1+1", ""), [{"role": "user", "content": "1+1"}])
 
+    def test_a_prompt_has_the_row_whose_assistant_turns_it_contains(self):
+        answers = ["yes", "absolutely not", "maybe", "<think>hm</think>no"]
+        for answer in answers:
+            for text in (f"Q1\n\n{answer}\n\nQ2", f"Q1 {answer.removeprefix('<think>hm</think>')} Q2"):
+                found = self.turns([conversation(each) for each in answers], text, "1")
+                self.assertEqual(found, conversation(answer)["prompt"])
+
+    def test_the_number_of_the_row_decides_where_templates_drop_thoughts(self):
+        answers = [f"<think>{i}</think>b" for i in range(3)]
+        for i, answer in enumerate(answers):
+            found = self.turns([conversation(each) for each in answers], "Q1 b Q2", "1", problem=i)
+            self.assertEqual(found, conversation(answer)["prompt"])
+        with self.assertRaisesRegex(Error, r"train.jsonl:1 and .*train.jsonl:2 both give the prompt of step 7, group 0, by "
+                                           "different messages: restore"):
+            self.turns([conversation(each) for each in answers], "Q1 b Q2", "1")
+
+    def test_a_number_of_changed_files_does_not_decide(self):
+        found = self.turns([conversation("no"), conversation("yes")], "Q1 yes Q2", "1", problem=0)
+        self.assertEqual(found, conversation("yes")["prompt"])
+
+    def test_rows_are_numbered_as_by_the_trainer(self):
+        first = WORK / "first.jsonl"
+        rows = [json.dumps(conversation(f"<think>{i}</think>b")) for i in range(4)]
+        first.write_text(f"\n{rows[0]}\n \nnonsense\n{rows[1]}\n")  # rows 0, 1 (bad) and 2
+        second, evaluation = WORK / "second.jsonl", WORK / "evaluation.jsonl"
+        second.write_text(rows[2])
+        evaluation.write_text(rows[3])
+        for purpose, number, row in ((TRAIN, 0, 0), (TRAIN, 2, 1), (TRAIN, 3, 2), (EVALUATE, 0, 3)):
+            found = self.turns([], "Q1 b Q2", "1", number, purpose, train_file=[str(first), str(second)],
+                               evaluation_file=str(evaluation), skip_bad_rows=True)
+            self.assertEqual(found[1]["content"], f"<think>{row}</think>b")
+
+    def test_numbers_are_equal_however_they_are_written(self):
+        for written, logged in ((1e15, "1e+15"), (1e23, "9.999999999999999e+22"), (2.0, "2.0"), ("nan", "nan"), (True, "true")):
+            self.assertEqual(self.turns([{"prompt": "1+1", "gold": written}], "1+1", logged)[0]["content"], "1+1")
+        rows = [{"q": "Which?", "options": [True, 2], "answer": "B"}]
+        found = self.turns(rows, "Which?\n\nA. true\nB. 2", "B", prompt_field="q", choices_field="options")
+        self.assertEqual(found[0]["content"], "Which?\n\nA. true\nB. 2")
+
     def test_messages_of_sharegpt_and_content_parts_are_read(self):
         parts = [{"type": "text", "text": "1"}, {"type": "text", "text": "+1"}]
         rows = [{"prompt": [{"from": "system", "value": "S"}, {"from": "human", "value": "2+2"}], "gold": "4"},
@@ -130,6 +186,49 @@ class Turns(InWork):
         self.assertEqual(self.turns(rows, "S\n\n2+2", "4"),
                          [{"role": "system", "content": "S"}, {"role": "user", "content": "2+2"}])
         self.assertEqual(self.turns(rows, "1+1", "12345678901234567890123"), [{"role": "user", "content": "1+1"}])
+
+
+class TruncatedPrompts(InWork):
+    """A run on conversations that end in the same tokens, of which the model reads only these."""
+
+    ANSWERS = ["yes, of course", "absolutely not", "maybe"]
+
+    def export(self, *arguments):
+        """Returns the rows of an export of the run, and its messages."""
+        done = subprocess.run([sys.executable, "-m", "lie_cluster.export", *arguments, "--output", WORK / "rows.jsonl",
+                               "--overwrite"], capture_output=True, text=True, cwd=ROOT, env=self.environment)
+        if done.returncode != 0:
+            raise Error(done.stderr)
+        return [row for _, row in read_rows(WORK / "rows.jsonl")], done.stderr
+
+    def test_texts_are_what_the_model_read_and_messages_are_whole(self):
+        self.environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                            "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+        run, rows = WORK / "run", self.write("train.jsonl", map(conversation, self.ANSWERS))
+        settings = (f"run.directory={run}", "run.steps=1", f"data.train_file={rows}", "data.shuffle=false",
+                    "evaluation.every=0", "rollout.prompts_per_step=3", "update.mini_batch_prompts=3",
+                    "rollout.max_prompt_tokens=4", "reward.length.enabled=false")
+        command = [BIN / "lie_cluster", "train", "tests/tools/small.yaml"]
+        done = subprocess.run(command + [part for one in settings for part in ("--set", one)], cwd=ROOT, capture_output=True,
+                              text=True, env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+        logged = Run(run)
+        whole, read, dropped = logged.texts()["prompt"], logged.prompts_as_read(range(12)), logged.prompt_tokens_dropped(range(12))
+        self.assertTrue((dropped > 0).all())
+        self.assertTrue(all(text.endswith(tail) and len(tail) < len(text) for text, tail in zip(whole, read)))
+        self.assertEqual(set(read), {"\n\nQ2"})
+
+        exported, note = self.export(run, "--columns", "prompt")
+        self.assertEqual(({row["prompt"] for row in exported}, note), ({"\n\nQ2"}, ""))
+        exported, note = self.export(run, "--as", "problems")
+        self.assertEqual([row["prompt"] for row in exported], [conversation(answer)["prompt"] for answer in self.ANSWERS])
+        self.assertRegex(note, "rows.jsonl: 3 prompts were longer than rollout.max_prompt_tokens: .*\n$")
+
+        link = WORK / "link"
+        link.symlink_to(run)
+        with self.assertRaisesRegex(Error, "run and .*link are one directory, which would count twice; name it once"):
+            self.export(run, link)
 
 
 EXAMPLE = {"text": "", "integer": 0, "number": 0.5, "flag": False, "numbers": [0.5],

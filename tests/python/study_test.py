@@ -25,7 +25,7 @@ from lie_cluster.study.results import StudyRun
 from lie_cluster.study.results_file import load_results, results_json
 from lie_cluster.study.rows import load_rows, overrides_text
 from lie_cluster.study.sources import load_sources, sources_text
-from lie_cluster.study.starts import starts_text
+from lie_cluster.study.starts import load_starts, starts_text
 from lie_cluster.study.tokens import tokens_text
 
 sys.path.insert(0, str(ROOT / "assets/count_pairs"))
@@ -109,12 +109,65 @@ class Study(unittest.TestCase):
         self.assertRegex(plain, r"plain +2 +0\.375 \[.*0\.250 0\.500 ")
         self.assertRegex(full, r"\+0\.125 \[.*\+0\.375 -0\.125 +2 of 3")
 
+    def test_a_copy_of_a_run_is_no_other_seed(self):
+        self.add_run("plain", 1, 0.5, PLAIN)
+        shutil.copytree(WORK / "plain/seed-1", WORK / "plain/seed-2")
+        self.assert_refused("plain/seed-2: run.seed is 1, so it is not the run of seed 2; remove it, or name it seed-1")
+
+    def test_a_start_that_is_named_or_copied_twice_is_refused(self):
+        self.add_run("plain", 1, 0.5, PLAIN)
+        (WORK / "plain/seed-1/inputs.yaml").write_text('{"adapter_sha256": "none", "weights_sha256": "ab"}\n# crc32c: 1\n')
+        link, copy = WORK.with_name(WORK.name + "_link"), WORK.with_name(WORK.name + "_copy")
+        link.unlink(missing_ok=True)
+        shutil.rmtree(copy, ignore_errors=True)
+        link.symlink_to(WORK)
+        shutil.copytree(WORK, copy)
+        for other, words in ((WORK, "are one directory, which would count twice; name it once"),
+                             (link, "are one directory, which would count twice; name it once"),
+                             (copy, "have runs from the same start model, which would count twice")):
+            with self.assertRaisesRegex(Error, re.escape(f"{WORK} and {other} {words}")):
+                load_starts([WORK, other])
+        inputs = copy / "plain/seed-1/inputs.yaml"
+        inputs.write_text(inputs.read_text().replace('"ab"', '"cd"'))
+        self.assertEqual(len(load_starts([WORK, copy])), 2)
+        link.unlink()
+        shutil.rmtree(copy)
+
+    def add_table(self, name, lines, config=None, tokens=40):
+        """Writes an evaluation in WORK/name with these (data source, problems, accuracy, accuracy by budget)."""
+        (WORK / name).mkdir(parents=True, exist_ok=True)
+        rows = [{"data_source": source, "problems": problems, "average": {"value": accuracy}, "response_length_mean": tokens,
+                 "budgets": {str(budget): {"value": value} for budget, value in budgets.items()}}
+                for source, problems, accuracy, budgets in lines]
+        (WORK / name / "table.json").write_text(json.dumps({"rows": rows}))
+        if config:
+            (WORK / name / "config.yaml").write_text(config)
+
+    def test_tables_that_measure_something_else_are_refused(self):
+        total = ("all problems", 4, 0.5, {60: 0.25})
+        config = "run: {seed: %s}\nmodel: {path: %s, adapter: ''}\ndata: {evaluation_file: %s}\n"
+        self.add_table("budgets/full/seed-1", [total], config % (1, "a", "easy.jsonl"))
+        for lines, its_config, words in (
+                ([("all problems", 4, 0.5, {60: 0.25, 80: 0.25})], None, "differ in evaluation.budgets ([60, 80], [60])"),
+                ([("all problems", 5, 0.5, {60: 0.25})], None, "differ in numbers of problems ([5], [4])"),
+                ([("a", 4, 0.5, {60: 0.25}), total], None, "differ in data sources (['a', 'all problems'], ['all problems'])"),
+                ([total], config % (1, "b", "hard.jsonl"), "differ in data.evaluation_file (hard.jsonl, easy.jsonl)"),
+                ([total], config % (1, "a", "easy.jsonl"), "have the same model and the same run.seed, which would count twice")):
+            shutil.rmtree(WORK / "budgets/full/seed-2", ignore_errors=True)
+            self.add_table("budgets/full/seed-2", lines, its_config)
+            with self.assertRaisesRegex(Error, "full/seed-[12] and .*full/seed-[12] " + re.escape(words)):
+                load_budgets(WORK / "budgets")
+        for seed, model in ((1, "b"), (2, "a")):  # a model of another run, and other samples of the same model
+            self.add_table("budgets/full/seed-2", [total], config % (seed, model, "easy.jsonl"))
+            self.assertEqual(list(load_budgets(WORK / "budgets")["full"]), ["seed-1", "seed-2"])
+        (WORK / "budgets/full/seed-2/table.json").write_text("{}")
+        with self.assertRaisesRegex(Error, "seed-2/table.json is no table of lie_cluster eval"):
+            load_sources(WORK / "budgets")
+
     def test_what_a_longer_limit_adds_is_counted_by_seed(self):
         for seed, cut, limit in ((1, 0.25, 0.5), (2, 0.5, 0.625)):
-            place = WORK / "budgets/full" / f"seed-{seed}"
-            place.mkdir(parents=True)
-            total = {"budgets": {"100": {"value": cut}, "60": {"value": 0.125}}, "average": {"value": limit}}
-            (place / "table.json").write_text(json.dumps({"rows": [{"of": "a source"}, total]}))
+            budgets = {100: cut, 60: 0.125}
+            self.add_table(f"budgets/full/seed-{seed}", [("a", 4, 0, budgets), ("all problems", 4, limit, budgets)])
         rows = load_budgets(WORK / "budgets")
         _, full = budgets_text(rows, 100).splitlines()
         # Gains .25 and .125: the mean is .1875, and Student's t of one degree of freedom times .0625 is .794.
@@ -126,11 +179,7 @@ class Study(unittest.TestCase):
 
     def test_accuracy_is_shown_by_data_source(self):
         for seed, right in ((1, 0.25), (2, 0.5)):
-            place = WORK / "sources/full" / f"seed-{seed}"
-            place.mkdir(parents=True)
-            rows = [{"data_source": source, "average": {"value": value}, "response_length_mean": 40 * seed}
-                    for source, value in (("length-4", right), ("length-5", 1.0))]
-            (place / "table.json").write_text(json.dumps({"rows": rows}))
+            self.add_table(f"sources/full/seed-{seed}", [("length-4", 8, right, {}), ("length-5", 8, 1.0, {})], tokens=40 * seed)
         _, four, five = sources_text(load_sources(WORK / "sources")).splitlines()
         # Student's t of one degree of freedom times the standard error of .125 is 1.588.
         self.assertRegex(four, r"full +length-4 +2 +0\.375 \[-1\.213, 1\.963\] +60 +0\.250 0\.500")
@@ -200,10 +249,12 @@ class Study(unittest.TestCase):
         shutil.rmtree(WORK / "full")
         self.add_run("full", 3, 1.0, FULL)
         self.assertEqual(list(load_study(WORK, file).find("full").runs), [1, 2, 3])
-        other = WORK / "other.json"
+        other, copy = WORK / "other.json", WORK / "copy.json"
+        shutil.copy(file, copy)
         other.write_text(file.read_text().replace('"table": "First"', '"table": "Last"'))
         for places, words in (((file, other), "the studies differ in the row plain"),
-                              ((file, file), "seed-1 are the same run; remove one of them"),
+                              ((file, file), "are one file, which would count twice; name it once"),
+                              ((file, copy), "seed-1 are the same run; remove one of them"),
                               ((WORK / "rows.yaml",), "rows.yaml is no results file")):
             with self.assertRaisesRegex(Error, re.escape(words)):
                 load_study(*places)
@@ -226,6 +277,14 @@ class Study(unittest.TestCase):
                             (both_ways_text, "plain/seed-1: its results file lacks the outcome of each prompt")):
             with self.assertRaisesRegex(Error, words):
                 text(load_study(file))
+
+    def test_runs_that_were_evaluated_on_other_numbers_of_prompts_are_refused(self):
+        for seed in (1, 2):
+            self.add_run("plain", seed, 0.5, PLAIN)
+        file = WORK / "results.json"
+        write_json(file, results_json(load_study(WORK), ("eval_accuracy",), lambda run: [0.5] * int(run.settings["run.seed"])))
+        with self.assertRaisesRegex(Error, "plain/seed-2 and .*plain/seed-1 were evaluated on 2 and 1 prompts"):
+            both_ways_text(load_study(file))
 
     def test_the_interval_of_a_share_stays_within_0_and_1(self):
         for seed, accuracy in ((1, 0.9), (2, 1.0)):

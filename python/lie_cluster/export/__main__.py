@@ -1,9 +1,10 @@
 """python -m lie_cluster.export: logged responses as a data set, Parquet or JSONL, as TRL and verl read it."""
 import pathlib
+import sys
 
 import yaml
 
-from ..command_line import make_parser, number, number_range, output_file, print_notes, run
+from ..command_line import make_parser, number, number_range, output_file, print_notes, require_distinct, run
 from ..error import Error
 from .batches import LoggedRun
 from .row_file import is_named_parquet, write_rows
@@ -92,6 +93,7 @@ def _rows(shape, runs, options):
 def main():
     options = _parser().parse_args()
     _check(options)
+    require_distinct(options.runs)
     overrides = _overrides(options.set)
     runs = [LoggedRun(directory, overrides) for directory in options.runs]
     for logged in runs:
@@ -99,6 +101,8 @@ def main():
     shape = SHAPES[options.shape](options, runs)
     rows = _Counted(_rows(shape, runs, options), options, shape)
     write_rows(options.output, rows, shape.example)
+    for note in shape.notes():
+        print(f"{options.output}: {note}", file=sys.stderr)
     print(f"{options.output}: {rows.outcome()}")
     return 0
 

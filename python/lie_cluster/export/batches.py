@@ -54,7 +54,7 @@ class Batch:
         self.groups = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(rows)])]
         self.right = self["verdict"] == 0
         self.cut = self["finish_reason"] == _LENGTH
-        self._texts = self._tokens = None
+        self._texts = self._tokens = self._keys = self._dropped = None
 
     def __len__(self):
         return len(self.rows)
@@ -67,10 +67,25 @@ class Batch:
         return self.logged.samples[name][self.rows]
 
     def text(self, name):
-        """Returns a column of Run.texts(). Responses have no special tokens, such as the end of sequence."""
+        """Returns a column of Run.texts(), with the prompts as the model read them. Responses have no special tokens, such
+        as the end of sequence."""
         if self._texts is None:
-            self._texts = self.logged.run.texts(self.rows, self.logged.tokenizer, special_tokens=False)
+            run, tokenizer = self.logged.run, self.logged.tokenizer
+            self._texts = {**run.texts(self.rows, tokenizer, special_tokens=False),
+                           "prompt": run.prompts_as_read(self.rows, tokenizer)}
         return self._texts[name]
+
+    def problem_keys(self):
+        """Returns the problem of each response as (data_source, prompt, gold), with the whole text of the prompt."""
+        if self._keys is None:
+            self._keys = self.logged.run.problem_keys(self.rows)
+        return self._keys
+
+    def prompt_tokens_dropped(self):
+        """Returns how many tokens each response's prompt lost at rollout.max_prompt_tokens."""
+        if self._dropped is None:
+            self._dropped = self.logged.run.prompt_tokens_dropped(self.rows)
+        return self._dropped
 
     def tokens(self, name):
         """Returns a field of Tokens for each response."""

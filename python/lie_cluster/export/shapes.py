@@ -32,7 +32,7 @@ class Shape:
 
     def __init__(self, options):
         self._options, self.left_out, self.groups = options, collections.Counter(), 0
-        self._turns = {}
+        self._turns, self._longer = {}, set()  # _longer: problems whose prompts lost tokens
 
     def rows(self, batch):
         """Yields the rows of a batch."""
@@ -46,6 +46,13 @@ class Shape:
     def rest(self):
         """Yields the rows that come after the last batch."""
         return iter(())
+
+    def notes(self):
+        """Returns sentences about the rows that are written."""
+        if not self._longer:
+            return []
+        return [f"{len(self._longer)} prompts were longer than rollout.max_prompt_tokens: the model read them without their "
+                "first tokens, and the messages hold them in full"]
 
     def _is_within(self, accuracy):
         return self._options.least_accuracy <= accuracy <= self._options.most_accuracy
@@ -66,6 +73,8 @@ class Shape:
         logged = batch.logged
         if logged not in self._turns:
             self._turns[logged] = ChatTurns(logged)
+        if batch.prompt_tokens_dropped()[i]:
+            self._longer.add((logged, batch.problem_keys()[i]))
         return self._turns[logged].of(batch, i)
 
 
@@ -136,7 +145,7 @@ class Problems(Shape):
 
     def __init__(self, options, runs):
         super().__init__(options)
-        self._asked = {}  # by (prompt, gold): [row without counts, number of responses, number of right ones]
+        self._asked = {}  # by Run.problem_keys(): [row without counts, number of responses, number of right ones]
         some = {"data_source": "", "prompt": _MESSAGES, "gold": "", "reference_length": 1.0, "index": 0}
         self.example = self._row(some, 1, 0)
 
@@ -151,11 +160,11 @@ class Problems(Shape):
         for group in batch.groups:
             self.groups += 1
             i = group.start
-            key = batch.text("prompt")[i], batch.text("gold")[i]
+            key = source, _, gold = batch.problem_keys()[i]
             if key not in self._asked:
                 length = float(batch["reference_length"][i])
-                self._asked[key] = [{"data_source": batch.text("data_source")[i], "prompt": self._messages(batch, i),
-                                     "gold": key[1], "reference_length": length if length >= 0 else None,
+                self._asked[key] = [{"data_source": source, "prompt": self._messages(batch, i),
+                                     "gold": gold, "reference_length": length if length >= 0 else None,
                                      "index": int(batch["problem"][i])}, 0, 0]
             self._asked[key][1] += group.stop - i
             self._asked[key][2] += int(batch.right[group].sum())

@@ -2,21 +2,13 @@
 
 Reads ROW/seed-N/table.json of `lie_cluster eval`. A seed counts once; intervals are Student's over the seeds.
 """
-import json
 import pathlib
 
 from ..command_line import make_parser, run
 from ..error import Error
 from ..estimates import mean_interval
 from .report import aligned, interval_text
-
-
-def load_tables(directory):
-    """Returns (row, seed, rows of the table) for each ROW/SEED/table.json. Raises Error if there is none."""
-    paths = sorted(directory.glob("*/*/table.json"))
-    if not paths:
-        raise Error(f"{directory}: holds no ROW/SEED/table.json of lie_cluster eval")
-    return [(*path.parts[-3:-1], json.loads(path.read_text(encoding="utf-8"))["rows"]) for path in paths]
+from .tables import load_tables
 
 
 def _accuracies(total):
@@ -26,10 +18,15 @@ def _accuracies(total):
 
 
 def load_budgets(directory):
-    """Returns {row: {seed: (accuracy by budget, accuracy at the limit)}}."""
-    rows = {}
-    for row, seed, table in load_tables(directory):
-        rows.setdefault(row, {})[seed] = _accuracies(table[-1])
+    """Returns {row: {seed: (accuracy by budget, accuracy at the limit)}}. Raises Error if budgets differ."""
+    tables, rows = load_tables(directory), {}
+    first, _ = _accuracies(tables[0].lines[-1])
+    for table in tables:
+        by_budget, at_limit = _accuracies(table.lines[-1])
+        if by_budget.keys() != first.keys():
+            raise Error(f"{table.directory} and {tables[0].directory} differ in evaluation.budgets ({list(by_budget)}, "
+                        f"{list(first)}); evaluate one of them again")
+        rows.setdefault(table.row, {})[table.seed] = by_budget, at_limit
     return rows
 
 

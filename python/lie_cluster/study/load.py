@@ -4,6 +4,7 @@ import datetime
 import math
 import re
 
+from ..command_line import require_distinct
 from ..error import Error
 from ..json_lines import read_json_lines
 from ..run import read_metrics
@@ -51,6 +52,13 @@ def _require_comparable(results):
             _require_same_elsewhere(run, result.row, *first)
 
 
+def _require_seed(run, seed):
+    """Raises Error for a copy of another seed's run, which would count twice."""
+    found = run.settings.get("run.seed", str(seed))
+    if not _same_value(found, str(seed)):
+        raise Error(f"{run.directory}: run.seed is {found}, so it is not the run of seed {seed}; remove it, or name it seed-{found}")
+
+
 def _require_settings(run, row):
     for key, value in row.settings.items():
         found = run.settings.get(key, "")
@@ -72,6 +80,8 @@ def _require_same_elsewhere(run, row, other_row, other):
 def _load_result(directory, row, notes):
     begun = (re.fullmatch(r"seed-(-?\d+)", path.parent.name) for path in directory.glob("seed-*/config.yaml"))
     runs = {seed: _load_run(directory / f"seed-{seed}") for seed in sorted(int(match[1]) for match in begun if match)}
+    for seed, run in runs.items():
+        _require_seed(run, seed)
     notes += [f"{run.directory}: left out: {run.state()}" for run in runs.values() if not run.is_finished()]
     return RowResult(row, {seed: run for seed, run in runs.items() if run.is_finished()})
 
@@ -98,6 +108,7 @@ def _joined(first, second):
 def load_study(*places):
     """Reads and joins directories that scripts/study.sh filled (rows.yaml, and runs in <row>/seed-<n>) and results files.
     Raises Error if the runs say nothing about the rows (_require_comparable)."""
+    require_distinct(places)
     study, *others = (load_results(place) if place.is_file() else _load_directory(place) for place in places)
     for other in others:
         study = _joined(study, other)

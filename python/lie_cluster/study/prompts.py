@@ -35,10 +35,17 @@ def both_ways_text(study):
             if len(outcomes[run.directory]) == 0:
                 raise Error(f"{run.directory}: its results file lacks the outcome of each prompt; leave out --prompts")
         return outcomes[run.directory]
+
+    def of_all(runs):
+        for run in runs:
+            if len(of(run)) != len(of(runs[0])):
+                raise Error(f"{run.directory} and {runs[0].directory} were evaluated on {len(of(run))} and "
+                            f"{len(of(runs[0]))} prompts, which cannot be resampled together; leave out --prompts")
+        return [of(run) for run in runs]
     for result in study.with_runs():
-        accuracy = two_way_bootstrap([of(run) for run in result.runs.values()], _RESAMPLES)
+        accuracy = two_way_bootstrap(of_all(list(result.runs.values())), _RESAMPLES)
         cells = [result.row.name, str(len(result.runs)), interval_text(accuracy), "-", "-"]
-        pairs = [of(mine) - of(theirs) for mine, theirs in study.pairs(result)]
+        pairs = [np.subtract(*of_all(pair)) for pair in study.pairs(result)]
         if pairs:
             cells[3:] = [interval_text(two_way_bootstrap(pairs, _RESAMPLES), "{:+.3f}"), result.row.against]
         lines.append(cells)

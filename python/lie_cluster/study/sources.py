@@ -6,16 +6,16 @@ import pathlib
 
 from ..command_line import make_parser, run
 from ..estimates import mean_interval
-from .budgets import load_tables
 from .report import aligned, interval_text
+from .tables import load_tables
 
 
 def load_sources(directory):
     """Returns {row: {data source: (accuracies, mean lengths in tokens)}}, with a number for each seed."""
     rows = {}
-    for row, _, table in load_tables(directory):
-        for of_source in table:
-            accuracies, lengths = rows.setdefault(row, {}).setdefault(of_source["data_source"], ([], []))
+    for table in load_tables(directory):
+        for of_source in table.lines:
+            accuracies, lengths = rows.setdefault(table.row, {}).setdefault(of_source["data_source"], ([], []))
             accuracies.append(of_source["average"]["value"])
             lengths.append(of_source["response_length_mean"])
     return rows

@@ -4,14 +4,35 @@ Each start counts once: its value is the mean over its seeds.
 """
 import pathlib
 
-from ..command_line import make_parser, run
+from ..command_line import make_parser, require_distinct, run
 from ..error import Error
 from ..estimates import mean_interval
 from .load import load_study
 from .report import aligned, interval_text
 from .results import ACCURACY
+from .rows import settings_of
 
 _HEADS = ["row", "starts", "accuracy", "each start", "difference", "each start", "pairs above"]
+
+
+def _starts_of(study):
+    """Returns the start models of the finished runs, by the hashes of weights and adapter; those that are known."""
+    paths = (run.directory / "inputs.yaml" for result in study.results for run in result.runs.values())
+    inputs = [settings_of(path) for path in paths if path.is_file()]
+    return {(found["weights_sha256"], found.get("adapter_sha256")) for found in inputs if found.get("weights_sha256")}
+
+
+def load_starts(directories):
+    """Returns the study of each directory. Raises Error if two are one, or have the same start model."""
+    require_distinct(directories)
+    studies, first = [load_study(directory) for directory in directories], {}
+    for directory, study in zip(directories, studies):
+        for start in _starts_of(study):
+            other = first.setdefault(start, directory)
+            if other != directory:
+                raise Error(f"{other} and {directory} have runs from the same start model, which would count twice; name one "
+                            "study for each start")
+    return studies
 
 
 def _cells(name, studies):
@@ -37,7 +58,7 @@ def starts_text(studies):
 def main():
     parser = make_parser("study.starts", __doc__)
     parser.add_argument("directories", nargs="+", type=pathlib.Path, help="studies of scripts/study.sh, one for each start")
-    print(starts_text([load_study(directory) for directory in parser.parse_args().directories]), end="")
+    print(starts_text(load_starts(parser.parse_args().directories)), end="")
     return 0
 
 
