@@ -115,19 +115,27 @@ std::vector<RewardTerm> reward_terms(const RewardOptions& options,
   return terms;
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> keys_of_terms_off(
-    const RewardOptions& options) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> sections;
+std::vector<IdleTermKeys> idle_keys(const RewardOptions& options) {
+  std::vector<IdleTermKeys> idle;
   for_each_term(options, [&](auto term) {
     decltype(term) usual;
-    if (is_on(term) || is_on(usual)) return;
+    if (is_on(term)) {
+      if constexpr (requires { term.idle_key(); }) {
+        const std::string key = term.idle_key();
+        if (!key.empty()) idle.push_back({term.kName, {key}, term.kIdleBecause});
+      }
+      return;
+    }
+    if (is_on(usual)) return;
     FieldList found, defaults;
     describe(found, term);
     describe(defaults, usual);
-    const std::vector<std::string> keys = differing_keys(found, defaults);
-    if (!keys.empty()) sections.emplace_back(term.kName, keys);
+    std::vector<std::string> keys = differing_keys(found, defaults);
+    if (keys.empty()) return;
+    idle.push_back(
+        {term.kName, std::move(keys), "enabled is false; leave them out, or set it to true"});
   });
-  return sections;
+  return idle;
 }
 
 void apply_preset(RewardOptions& options) {

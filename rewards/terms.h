@@ -36,6 +36,7 @@ namespace lie {
 /// - kListedIfOn = true, if the term has a column in the log and metrics only if it is on
 /// - fit_to_limit(), fit_to_start() or fit_to_paper(), if its options have such a scale
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
+/// - idle_key() and kIdleBecause, if another key of the term can leave one without effect
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
                CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions,
@@ -86,10 +87,16 @@ std::vector<std::string> reward_cautions(const RewardOptions& options);
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
 
-/// Returns the section of each term that is off, as by default, and its keys that differ from their
-/// defaults; no term without such a key.
-std::vector<std::pair<std::string, std::vector<std::string>>> keys_of_terms_off(
-    const RewardOptions& options);
+/// Keys of a term that differ from their defaults and have no effect, and why.
+struct IdleTermKeys {
+  std::string term;
+  std::vector<std::string> keys;
+  std::string why;
+};
+
+/// Returns the idle keys of the terms. Those of a term that is on by default and was switched off,
+/// as for a baseline, do not count.
+std::vector<IdleTermKeys> idle_keys(const RewardOptions& options);
 
 /// Sets the options that the preset chooses. Throws Error if others contradict it.
 void apply_preset(RewardOptions& options);

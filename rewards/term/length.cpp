@@ -79,6 +79,12 @@ void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
   }
 }
 
+std::string LengthRewardOptions::idle_key() const {
+  const bool is_idle =
+      target == LengthTarget::kReference && target_tokens != LengthRewardOptions().target_tokens;
+  return is_idle ? "target_tokens" : "";
+}
+
 void LengthRewardOptions::fit_to_paper() {
   if (!enabled) return;
   if (target != LengthTarget::kReference || delta_tokens == 0) {

@@ -109,7 +109,7 @@ TEST_F(ParquetFile, ReadsUnusualColumnTypes) {
 
 TEST_F(ParquetFile, AValueOfATypeThatIsNotReadIsAnErrorWhereItIsUsed) {
   const std::string message = error_of([] { read_dataset(kGolden / "unusual.parquet", {}); });
-  EXPECT_NE(message.find("unusual.parquet:row 1: field gold: its column has the type "
+  EXPECT_NE(message.find("unusual.parquet:row 1: field gold: its column holds "
                          "\"duration[ms]\", which is not read; convert it to UTF-8 text"),
             std::string::npos)
       << message;

@@ -3,28 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "tests/verifier/expect_answer.h"
 #include "verifier/latex/characters.h"
 #include "verifier/verify.h"
 
 namespace lie::characters {
 namespace {
 
-bool equal(std::string_view gold, std::string_view answer, ExtractionMode mode) {
-  VerifierOptions options;
-  options.mode = mode;
-  return verify(gold, fmt::format("The answer is \\boxed{{{}}}.", answer), options).correct();
-}
-void expect(bool same, std::string_view gold, std::string_view answer) {
-  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient})
-    EXPECT_EQ(equal(gold, answer, mode), same) << gold << " against " << answer;
-}
-void expect_equal(std::string_view gold, std::string_view answer) { expect(true, gold, answer); }
-void expect_different(std::string_view gold, std::string_view answer) {
-  expect(false, gold, answer);
-}
+using verifier_test::expect_different, verifier_test::expect_equal;
 
 TEST(Characters, InvisibleOnesDoNotCount) {
   for (const char* mark : {"\u00ad", "\u200b", "\u200d", "\u200e", "\u202a", "\u2060", "\u2063",

@@ -1,6 +1,5 @@
 // The table of docs/design/verifier.md is true: each row has a gold, answers that equal it, and
 // answers that do not.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,10 +8,12 @@
 #include <vector>
 
 #include "tests/directories.h"
-#include "verifier/verify.h"
+#include "tests/verifier/expect_answer.h"
 
 namespace lie::docs_table {
 namespace {
+
+using verifier_test::expect;
 
 // Splits a row of a Markdown table. A bar after a backslash belongs to a cell.
 std::vector<std::string> cells(std::string_view row) {
@@ -37,15 +38,6 @@ std::vector<std::string> code_spans(std::string_view cell) {
     at = end;
   }
   return out;
-}
-
-void expect(bool equal, const std::string& gold, const std::string& answer) {
-  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
-    VerifierOptions options;
-    options.mode = mode;
-    const Verdict verdict = verify(gold, fmt::format("\\boxed{{{}}}", answer), options);
-    EXPECT_EQ(verdict.correct(), equal) << gold << " against " << answer << ": " << verdict.reason;
-  }
 }
 
 TEST(DocsTable, IsTrue) {

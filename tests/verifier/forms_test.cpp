@@ -6,20 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "verifier/verify.h"
+#include "tests/verifier/expect_answer.h"
 
 namespace lie::forms {
 namespace {
 
-void expect(bool equal, std::string_view gold, std::string_view answer) {
-  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer));
-  EXPECT_EQ(verdict.correct(), equal) << gold << " against " << answer << ": " << verdict.reason
-                                      << " " << verdict.gold_form << " " << verdict.answer_form;
-}
-void expect_equal(std::string_view gold, std::string_view answer) { expect(true, gold, answer); }
-void expect_different(std::string_view gold, std::string_view answer) {
-  expect(false, gold, answer);
-}
+using verifier_test::expect_different, verifier_test::expect_equal;
 
 TEST(Forms, LiteralsOfOtherBasesAreNumbers) {
   expect_equal("0x1F", "31");

@@ -1,27 +1,13 @@
 // Tests other notations: recurring digits, remainders, polar form, primes, names of functions,
 // numbers of combinations.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <string_view>
-
-#include "verifier/verify.h"
+#include "tests/verifier/expect_answer.h"
 
 namespace lie::notation {
 namespace {
 
-void expect(bool equal, std::string_view gold, std::string_view answer) {
-  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
-    VerifierOptions options;
-    options.mode = mode;
-    const Verdict verdict = verify(gold, fmt::format("\\boxed{{{}}}", answer), options);
-    EXPECT_EQ(verdict.correct(), equal) << gold << " against " << answer << ": " << verdict.reason;
-  }
-}
-void expect_equal(std::string_view gold, std::string_view answer) { expect(true, gold, answer); }
-void expect_different(std::string_view gold, std::string_view answer) {
-  expect(false, gold, answer);
-}
+using verifier_test::expect_different, verifier_test::expect_equal;
 
 TEST(Notation, DigitsInBracketsRecur) {
   expect_equal(R"(0.1(6))", R"(0.1\overline{6})");

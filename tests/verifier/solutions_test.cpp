@@ -1,27 +1,13 @@
 // Tests which parts of an answer belong together, and which of their names, domains and orders
 // count.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <string_view>
-
-#include "verifier/verify.h"
+#include "tests/verifier/expect_answer.h"
 
 namespace lie::solutions {
 namespace {
 
-void expect(bool equal, std::string_view gold, std::string_view answer) {
-  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
-    VerifierOptions options;
-    options.mode = mode;
-    const Verdict verdict = verify(gold, fmt::format("\\boxed{{{}}}", answer), options);
-    EXPECT_EQ(verdict.correct(), equal) << gold << " against " << answer << ": " << verdict.reason;
-  }
-}
-void expect_equal(std::string_view gold, std::string_view answer) { expect(true, gold, answer); }
-void expect_different(std::string_view gold, std::string_view answer) {
-  expect(false, gold, answer);
-}
+using verifier_test::expect_different, verifier_test::expect_equal;
 
 TEST(Solutions, OrSeparatesSolutionsAndDiffersFromAnd) {
   expect_equal(R"(x=1,y=2 \text{ or } x=2,y=1)", R"(x=2,y=1 \text{ or } x=1,y=2)");

@@ -59,18 +59,9 @@ void add_optimizer(const OptimizerOptions& optimizer, IdleKeys& idle) {
 }
 
 void add_rewards(const RewardOptions& rewards, IdleKeys& idle) {
-  for (const auto& [section, keys] : keys_of_terms_off(rewards)) {
-    idle.add("reward." + section, keys, "enabled is false; leave them out, or set it to true");
+  for (const IdleTermKeys& term : idle_keys(rewards)) {
+    idle.add("reward." + term.term, term.keys, term.why);
   }
-  const auto& length = rewards.of<LengthRewardOptions>();
-  if (!length.enabled) return;
-  const bool is_absolute = length.target == LengthTarget::kAbsolute;
-  const LengthRewardOptions usual;
-  std::vector<std::string> keys;
-  if (!is_absolute && length.target_tokens != usual.target_tokens) {
-    keys.emplace_back("target_tokens");
-  }
-  idle.add("reward.length", keys, "target is reference; leave it out, or set target to absolute");
 }
 
 void add_rollout(const TrainConfig& config, IdleKeys& idle) {
