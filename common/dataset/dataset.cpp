@@ -56,8 +56,29 @@ std::string choice_lines(const std::vector<std::string>& choices) {
   return lines;
 }
 
+/// Throws Error if labels stand beside the choices, as in ARC's {"text": [...], "label": [...]},
+/// and are not A, B, C or 1, 2, 3 in order: the correct one would be another than the answer says.
+void check_labels(const JsonRow& row, const RowOptions& options) {
+  const std::size_t end = options.choices_field.rfind(".text");
+  if (end == std::string::npos || end + 5 != options.choices_field.size()) return;
+  const std::string field = options.choices_field.substr(0, end) + ".label";
+  if (!row.is_list(field)) return;
+  const std::vector<std::string> labels = row.texts(field).value();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i) + options.first_choice;
+    const bool is_letter = labels[i] == std::string(1, static_cast<char>('A' + i));
+    if (is_letter || labels[i] == std::to_string(number)) continue;
+    fail(
+        "{}: field {}: choice {} has the label {}, but is shown as {}; put the choices in the "
+        "order "
+        "of their labels",
+        row.place(), field, i + 1, json_quoted(labels[i]), static_cast<char>('A' + i));
+  }
+}
+
 std::vector<std::string> choices_of(const JsonRow& row, const RowOptions& options) {
   if (options.choices_field.empty()) return {};
+  check_labels(row, options);
   auto choices = row.texts(options.choices_field);
   if (!choices || choices->size() < 2 || choices->size() > 26) {
     fail("{}: field {}: expected a list of 2 to 26 choices; correct the row or data.choices_field",

@@ -259,6 +259,19 @@ TEST_F(DatasetFile, MediaAndContextsAreCountedUnlessThePromptHoldsThem) {
   EXPECT_EQ(counts(R"("prompt": "see ![](a.png) now")").media, 1);
 }
 
+TEST_F(DatasetFile, LabelsBesideChoicesMustBeInOrder) {
+  options.choices_field = "c.text";
+  const auto error_with = [&](const char* labels) {
+    const std::string row = fmt::format(
+        R"({{"prompt": "x", "gold": "A", "c": {{"text": ["p", "q"], "label": {}}}}})", labels);
+    return error_of([&] { read_dataset(scratch.write("d.jsonl", row), options); });
+  };
+  EXPECT_EQ(error_with(R"(["A", "B"])"), "no error");
+  EXPECT_EQ(error_with(R"(["1", "2"])"), "no error");
+  EXPECT_NE(error_with(R"(["B", "A"])").find("choice 1 has the label \"B\", but is shown as A"),
+            std::string::npos);
+}
+
 TEST_F(DatasetFile, ChoicesAreCountedUnlessThePromptHoldsThem) {
   const auto counts = [&](const std::string& fields) {
     return read_dataset(scratch.write("d.jsonl", R"({"gold": "B", )" + fields + "}"), options)

@@ -183,6 +183,18 @@ TEST_F(ConfigWarnings, PlainTemplateForAChatModel) {
   EXPECT_THAT(warnings(), IsEmpty());
 }
 
+TEST_F(ConfigWarnings, KeysOfGenerationConfigThatAreNotApplied) {
+  const TemporaryDirectory model;
+  EXPECT_EQ(generation_warning(model.path()), "");
+  model.write("generation_config.json",
+              R"({"temperature": 0.6, "repetition_penalty": 1.0, "suppress_tokens": [],
+                  "bad_words_ids": null, "min_p": 0})");
+  EXPECT_EQ(generation_warning(model.path()), "");
+  model.write("generation_config.json", R"({"repetition_penalty": 1.05, "stop_strings": ["END"]})");
+  EXPECT_THAT(generation_warning(model.path()),
+              HasSubstr("sets repetition_penalty, stop_strings, which sampling here does not"));
+}
+
 TEST_F(ConfigWarnings, TruncatedPromptsAreCounted) {
   config.rollout.max_prompt_tokens = 5;
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("1 of 2 training prompts")));
@@ -370,6 +382,15 @@ TEST_F(ConfigWarnings, KeysOfRewardTermsThatAreOff) {
   config.reward.of<LengthRewardOptions>().target_tokens = 100;
   EXPECT_THAT(warnings(), Contains(HasSubstr("reward.length: target_tokens has no effect, because "
                                              "target is reference")));
+}
+
+TEST_F(ConfigWarnings, AGoalInPercent) {
+  config.run.stop_when = "eval_accuracy >= 80";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("eval_accuracy is a share from 0 to 1")));
+  config.run.stop_when = "eval_accuracy >= 0.8";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.run.stop_when = "eval_response_length_mean >= 80";
+  EXPECT_THAT(warnings(), IsEmpty());
 }
 
 TEST_F(ConfigWarnings, EvaluationsThatAreNotMadeOrTellNothing) {

@@ -57,6 +57,7 @@ PromptsByRow prompts_of(const EvalConfig& config) {
                               config.model.path, log, config.eval.sources);
   log.warn_if_any(greedy_warning(config.rollout.sampling, config.evaluation.samples_per_prompt));
   log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
+  log.warn_if_any(generation_warning(config.model.path));
   if (const std::int64_t digits = count_digit_keys(prompts); digits > 0) {
     log.warn(
         "{}: {} of {} problems have a digit as gold where others of their source have a choice "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -12,8 +13,10 @@
 #include <utility>
 
 #include "common/comm/host_cpus.h"
+#include "common/io/json.h"
 #include "common/text/collapsed.h"
 #include "common/text/counted.h"
+#include "learner/record/metric_condition.h"
 #include "model/operators/operators.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
@@ -175,6 +178,16 @@ void check_mini_batches(const TrainConfig& config, std::vector<std::string>& war
                   static_cast<double>(size) / static_cast<double>(rest)));
 }
 
+/// Finds a goal that no evaluation reaches.
+void check_goal(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const auto goal = parse_metric_condition(config.run.stop_when);
+  if (!goal || goal->is_upper_bound || !goal->metric.starts_with("eval_accuracy")) return;
+  if (goal->bound <= 1) return;
+  warnings.push_back(
+      fmt::format("run.stop_when: {} is a share from 0 to 1, so the run does not stop by \"{}\"",
+                  goal->metric, goal->text));
+}
+
 /// Finds evaluations that are asked for and not made, or that cannot tell what they are for.
 void check_evaluations(const TrainConfig& config, std::vector<std::string>& warnings) {
   if (config.evaluation.every == 0) {
@@ -243,6 +256,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_rewards(config, training, warnings);
   add(learning_rate_warning(config.optimizer.learning_rate), warnings);
   add(template_warning(config.data.prompt_template, config.model.path), warnings);
+  add(generation_warning(config.model.path), warnings);
   check_threads(config, warnings);
   check_matrix_unit(config, warnings);
   check_rounding(config, warnings);
@@ -252,6 +266,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_schedule(config, warnings);
   check_mini_batches(config, warnings);
   std::ranges::move(idle_key_warnings(config), std::back_inserter(warnings));
+  check_goal(config, warnings);
   check_evaluations(config, warnings);
   add(truncation_warning(config, training, "training"), warnings);
   add(truncation_warning(config, evaluation, "evaluation"), warnings);
@@ -309,6 +324,29 @@ std::string template_warning(std::string_view prompt_template, const std::string
       "data.prompt_template is plain, but {} has a chat template, which a chat model expects: set "
       "it to model",
       model_path);
+}
+
+std::string generation_warning(const std::filesystem::path& model_directory) {
+  const std::filesystem::path file = model_directory / "generation_config.json";
+  if (!std::filesystem::exists(file)) return "";
+  // Keys with the values by which they do nothing. Temperature, top_p and top_k are those of the
+  // run.
+  static const std::map<std::string, Json> kNeutral = {
+      {"repetition_penalty", 1}, {"no_repeat_ngram_size", 0}, {"min_p", 0},
+      {"typical_p", 1},          {"suppress_tokens", {}},     {"begin_suppress_tokens", {}},
+      {"bad_words_ids", {}},     {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}},
+      {"sequence_bias", {}},     {"stop_strings", {}}};
+  const Json config = read_json(file);
+  std::vector<std::string> found;
+  for (const auto& [key, neutral] : kNeutral) {
+    const auto value = config.find(key);
+    if (value == config.end() || value->is_null() || *value == neutral) continue;
+    if (value->is_structured() && value->empty()) continue;
+    found.push_back(key);
+  }
+  if (found.empty()) return "";
+  return fmt::format("{} sets {}, which sampling here does not apply", file.string(),
+                     fmt::join(found, ", "));
 }
 
 std::string warmup_warning(std::int64_t warmup, std::int64_t length, std::string_view unit) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ std::vector<std::string> curriculum_warnings(const TrainConfig& config,
 /// Returns a sentence if the prompt template is plain and the model has a chat template; else an
 /// empty text.
 std::string template_warning(std::string_view prompt_template, const std::string& model_path);
+
+/// Returns a sentence if the model's generation_config.json has keys by which transformers would
+/// change or bar tokens; else an empty text. Throws Error if the file is not JSON.
+std::string generation_warning(const std::filesystem::path& model_directory);
 
 /// Returns a sentence if the optimizer's warm-up is at least as long as the run; else an empty
 /// text. `unit` is the unit of optimizer.warmup: updates or steps.
