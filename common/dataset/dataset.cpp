@@ -69,9 +69,8 @@ void check_labels(const JsonRow& row, const RowOptions& options) {
     const bool is_letter = labels[i] == std::string(1, static_cast<char>('A' + i));
     if (is_letter || labels[i] == std::to_string(number)) continue;
     fail(
-        "{}: field {}: choice {} has the label {}, but is shown as {}; put the choices in the "
-        "order "
-        "of their labels",
+        "{}: field {}: choice {} has the label {}, but is shown as {}; put the choices in "
+        "the order of their labels",
         row.place(), field, i + 1, json_quoted(labels[i]), static_cast<char>('A' + i));
   }
 }

@@ -242,9 +242,9 @@ std::vector<std::string> adapter_remarks(const PolicyFiles& policy) {
   if (!base.empty()) remarks.push_back(std::move(base));
   if (const auto keys = unknown_lora_keys(policy.adapter); !keys.empty()) {
     remarks.push_back(
-        fmt::format("{}: {} not known here and may change what the adapter computes",
-                    (policy.adapter / kAdapterConfigFile).string(),
-                    fmt::format("{} {}", fmt::join(keys, ", "), keys.size() == 1 ? "is" : "are")));
+        fmt::format("{}: {} {} not known here and may change what the adapter computes",
+                    (policy.adapter / kAdapterConfigFile).string(), fmt::join(keys, ", "),
+                    keys.size() == 1 ? "is" : "are"));
   }
   return remarks;
 }

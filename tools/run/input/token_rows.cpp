@@ -42,6 +42,7 @@ std::vector<std::int32_t> token_ids_in(const nlohmann::ordered_json& list, const
 TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& config,
                                RowOptions rows)
     : model_(std::move(model)),
+      has_tokenizer_(std::filesystem::exists(model_ / "tokenizer.json")),
       config_(config),
       rows_(std::move(rows)),
       template_(prompt_template(rows_.prompt_template, model_, rows_.begin_of_sequence)) {}
@@ -82,7 +83,7 @@ TokenRow TokenRowReader::row(const std::string& line, std::string place, bool wi
 std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenRow& row) {
   if (row.fields.contains("prompt_ids")) {
     std::vector<std::int32_t> ids = given_ids(row, "prompt_ids");
-    if (json.has(rows_.prompt_field) && has_tokenizer()) {
+    if (json.has(rows_.prompt_field) && has_tokenizer_) {
       RowCounts unused;
       const auto render = [&](std::span<const ChatMessage> messages) {
         return template_.prompt(messages);
@@ -104,7 +105,7 @@ std::vector<std::int32_t> TokenRowReader::prompt_ids(const JsonRow& json, TokenR
 std::vector<std::int32_t> TokenRowReader::response_ids(const JsonRow& json, TokenRow& row) {
   if (row.fields.contains("response_ids")) {
     std::vector<std::int32_t> ids = given_ids(row, "response_ids");
-    if (const auto text = json.text("response"); text && has_tokenizer()) {
+    if (const auto text = json.text("response"); text && has_tokenizer_) {
       unlike_responses_.count(tokenizer().response_text(ids) != *text, row.place);
     }
     return ids;
@@ -150,10 +151,6 @@ void TokenRowReader::UnlikeIds::append(const char* ids, const char* text,
       fmt::format("{} {} {} that are not those of {}; the ids are used. Remove them where the text "
                   "counts. The first: {}",
                   counted(rows_, "row"), rows_ == 1 ? "has" : "have", ids, text, first_));
-}
-
-bool TokenRowReader::has_tokenizer() const {
-  return std::filesystem::exists(model_ / "tokenizer.json");
 }
 
 const Tokenizer& TokenRowReader::tokenizer() {

@@ -63,7 +63,6 @@ class TokenRowReader {
     std::string first_;
   };
 
-  bool has_tokenizer() const;
   TokenRow row(const std::string& line, std::string place, bool with_responses);
   std::vector<std::int32_t> prompt_ids(const JsonRow& json, TokenRow& row);
   std::vector<std::int32_t> response_ids(const JsonRow& json, TokenRow& row);
@@ -74,6 +73,7 @@ class TokenRowReader {
   }
 
   std::filesystem::path model_;
+  bool has_tokenizer_;  // whether the model's directory has one
   const ModelConfig& config_;
   RowOptions rows_;
   PromptTemplate template_;
