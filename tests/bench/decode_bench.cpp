@@ -10,6 +10,7 @@
 #include "model/transformer/transformer.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
+#include "tests/bench/instructions.h"
 #include "tests/bench/machine_limits.h"
 
 namespace lie::bench {
@@ -95,6 +96,7 @@ int main(int argc, char** argv) {
                  "weights to measure, as they are; - or none: random ones of the built-in shape");
   lie::bench::add_count(app, "largest_batch", largest);
   lie::bench::add_products(app, products);
+  lie::bench::add_instructions(app);
   return lie::bench::run_bench(
       app, argc, argv, [&] { lie::bench::run(threads, tokens, directory, largest, products); });
 }

@@ -18,6 +18,7 @@
 #include "rewards/reward_worker.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
+#include "tests/bench/instructions.h"
 
 namespace {
 
@@ -187,6 +188,7 @@ int main(int argc, char** argv) {
   lie::bench::add_count(app, "--threads", given.threads);
   lie::bench::add_count(app, "--micro-batch-tokens", given.micro_batch_tokens);
   lie::bench::add_products(app, given.products);
+  lie::bench::add_instructions(app);
   app.add_option("--write-model", given.write_model, "only write the model to this directory");
   return lie::bench::run_bench(app, argc, argv, [&] { run(given); });
 }
