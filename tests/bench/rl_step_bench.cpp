@@ -65,12 +65,13 @@ struct StepFigures {
 // Runs actor, reward worker and learner one after another in one thread.
 class Step {
  public:
-  Step(const ModelConfig& model, int threads, DType products, std::int64_t micro_batch_tokens)
+  Step(const ModelConfig& model, int threads, DType products, std::int64_t micro_batch_tokens,
+       std::int64_t slots)
       : operators_(make_cpu_operators(threads, {}, products)),
         learners_(solo_collective()),
         trainer_({.max_micro_batch_tokens = micro_batch_tokens}, {.warmup = 0},
                  initial_weights(model, 1, *operators_), *learners_),
-        generator_(trainer_.policy(), *operators_, model, rollout_options(), 1, prompt_ids),
+        generator_(trainer_.policy(), *operators_, model, rollout_options(slots), 1, prompt_ids),
         scorer_(scoring_options()),
         updater_(update_options(), trainer_) {}
 
@@ -98,8 +99,8 @@ class Step {
   }
 
  private:
-  static RolloutOptions rollout_options() {
-    RolloutOptions options{.slots = kPrompts * kSamples, .max_prompt_tokens = kPromptTokens};
+  static RolloutOptions rollout_options(std::int64_t slots) {
+    RolloutOptions options{.slots = slots, .max_prompt_tokens = kPromptTokens};
     options.sampling.max_response_tokens = kResponseTokens;
     options.evaluation = options.sampling;
     return options;
@@ -155,12 +156,14 @@ struct Arguments {
   int steps = 5;
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   std::int64_t micro_batch_tokens = 4096;
+  std::int64_t slots = 32;  // at once; with all 128, keys and values leave the cache
   DType products = DType::kFloat32;
   std::string write_model;  // a directory; empty: none
 };
 
 void run(const Arguments& given) {
-  Step step(model_shape(), given.threads, given.products, given.micro_batch_tokens);
+  Step step(model_shape(), given.threads, given.products, given.micro_batch_tokens,
+            given.slots);
   if (!given.write_model.empty()) {
     std::filesystem::create_directories(given.write_model);
     save_weights(step.weights(), given.write_model);
@@ -187,6 +190,7 @@ int main(int argc, char** argv) {
   lie::bench::add_count(app, "--steps", given.steps);
   lie::bench::add_count(app, "--threads", given.threads);
   lie::bench::add_count(app, "--micro-batch-tokens", given.micro_batch_tokens);
+  lie::bench::add_count(app, "--slots", given.slots);
   lie::bench::add_products(app, given.products);
   lie::bench::add_instructions(app);
   app.add_option("--write-model", given.write_model, "only write the model to this directory");

@@ -53,7 +53,7 @@ def main():
     parser = peer.arguments(__doc__)
     parser.add_argument("model", type=peer.existing, help="model directory that rl_step_bench --write-model leaves")
     parser.add_argument("steps", type=peer.positive, nargs="?", default=3)
-    parser.add_argument("batch", type=peer.positive, nargs="?", default=PROMPTS * SAMPLES, help="sequences of one forward pass")
+    parser.add_argument("batch", type=peer.positive, nargs="?", default=32, help="sequences of one forward pass; all 128 at once take longer")
     parser.add_argument("--products", choices=["float32", "bfloat16"], default="float32", help="bfloat16: autocast to it")
     args = parser.parse_args()
     model_dir, steps, batch = args.model, args.steps, args.batch
