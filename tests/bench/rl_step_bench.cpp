@@ -162,8 +162,7 @@ struct Arguments {
 };
 
 void run(const Arguments& given) {
-  Step step(model_shape(), given.threads, given.products, given.micro_batch_tokens,
-            given.slots);
+  Step step(model_shape(), given.threads, given.products, given.micro_batch_tokens, given.slots);
   if (!given.write_model.empty()) {
     std::filesystem::create_directories(given.write_model);
     save_weights(step.weights(), given.write_model);
