@@ -69,8 +69,12 @@ void describe_evaluation(FieldList& fields, SamplingOptions& options) {
 }
 
 void describe(FieldList& fields, RolloutOptions& options) {
-  fields.add("slots", options.slots,
-             {.help = "Responses an actor generates at once.", .min = 1, .max = 65536});
+  fields.add(
+      "slots", options.slots,
+      {.help = "Responses an actor generates at once. On a CPU, a small model is faster with so "
+               "few that their keys and values stay in the processor's cache.",
+       .min = 1,
+       .max = 65536});
   fields.add(
       "max_prompt_tokens", options.max_prompt_tokens,
       {.help = "Longer prompts lose their first tokens, except one that begins the sequence.",
