@@ -50,11 +50,11 @@ std::string longer_key(std::span<const std::string> keys, std::string_view key) 
 }
 
 /// Suggests a key for an unknown one. A correct name in the wrong section, or a key of another
-/// framework, is more likely than a misspelled name.
-std::string hint_for(const FieldList& fields, std::string_view key) {
+/// framework, is more likely than a misspelled name. `value` is empty if it is not one.
+std::string hint_for(const FieldList& fields, std::string_view key, std::string_view value) {
   const std::vector<std::string> keys = fields.keys();
   for (const std::string& hint :
-       {same_name(keys, key, /*in_section=*/true), foreign_key_hint(key, keys),
+       {same_name(keys, key, /*in_section=*/true), foreign_key_hint(key, value, keys),
         same_name(keys, key, /*in_section=*/false), did_you_mean(key, keys)}) {
     if (!hint.empty()) return hint;
   }
@@ -63,16 +63,20 @@ std::string hint_for(const FieldList& fields, std::string_view key) {
 
 constexpr const char* kAllKeys = "--help all lists all keys";
 
-std::string unknown_key_text(const FieldList& fields, std::string_view key) {
+std::string scalar_of(const YAML::Node& value) { return value.IsScalar() ? value.Scalar() : ""; }
+
+std::string unknown_key_text(const FieldList& fields, std::string_view key,
+                             std::string_view value) {
   const std::string refusal = fields.refusal(key);
   if (!refusal.empty()) return fmt::format("there is no key {}: {};", key, refusal);
-  const std::string hint = hint_for(fields, key);
+  const std::string hint = hint_for(fields, key, value);
   return fmt::format("unknown key {}{}", key, hint.empty() ? ";" : hint);
 }
 
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
-                                   std::string_view key) {
-  fail("{}: {} {}", place, unknown_key_text(fields, key), kAllKeys);
+                                   const Entry& entry) {
+  const std::string value = entry.values.size() == 1 ? entry.values.front() : "";
+  fail("{}: {} {}", place, unknown_key_text(fields, entry.key, value), kAllKeys);
 }
 
 /// A line of a YAML file whose key no field has, and the sentence that says so.
@@ -133,7 +137,7 @@ class Reader {
            key);
     }
     if (fields_ != nullptr && fields_->find(key) == nullptr) {
-      unknown_.push_back({line, unknown_key_text(*fields_, key)});
+      unknown_.push_back({line, unknown_key_text(*fields_, key, scalar_of(value))});
       return;
     }
     entries_.push_back({key, texts(key, value, line), value.IsSequence(), line});
@@ -169,7 +173,7 @@ class Reader {
         any = note_foreign_keys(key, pair.second, depth + 1, keys) || any;
         continue;
       }
-      const std::string foreign = foreign_key_hint(key, fields_->keys());
+      const std::string foreign = foreign_key_hint(key, scalar_of(pair.second), fields_->keys());
       any = any || !foreign.empty();
       keys.push_back({pair.first.Mark().line + 1,
                       fmt::format("unknown key {}{}", key, foreign.empty() ? ";" : foreign)});
@@ -333,7 +337,7 @@ constexpr std::string_view kDirectory = "directory";
 /// Sets one field. Adds place, key and remedy to an Error about the value.
 void assign(const FieldList& fields, Entry entry, const std::string& place, Notes& notes) {
   const Field* field = fields.find(entry.key);
-  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry);
   if (field->key != entry.key) {
     notes.push_back(fmt::format("{}: {} is now called {}", place, entry.key, field->key));
   }
@@ -383,7 +387,7 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
     fail("{}: {} is a section; set its keys one by one, as in --set {}.KEY=VALUE", place, entry.key,
          entry.key);
   }
-  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry);
   if (!field->info.set_by.empty()) {
     fail("{}: {} is set by {} only; drop it", place, field->key, field->info.set_by);
   }

@@ -149,7 +149,7 @@ std::string explain_basics(std::span<const Field> fields, std::size_t width,
 
 std::string explain_none(const FieldList& fields, std::string_view part) {
   const std::vector<std::string> keys = fields.keys();
-  std::string hint = foreign_key_hint(part, keys);
+  std::string hint = foreign_key_hint(part, "", keys);
   if (hint.empty()) hint = did_you_mean(part, keys);
   return fmt::format("No key contains \"{}\"{} --help all lists all keys\n", part,
                      hint.empty() ? ";" : hint);

@@ -1,6 +1,6 @@
 #include "common/config/name_hints.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -54,8 +54,9 @@ namespace {
 /// A key of another framework and its counterpart here.
 struct ForeignKey {
   std::string framework, key;
-  std::string here;               // "optimizer.beta1, optimizer.beta2"
-  std::vector<std::string> keys;  // that `here` names
+  std::vector<std::string> values;  // that the row is about; all if empty
+  std::string here;                 // "optimizer.beta1, optimizer.beta2", or "none: " and why
+  std::vector<std::string> keys;    // that `here` names
 };
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -97,10 +98,12 @@ std::vector<ForeignKey> read_table() {
       continue;
     }
     for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-      const std::size_t end = std::min(cells[i].find(": "), cells[i].find(" / "));
+      const std::size_t colon = cells[i].find(": ");
+      const std::size_t end = std::min(colon, cells[i].find(" / "));
+      const std::string values = colon == std::string::npos ? "" : cells[i].substr(colon);
       for (std::string& key : names_in(cells[i].substr(0, end))) {
-        table.push_back(
-            {plain(frameworks[i]), std::move(key), plain(cells.back()), names_in(cells.back())});
+        table.push_back({plain(frameworks[i]), std::move(key), names_in(values),
+                         plain(cells.back()), names_in(cells.back())});
       }
     }
   }
@@ -109,31 +112,60 @@ std::vector<ForeignKey> read_table() {
 
 std::string_view outermost(std::string_view key) { return key.substr(0, key.find('.')); }
 
-/// Returns how well a key of another framework fits; 0: not at all.
+/// Returns how well a key of another framework fits; 0: not at all. critic.* fits all keys of that
+/// section.
 std::size_t fit(const ForeignKey& foreign, std::string_view key, bool is_our_section) {
+  const bool is_section = foreign.key.ends_with(".*");
+  if (is_section) return outermost(foreign.key) == outermost(key) ? 1000 : 0;
   if (key == foreign.key || key == "actor_rollout_ref." + foreign.key) return 1000;
-  if (is_our_section && outermost(foreign.keys.front()) != outermost(key)) return 0;
+  const bool is_elsewhere =
+      !foreign.keys.empty() && outermost(foreign.keys.front()) != outermost(key);
+  if (is_our_section && is_elsewhere) return 0;
   if (key.ends_with("." + foreign.key)) return 1 + foreign.key.size();
   const bool may_be_short = is_our_section || key.find('.') == std::string_view::npos;
   return may_be_short && last_part(key) == last_part(foreign.key) ? 1 : 0;
 }
 
+/// Returns the row that is about the value. If none is and there are several, what they name,
+/// joined by "or".
+ForeignKey row_for(std::span<const ForeignKey> rows, const std::string& value) {
+  for (const ForeignKey& row : rows) {
+    if (std::ranges::find(row.values, value) != row.values.end()) return row;
+  }
+  std::vector<std::string> names;
+  for (const ForeignKey& row : rows) {
+    if (row.values.empty() || rows.size() == 1) return row;
+    const std::string& name = row.keys.front();
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  ForeignKey all = rows.front();
+  all.here = fmt::format("{}, depending on its value,", fmt::join(names, " or "));
+  return all;
+}
+
 }  // namespace
 
-std::string foreign_key_hint(std::string_view key, std::span<const std::string> known) {
+std::string foreign_key_hint(std::string_view key, std::string_view value,
+                             std::span<const std::string> known) {
   const bool is_our_section = std::ranges::any_of(known, [&](const std::string& name) {
     return key.find('.') != std::string_view::npos && outermost(name) == outermost(key);
   });
-  std::string hint;
+  std::vector<ForeignKey> rows;
   std::size_t best = 0;
   for (const ForeignKey& foreign : read_table()) {
-    if (std::ranges::find_first_of(known, foreign.keys) == known.end()) continue;
+    const bool has_none = foreign.keys.empty() && !foreign.here.empty();
+    if (!has_none && std::ranges::find_first_of(known, foreign.keys) == known.end()) continue;
     const std::size_t fits = fit(foreign, key, is_our_section);
-    if (fits <= best) continue;
+    if (fits == 0 || fits < best) continue;
+    if (fits > best) rows.clear();
     best = fits;
-    hint = fmt::format("; {}'s {} is {} here;", foreign.framework, foreign.key, foreign.here);
+    const bool is_first = rows.empty() || rows.front().framework == foreign.framework;
+    if (is_first) rows.push_back(foreign);
   }
-  return hint;
+  if (rows.empty()) return "";
+  const ForeignKey row = row_for(rows, std::string(value));
+  if (row.keys.empty()) return fmt::format("; {}'s {}: {};", row.framework, row.key, row.here);
+  return fmt::format("; {}'s {} is {} here;", row.framework, row.key, row.here);
 }
 
 }  // namespace lie

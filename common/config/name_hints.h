@@ -25,8 +25,9 @@ extern const std::string_view kForeignKeysPage;
 
 /// Returns "; TRL's beta is policy_loss.kl_coefficient here;" for policy_loss.beta, or an empty
 /// text. A key matches a framework's if it is that key, with or without outer sections, or if both
-/// end in the same name and the key here is in the section of `key`. Suggests only keys in `known`,
-/// those of the command.
-std::string foreign_key_hint(std::string_view key, std::span<const std::string> known);
+/// end in the same name and the key here is in the section of `key`. If several rows of the page
+/// have the key, `value` chooses. Suggests only keys in `known`, those of the command.
+std::string foreign_key_hint(std::string_view key, std::string_view value,
+                             std::span<const std::string> known);
 
 }  // namespace lie

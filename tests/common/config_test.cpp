@@ -453,6 +453,27 @@ TEST_F(Config, KeysOfOtherFrameworksAreAnsweredFromTheirTable) {
                 at + "6: unknown key checkpoint.evry; did you mean checkpoint.every?");
 }
 
+TEST_F(Config, AKeyInSeveralRowsOfTheTableIsAnsweredByItsValue) {
+  std::string algorithm, aggregation;
+  FieldList known;
+  known.add("policy_loss.algorithm", algorithm, {"Loss."});
+  known.add("policy_loss.aggregation", aggregation, {"Sum."});
+  const auto answer = [&](const std::string& text) {
+    const auto file = scratch.write("other.yaml", text + "\n");
+    const std::string error = error_of([&] { load_config(known, file, {}); });
+    return error.substr(std::min(error.find("; "), error.size()));
+  };
+  EXPECT_THAT(answer("loss_type: luspo"), testing::HasSubstr("policy_loss.algorithm: luspo"));
+  EXPECT_THAT(answer("loss_type: dr_grpo"), testing::HasSubstr("policy_loss.aggregation: "));
+  EXPECT_THAT(answer("policy_loss: {loss_mode: cispo}"),
+              testing::HasSubstr("policy_loss.cispo.ceiling"));
+  EXPECT_THAT(answer("loss_type: bnpo"),
+              testing::HasSubstr(
+                  "policy_loss.algorithm or policy_loss.aggregation, depending on its value"));
+  EXPECT_THAT(answer("critic: {optim: {lr: 1}}"),
+              testing::HasSubstr("verl's critic.*: none: advantages"));
+}
+
 TEST_F(Config, DifferencesShowBothValues) {
   const auto path = scratch.write("there.yaml", dump_config(fields));
   EXPECT_TRUE(config_differences(fields, path, {}).empty());

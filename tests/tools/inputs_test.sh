@@ -95,8 +95,11 @@ ends='echo "{\"eos_token_id\": [256, 120]}" >"$WORK/m/generation_config.json"'
 tokens='echo "{\"<x>\": 300}" >"$WORK/m/added_tokens.json"'
 chat='echo "{{ bos_token }}" >>"$WORK/m/chat_template.jinja"'
 
-# model COMMAND: the exchanges of a model directory
+# model COMMAND: the exchanges of a model directory, and one that was moved
 model() {
+  refuses "$1" 'weights elsewhere' "model.path $WORK/other: its weights have SHA-256" 'rm -rf "$WORK/other"; cp -r "$WORK/m" "$WORK/other"; zeros "$WORK/other/model.safetensors"' --set "model.path=$WORK/other"
+  allows "$1" 'moved model' resumes 'rm -rf "$WORK/other"; mv "$WORK/m" "$WORK/other"' --set "model.path=$WORK/other"
+  rm -rf "$WORK/other"
   refuses "$1" weights "model.path $WORK/m: its weights have SHA-256" "$weights"
   refuses "$1" architecture "$WORK/m/config.json describes" "$rope"
   refuses "$1" tokenizer "$WORK/m/tokenizer.json has SHA-256" "$tokenizer"
@@ -115,7 +118,7 @@ refuses train 'rows reordered' 'its rows are in another order' 'sort -r -o "$WOR
 refuses train 'rows with run.resume=changed' 'row 2: another prompt' 'sed -i "2s/\"gold\": \"2\"/\"gold\": \"99\"/" "$WORK/rows.jsonl"' --set run.resume=changed
 refuses train 'evaluation rows' 'set run.resume=changed to continue with the new ones' 'sed -i "1s/1 2 3/1 2 4/" "$WORK/heldout.jsonl"'
 allows train 'evaluation rows, changed' 'the settings change after step 1: other rows in data.evaluation_file' 'sed -i "1s/1 2 3/1 2 4/" "$WORK/heldout.jsonl"' --set run.resume=changed
-refuses train 'evaluation file' 'data.evaluation_file: there' 'cp "$WORK/rows.jsonl" "$WORK/other.jsonl"' --set "data.evaluation_file=$WORK/other.jsonl"
+refuses train 'evaluation file' "data.evaluation_file $WORK/other.jsonl is not the one" 'sed 1d "$WORK/heldout.jsonl" >"$WORK/other.jsonl"' --set "data.evaluation_file=$WORK/other.jsonl"
 allows train 'evaluation file, changed' 'the settings change after step 1' true --set "data.evaluation_file=$WORK/other.jsonl" --set run.resume=changed
 refuses train 'reward terms' 'set run.resume=changed' true --set reward.redundancy.enabled=true
 refuses train 'reward program' 'reward.command: there none, here' true --set "reward.command=$WORK/program.py"
@@ -127,6 +130,20 @@ rm -rf "$WORK/m.there"
 allows train 'link to the same model' 'resumes after step 1' 'mv "$WORK/m" "$WORK/m.there"; ln -sfn m.there "$WORK/m"'
 rm -rf "$WORK/m.there"
 allows train 'equal weights in another file' 'resumes after step 1' 'touch "$WORK/m/model.safetensors"; sed -i "s/^{/{ /" "$WORK/rows.jsonl"'
+
+# Files that were moved are the same inputs, also for steps that are learned again with former settings.
+elsewhere=(--set "model.path=$WORK/moved" --set "data.train_file=$WORK/moved.jsonl" --set "data.evaluation_file=$WORK/moved-heldout.jsonl")
+moved='rm -rf "$WORK/moved"; mv "$WORK/m" "$WORK/moved"; mv "$WORK/rows.jsonl" "$WORK/moved.jsonl"; mv "$WORK/heldout.jsonl" "$WORK/moved-heldout.jsonl"'
+allows train 'moved files' 'resumes after step 1' "$moved" "${elsewhere[@]}"
+grep -q "path: $WORK/moved" "$WORK/run/config.yaml" || fail "config.yaml names the old model"
+refuses train 'rows elsewhere' "data.train_file $WORK/moved.jsonl is not the one" 'sed 1d "$WORK/rows.jsonl" >"$WORK/moved.jsonl"' --set "data.train_file=$WORK/moved.jsonl"
+again train && start train --set run.steps=2 --set run.resume=changed --set optimizer.learning_rate=1e-4 || { cat "$WORK/log"; fail "no resume with another rate"; }
+sum() { sha256sum <"$WORK/run/checkpoints/step-000002/model.safetensors"; }
+learned="$(sum)"
+rm -r "$WORK/run/checkpoints"/* && eval "$moved"
+start train --set run.steps=2 --set optimizer.learning_rate=1e-4 "${elsewhere[@]}" || { cat "$WORK/log"; fail "moved files: the first stage is not learned again"; }
+[ "$(sum)" = "$learned" ] || fail "moved files: learned again, the weights differ"
+fresh
 
 # On several ranks, one error.
 again train && zeros "$WORK/m/model.safetensors"
@@ -250,6 +267,7 @@ scale='sed -i "s/\"lora_alpha\": 4.0/\"lora_alpha\": 5.0/" "$WORK/adapter/adapte
 begin train "${lora[@]}"
 cp -r "$WORK/run.train/checkpoints/step-000001" "$WORK/adapter.kept" && fresh
 refuses train 'base of an adapter' "model.path $WORK/m: its weights have SHA-256" "$weights" "${lora[@]}"
+allows train 'moved base' 'resumes after step 1' 'rm -rf "$WORK/moved"; mv "$WORK/m" "$WORK/moved"' "${lora[@]}" --set "model.path=$WORK/moved"
 refuses train 'adapter put into the base' "the adapter $WORK/m has SHA-256" "$put" "${lora[@]}"
 given=("${lora[@]}" --set "model.adapter=$WORK/adapter")
 for command in train sft; do
@@ -258,6 +276,7 @@ for command in train sft; do
   refuses "$command" 'scale of the adapter' 'the adapter has rank 2, alpha 5' "$scale" "${given[@]}"
   refuses "$command" 'base beside its adapter' 'was trained on a base whose weights have SHA-256' "$weights" "${given[@]}"
   allows "$command" 'copy of the adapter' 'resumes after step 1' 'touch "$WORK"/adapter/*' "${given[@]}"
+  allows "$command" 'moved adapter' 'resumes after step 1' 'rm -rf "$WORK/there"; mv "$WORK/adapter" "$WORK/there"' "${lora[@]}" --set "model.adapter=$WORK/there"
   begin "$command"
   refuses "$command" 'adapter put into the model' 'is an adapter, and model.lora.rank is 0' "$put"
 done

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <vector>
@@ -39,6 +40,18 @@ std::vector<std::string> change_no_result(const FieldList& config) {
   return keys;
 }
 
+/// Returns the keys of paths whose content the run has recorded. What is there now is compared by
+/// check_same_inputs(), so the path may differ.
+std::vector<std::string> recorded_paths(const std::filesystem::path& directory) {
+  const InputRecord then = recorded_inputs(directory);
+  std::vector<std::string> keys;
+  if (!then.weights.empty()) keys.emplace_back("model.path");
+  if (!then.adapter.empty()) keys.emplace_back("model.adapter");
+  if (then.training) keys.emplace_back("data.train_file");
+  if (then.evaluation) keys.emplace_back("data.evaluation_file");
+  return keys;
+}
+
 /// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
 
@@ -59,7 +72,8 @@ void warn_of_links(const std::filesystem::path& directory) {
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change) {
   std::vector<std::string> ignored = change_no_result(config);
-  ignored.insert(ignored.end(), may_change.begin(), may_change.end());
+  std::ranges::copy(recorded_paths(directory), std::back_inserter(ignored));
+  std::ranges::copy(may_change, std::back_inserter(ignored));
   auto differences = config_differences(config, directory / "config.yaml", ignored);
   const std::size_t all = differences.size();
   differences.resize(std::min(all, kDifferencesShown));
@@ -71,7 +85,10 @@ std::string differences_text(const std::filesystem::path& directory, const Field
 }
 
 void copy_what_changes_no_result(const FieldList& config, const FieldList& other) {
-  const std::vector<std::string> keys = change_no_result(config);
+  std::vector<std::string> keys = change_no_result(config);
+  for (const char* path : {"model.path", "model.adapter", "data.train_file"}) {
+    keys.emplace_back(path);  // of the same content
+  }
   for (std::size_t i = 0; i < config.fields().size(); ++i) {
     const Field& field = config.fields()[i];
     if (is_in(keys, field.key)) field.set(other.fields()[i].get());

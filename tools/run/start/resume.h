@@ -16,9 +16,10 @@ namespace lie {
 
 /// Checks run.directory before anything is written there. Returns true if it holds a run, false if
 /// it is empty or absent. Keys that change no result (memory, threads, slots, layout of roles,
-/// checkpoints, number of steps) may differ from that run's, and so may the keys and sections in
-/// `may_change`. Throws Error naming the keys that differ, or if the directory holds something
-/// else. `remedy`, such as "set x, ", is added to the remedies in the message.
+/// checkpoints, number of steps) may differ from that run's, and so may the paths of inputs that it
+/// has recorded, and the keys and sections in `may_change`. Throws Error naming the keys that
+/// differ, or if the directory holds something else. `remedy`, such as "set x, ", is added to the
+/// remedies in the message.
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change = {}, std::string_view remedy = "");
 
@@ -28,7 +29,8 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change = {});
 
-/// Sets the keys of `config` that change no result to their values in `other`.
+/// Sets the keys of `config` that change no result, and those of model and training data, to their
+/// values in `other`.
 void copy_what_changes_no_result(const FieldList& config, const FieldList& other);
 
 /// Returns whether the directory holds a start that ended before its first step and its first
