@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,16 @@ bool is_there(const std::filesystem::path& directory, const IndexedSegment& segm
 /// Returns a sentence for each segment that the index lists and whose file does not exist, or one
 /// on a damaged index.
 std::vector<std::string> missing_segments(const std::filesystem::path& directory);
+
+/// The steps from `first` to `last`.
+struct StepRange {
+  std::int64_t first = 0, last = 0;
+};
+
+/// Returns the steps after `after` up to `last` that no file holds, if `held` are those of the
+/// files, and that no line of the index names: a file was lost together with its line.
+std::vector<StepRange> unlisted_steps(std::set<std::int64_t> held, const SegmentIndex& index,
+                                      std::int64_t after, std::int64_t last);
 
 /// First removes the steps after `step` from the index, then adds the closed segments that the
 /// index lacks. Existing files that hold later steps are thus read again. Only the writer of the

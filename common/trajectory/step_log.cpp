@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/text/counted.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_columns.h"
@@ -130,6 +132,24 @@ StepLog::StepLog(const fs::path& directory, std::int64_t after) : directory_(dir
     const std::int64_t start = segments_[first].info().starts_after_step;
     while (end < segments_.size() && segments_[end].info().starts_after_step == start) ++end;
     add_steps(first, end);
+  }
+  note_lost_steps(after);
+}
+
+/// Notes the steps of files that were lost together with their lines of the index. Those of a line
+/// are in missing_segments().
+void StepLog::note_lost_steps(std::int64_t after) {
+  std::set<std::int64_t> held;
+  for (const SegmentReader& file : segments_) held.insert(file.steps().begin(), file.steps().end());
+  if (held.empty()) return;
+  SegmentIndex index;
+  try {
+    index = read_index(directory_);
+  } catch (const Error&) {
+    return;  // missing_segments() says so
+  }
+  for (const StepRange& lost : unlisted_steps(held, index, after, *held.rbegin())) {
+    notes_.push_back(fmt::format("no file holds {}", numbered("step", lost.first, lost.last)));
   }
 }
 

@@ -22,8 +22,8 @@ class StepLog {
 
   /// Returns the opened files, by start step and learner.
   const std::vector<SegmentReader>& segments() const { return segments_; }
-  /// Returns which steps are excluded, a sentence for each range. If a job was killed, the last
-  /// steps of a segment may be missing in other learners' files.
+  /// Returns which steps are excluded or lost, a sentence for each range. If a job was killed, the
+  /// last steps of a segment may be missing in other learners' files.
   const std::vector<std::string>& notes() const { return notes_; }
 
   bool holds(std::int64_t step) const { return places_.contains(step); }
@@ -51,6 +51,7 @@ class StepLog {
     std::size_t index = 0;  // index of the step in that segment
   };
   void add_steps(std::size_t first, std::size_t end);
+  void note_lost_steps(std::int64_t after);
   const std::vector<Place>& places_of(std::int64_t step) const;
 
   std::filesystem::path directory_;

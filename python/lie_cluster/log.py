@@ -39,6 +39,23 @@ def _missing_notes(directory):
         return [f"{error}: missing files would not be noticed"]
 
 
+def _lost_notes(directory, held):
+    """Returns a note for each range of steps up to the last of `held`, those of files, that no file holds and no line of
+    index.jsonl names: the file was lost together with its line."""
+    known, index = set(held), directory / "index.jsonl"
+    try:
+        if index.exists():
+            known.update(*read_json_lines(index, lambda entry: range(entry["first_step"], entry["last_step"] + 1), "steps"))
+    except Error:
+        return []  # _missing_notes() says so
+    notes, expected = [], 1
+    for step in sorted(step for step in known if 0 < step <= max(held)):
+        if step > expected:
+            notes.append(f"no file holds {f'step {expected}' if step - 1 == expected else f'steps {expected} to {step - 1}'}")
+        expected = step + 1
+    return notes
+
+
 def _keep_common_steps(segments):
     """Keeps the steps that all of these segments have. The segments start at the same step, but the learners of a killed
     job may have logged up to different ones. Step 0, which only learner 0 logs, is kept. Returns a note for the steps
@@ -77,7 +94,9 @@ class Log:
         self.notes = _missing_notes(directory)
         files = OpenFiles()
         self.segments = [Segment(path, files) for path in _segment_paths(directory)]
+        held = [int(step) for segment in self.segments for step in segment.steps]
         self._keep_common_steps()
+        self.notes += _lost_notes(directory, held)
         # Reward terms that the first segment lacks come last. Further numbers are sorted by name.
         self.rewards = list(dict.fromkeys(name for segment in self.segments for name in segment.rewards))
         self.numbers = sorted({name for segment in self.segments for name in segment.numbers})

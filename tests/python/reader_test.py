@@ -167,6 +167,8 @@ class Reader(unittest.TestCase):
         self.assertEqual(len(self.assert_reads_as_lie_analyze(run).notes), 1)
         (run / "trajectories/index.jsonl").write_text('{"file":\n')
         self.assertIn("index.jsonl", lie_cluster.Run(run).notes[0])
+        (run / "trajectories/index.jsonl").unlink()
+        self.assertEqual(self.assert_reads_as_lie_analyze(run).notes, ["no file holds steps 1 to 2"])
 
     def test_a_damaged_file_gives_its_original_values_or_an_error_that_names_it(self):
         self.assertFalse(train("unclosed", fault="metrics:4"))

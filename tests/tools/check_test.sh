@@ -132,6 +132,18 @@ weights() { digest "$1" | grep weights; }
 diff <(timeless_metrics "$WORK/whole" | tail -n 2) <(timeless_metrics "$WORK/lost" | tail -n 2) ||
   fail "without its metrics and log: metrics differ"  # includes C_global, which needs only the checkpoint
 
+# A file that is lost together with the index is noticed, before and after the index is rebuilt.
+cp -r "$WORK/four" "$WORK/unlisted"
+rm "$WORK/unlisted/trajectories"/{*-segment-000000.h5,index.jsonl}
+unlisted() {
+  ! "$BIN/lie_analyze" --check "$WORK/unlisted" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "$1: lost steps are intact"; }
+  grep -q 'neither a file nor index.jsonl has steps 1 to 2' "$WORK/check.log" || { cat "$WORK/check.log"; fail "$1: the lost steps are not named"; }
+  "$BIN/lie_replay" score "$WORK/unlisted" 2>&1 | grep -q 'no file holds steps 1 to 2' || fail "$1: lie_replay score does not name the lost steps"
+}
+unlisted "without an index"
+train 1 "$WORK/unlisted" >"$WORK/unlisted.log" 2>&1 || { cat "$WORK/unlisted.log"; fail "no resume without the index"; }
+unlisted "with a rebuilt index"
+
 # A flipped bit and a removed line of metrics.jsonl are noticed. The next start makes both lines again from the trajectories,
 # equal to those of the undamaged run as far as the trajectories tell, and keeps the damaged file.
 cp -r "$WORK/four" "$WORK/healed"

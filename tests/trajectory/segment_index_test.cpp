@@ -1,5 +1,6 @@
 #include "common/trajectory/segments.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -60,6 +61,17 @@ TEST(SegmentIndex, ReadersNoteMissingSegments) {
   const RunReader run(directory);
   ASSERT_EQ(run.notes().size(), 1U);
   EXPECT_NE(run.notes()[0].find("it held steps 3 to 4 of learner 0"), std::string::npos);
+}
+
+TEST(SegmentIndex, ReadersNoteStepsOfAFileThatIsLostTogetherWithItsLine) {
+  const fs::path directory = write_run("lost-with-line", 3);
+  fs::remove(directory / segment_name(0, 2));
+  fs::remove(directory / "index.jsonl");
+  EXPECT_THAT(RunReader(directory).notes(), testing::ElementsAre("no file holds steps 3 to 4"));
+  fs::remove(directory / segment_name(0, 0));
+  update_index(directory, 6);  // a new index lacks the line as well
+  EXPECT_THAT(RunReader(directory).notes(), testing::ElementsAre("no file holds steps 1 to 4"));
+  EXPECT_TRUE(StepLog(directory, 4).notes().empty());
 }
 
 TEST(SegmentIndex, StepsAfterAnOlderCheckpointAreListedAgain) {

@@ -61,11 +61,14 @@ class TrajectoryCheck {
   TrajectoryCheck(const fs::path& directory, std::int64_t last_checkpoint, Validity& found)
       : directory_(directory), last_checkpoint_(last_checkpoint), found_(found) {}
 
-  void run() {
+  /// `last_row` is the last step with metrics, and `removes_files` whether the run removes files of
+  /// early steps.
+  void run(std::int64_t last_row, bool removes_files) {
     read_lines();
     for (const Segment& segment : segments(directory_)) check(segment);
     for (const IndexedSegment& line : index_) check(line);
     if (files_ == 0) return;
+    check_unlisted(last_row, removes_files);
     found_.read.push_back(fmt::format("trajectories: {}, {}", counted(files_, "file"),
                                       counted(responses_, "response")));
   }
@@ -108,6 +111,23 @@ class TrajectoryCheck {
          steps_of(line.learner, line.first_step, line.last_step), remedy(line.last_step)});
   }
 
+  /// Names the steps of files that are lost together with their lines of the index.
+  void check_unlisted(std::int64_t last_row, bool removes_files) {
+    if (steps_.empty() || has_unknown_steps_) return;
+    const bool has_index = fs::exists(directory_ / "index.jsonl");
+    const std::int64_t last = std::max(*steps_.rbegin(), last_row);
+    for (const StepRange& lost : unlisted_steps(steps_, index_, 0, last)) {
+      if (lost.first == 1 && removes_files && !has_index) continue;  // perhaps on purpose
+      found_.faults.push_back(
+          {fmt::format("{}: neither a file nor index.jsonl has {}", directory_.string(),
+                       numbered("step", lost.first, lost.last)),
+           steps_of(0, lost.first, lost.last), remedy(lost.last)});
+    }
+    if (!has_index) {
+      found_.notes.push_back("index.jsonl is missing: the next start rebuilds it from the files");
+    }
+  }
+
   void add(const Segment& segment, const SegmentDamage& damage) {
     const std::size_t columns = damage.columns.size();
     const std::string more =
@@ -127,6 +147,7 @@ class TrajectoryCheck {
                                remedy(line->last_step)});
       return;
     }
+    has_unknown_steps_ = true;
     found_.faults.push_back({what,
                              fmt::format("the steps after {} of learner {}, up to the next file's",
                                          segment.starts_after_step, segment.learner_rank),
@@ -144,6 +165,7 @@ class TrajectoryCheck {
   Validity& found_;
   SegmentIndex index_;
   std::int64_t files_ = 0, responses_ = 0;
+  bool has_unknown_steps_ = false;  // an unreadable file that the index does not list
   std::vector<fs::path> damaged_;
   std::optional<std::string> settings_;
   std::set<std::int64_t> steps_;
@@ -273,6 +295,24 @@ void check_messages(const fs::path& path, Validity& found) {
   found.read.push_back(fmt::format("{}: {} bytes", path.filename().string(), state.valid_bytes));
 }
 
+/// Returns whether the settings say that files of early steps are removed.
+bool removes_files(const fs::path& config) {
+  if (!fs::exists(config)) return false;
+  try {
+    for (const auto& [key, value] : config_values(config)) {
+      if (key == "trajectories.keep_last_steps") return value != "0";
+    }
+  } catch (const Error&) {
+    return true;  // check_settings() names the fault
+  }
+  return false;
+}
+
+std::int64_t last_row(const fs::path& metrics) {
+  const std::vector<MetricsRow> rows = read_valid_metrics(metrics).rows;
+  return rows.empty() ? 0 : rows.back().step;
+}
+
 /// Returns the step of the last checkpoint, or 0.
 std::int64_t last_checkpoint(const fs::path& directory) {
   std::int64_t last = 0;
@@ -289,7 +329,7 @@ Validity check_run(const fs::path& directory) {
   Validity found;
   TrajectoryCheck trajectories(directory / "trajectories",
                                last_checkpoint(directory / "checkpoints"), found);
-  trajectories.run();
+  trajectories.run(last_row(directory / "metrics.jsonl"), removes_files(directory / "config.yaml"));
   check_lock(directory, found);
   check_settings(directory / "config.yaml", trajectories.settings(), found);
   for (const FormerConfig& former : former_configs(directory)) {
