@@ -200,16 +200,14 @@ std::vector<std::string> missing_segments(const fs::path& directory) {
 }
 
 std::vector<StepRange> unlisted_steps(std::set<std::int64_t> held, const SegmentIndex& index,
-                                      std::int64_t after, std::int64_t last) {
+                                      std::int64_t first, std::int64_t last) {
   for (const IndexedSegment& line : index) {
     for (std::int64_t step = line.first_step; step <= line.last_step; ++step) held.insert(step);
   }
   held.insert(last + 1);
   std::vector<StepRange> ranges;
-  std::int64_t expected = std::max<std::int64_t>(after, 0) + 1;
-  for (auto step = held.lower_bound(expected); step != held.end() && *step <= last + 1; ++step) {
-    if (*step > expected) ranges.push_back({expected, *step - 1});
-    expected = *step + 1;
+  for (auto step = held.lower_bound(first); first <= last; first = *step++ + 1) {
+    if (*step > first) ranges.push_back({first, *step - 1});
   }
   return ranges;
 }

@@ -133,14 +133,15 @@ StepLog::StepLog(const fs::path& directory, std::int64_t after) : directory_(dir
     while (end < segments_.size() && segments_[end].info().starts_after_step == start) ++end;
     add_steps(first, end);
   }
-  note_lost_steps(after);
+  note_lost_steps();
 }
 
-/// Notes the steps of files that were lost together with their lines of the index. Those of a line
-/// are in missing_segments().
-void StepLog::note_lost_steps(std::int64_t after) {
+/// Notes the steps between files that were lost together with their lines of the index. Those of a
+/// line are in missing_segments(). A log may begin with any step.
+void StepLog::note_lost_steps() {
   std::set<std::int64_t> held;
   for (const SegmentReader& file : segments_) held.insert(file.steps().begin(), file.steps().end());
+  held.erase(0);
   if (held.empty()) return;
   SegmentIndex index;
   try {
@@ -148,7 +149,7 @@ void StepLog::note_lost_steps(std::int64_t after) {
   } catch (const Error&) {
     return;  // missing_segments() says so
   }
-  for (const StepRange& lost : unlisted_steps(held, index, after, *held.rbegin())) {
+  for (const StepRange& lost : unlisted_steps(held, index, *held.begin(), *held.rbegin())) {
     notes_.push_back(fmt::format("no file holds {}", numbered("step", lost.first, lost.last)));
   }
 }

@@ -51,7 +51,7 @@ class StepLog {
     std::size_t index = 0;  // index of the step in that segment
   };
   void add_steps(std::size_t first, std::size_t end);
-  void note_lost_steps(std::int64_t after);
+  void note_lost_steps();
   const std::vector<Place>& places_of(std::int64_t step) const;
 
   std::filesystem::path directory_;

@@ -40,20 +40,17 @@ def _missing_notes(directory):
 
 
 def _lost_notes(directory, held):
-    """Returns a note for each range of steps up to the last of `held`, those of files, that no file holds and no line of
-    index.jsonl names: the file was lost together with its line."""
+    """Returns a note for each range of steps between those of files, `held`, that no file holds and no line of index.jsonl
+    names: the file was lost together with its line. A log may begin with any step."""
     known, index = set(held), directory / "index.jsonl"
     try:
         if index.exists():
             known.update(*read_json_lines(index, lambda entry: range(entry["first_step"], entry["last_step"] + 1), "steps"))
     except Error:
         return []  # _missing_notes() says so
-    notes, expected = [], 1
-    for step in sorted(step for step in known if 0 < step <= max(held)):
-        if step > expected:
-            notes.append(f"no file holds {f'step {expected}' if step - 1 == expected else f'steps {expected} to {step - 1}'}")
-        expected = step + 1
-    return notes
+    between = [step for step in sorted(known) if min(held, default=0) <= step <= max(held, default=0)]
+    lost = [(before + 1, step - 1) for before, step in zip(between, between[1:]) if step > before + 1]
+    return [f"no file holds step{f' {first}' if first == last else f's {first} to {last}'}" for first, last in lost]
 
 
 def _keep_common_steps(segments):
@@ -94,7 +91,7 @@ class Log:
         self.notes = _missing_notes(directory)
         files = OpenFiles()
         self.segments = [Segment(path, files) for path in _segment_paths(directory)]
-        held = [int(step) for segment in self.segments for step in segment.steps]
+        held = {int(step) for segment in self.segments for step in segment.steps} - {0}
         self._keep_common_steps()
         self.notes += _lost_notes(directory, held)
         # Reward terms that the first segment lacks come last. Further numbers are sorted by name.

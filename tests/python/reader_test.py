@@ -162,13 +162,16 @@ class Reader(unittest.TestCase):
         self.assertEqual(len(run.notes), 2)
 
     def test_a_missing_file_is_noted_and_the_others_are_read(self):
+        self.assertTrue(train("longest", "run.steps=6"))
         run = copy("whole", "missing")
         files(run)[0].unlink()
         self.assertEqual(len(self.assert_reads_as_lie_analyze(run).notes), 1)
         (run / "trajectories/index.jsonl").write_text('{"file":\n')
         self.assertIn("index.jsonl", lie_cluster.Run(run).notes[0])
-        (run / "trajectories/index.jsonl").unlink()
-        self.assertEqual(self.assert_reads_as_lie_analyze(run).notes, ["no file holds steps 1 to 2"])
+        gap = copy("longest", "gap")
+        files(gap)[1].unlink()
+        (gap / "trajectories/index.jsonl").unlink()
+        self.assertEqual(self.assert_reads_as_lie_analyze(gap).notes, ["no file holds steps 3 to 4"])
 
     def test_a_damaged_file_gives_its_original_values_or_an_error_that_names_it(self):
         self.assertFalse(train("unclosed", fault="metrics:4"))

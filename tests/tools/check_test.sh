@@ -138,7 +138,6 @@ rm "$WORK/unlisted/trajectories"/{*-segment-000000.h5,index.jsonl}
 unlisted() {
   ! "$BIN/lie_analyze" --check "$WORK/unlisted" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "$1: lost steps are intact"; }
   grep -q 'neither a file nor index.jsonl has steps 1 to 2' "$WORK/check.log" || { cat "$WORK/check.log"; fail "$1: the lost steps are not named"; }
-  "$BIN/lie_replay" score "$WORK/unlisted" 2>&1 | grep -q 'no file holds steps 1 to 2' || fail "$1: lie_replay score does not name the lost steps"
 }
 unlisted "without an index"
 train 1 "$WORK/unlisted" >"$WORK/unlisted.log" 2>&1 || { cat "$WORK/unlisted.log"; fail "no resume without the index"; }

@@ -61,14 +61,14 @@ class TrajectoryCheck {
   TrajectoryCheck(const fs::path& directory, std::int64_t last_checkpoint, Validity& found)
       : directory_(directory), last_checkpoint_(last_checkpoint), found_(found) {}
 
-  /// `last_row` is the last step with metrics, and `removes_files` whether the run removes files of
-  /// early steps.
-  void run(std::int64_t last_row, bool removes_files) {
+  /// `rows` are the steps with metrics, and `removes_files` whether the run removes files of early
+  /// steps.
+  void run(const std::set<std::int64_t>& rows, bool removes_files) {
     read_lines();
     for (const Segment& segment : segments(directory_)) check(segment);
     for (const IndexedSegment& line : index_) check(line);
     if (files_ == 0) return;
-    check_unlisted(last_row, removes_files);
+    check_unlisted(rows, removes_files);
     found_.read.push_back(fmt::format("trajectories: {}, {}", counted(files_, "file"),
                                       counted(responses_, "response")));
   }
@@ -111,20 +111,22 @@ class TrajectoryCheck {
          steps_of(line.learner, line.first_step, line.last_step), remedy(line.last_step)});
   }
 
-  /// Names the steps of files that are lost together with their lines of the index.
-  void check_unlisted(std::int64_t last_row, bool removes_files) {
-    if (steps_.empty() || has_unknown_steps_) return;
+  /// Names the steps of files that are lost together with their lines of the index. A log may begin
+  /// with any step, but holds those that have metrics.
+  void check_unlisted(const std::set<std::int64_t>& rows, bool removes_files) {
     const bool has_index = fs::exists(directory_ / "index.jsonl");
-    const std::int64_t last = std::max(*steps_.rbegin(), last_row);
-    for (const StepRange& lost : unlisted_steps(steps_, index_, 0, last)) {
-      if (lost.first == 1 && removes_files && !has_index) continue;  // perhaps on purpose
+    if (!has_index) {
+      found_.notes.push_back("index.jsonl is missing: the next start rebuilds it from the files");
+    }
+    std::set<std::int64_t> known = steps_;
+    if (!removes_files || has_index) known.insert(rows.begin(), rows.end());
+    known.erase(0);
+    if (known.empty() || has_unknown_steps_) return;
+    for (const StepRange& lost : unlisted_steps(steps_, index_, *known.begin(), *known.rbegin())) {
       found_.faults.push_back(
           {fmt::format("{}: neither a file nor index.jsonl has {}", directory_.string(),
                        numbered("step", lost.first, lost.last)),
            steps_of(0, lost.first, lost.last), remedy(lost.last)});
-    }
-    if (!has_index) {
-      found_.notes.push_back("index.jsonl is missing: the next start rebuilds it from the files");
     }
   }
 
@@ -308,9 +310,10 @@ bool removes_files(const fs::path& config) {
   return false;
 }
 
-std::int64_t last_row(const fs::path& metrics) {
-  const std::vector<MetricsRow> rows = read_valid_metrics(metrics).rows;
-  return rows.empty() ? 0 : rows.back().step;
+std::set<std::int64_t> steps_with_metrics(const fs::path& metrics) {
+  std::set<std::int64_t> steps;
+  for (const MetricsRow& row : read_valid_metrics(metrics).rows) steps.insert(row.step);
+  return steps;
 }
 
 /// Returns the step of the last checkpoint, or 0.
@@ -329,7 +332,8 @@ Validity check_run(const fs::path& directory) {
   Validity found;
   TrajectoryCheck trajectories(directory / "trajectories",
                                last_checkpoint(directory / "checkpoints"), found);
-  trajectories.run(last_row(directory / "metrics.jsonl"), removes_files(directory / "config.yaml"));
+  trajectories.run(steps_with_metrics(directory / "metrics.jsonl"),
+                   removes_files(directory / "config.yaml"));
   check_lock(directory, found);
   check_settings(directory / "config.yaml", trajectories.settings(), found);
   for (const FormerConfig& former : former_configs(directory)) {
