@@ -73,11 +73,13 @@ std::int64_t for_each_line(const fs::path& path, const VisitRow& visit,
 }  // namespace
 
 bool is_parquet(const fs::path& path) {
-  if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) {
+  const bool is_standard_input = path == "-";
+  if (is_standard_input ||
+      (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path))) {
     fail(
         "cannot read {}: it is not a regular file, and rows are read more than once; write them "
         "to a file",
-        path.string());
+        is_standard_input ? "standard input" : path.string());
   }
   LineInput file(path);
   char begin[4] = {};

@@ -146,6 +146,10 @@ TEST_F(ParquetFile, RefusesDamagedFiles) {
   EXPECT_NE(message.find("check that the file is complete"), std::string::npos) << message;
 }
 
+TEST_F(ParquetFile, RowsOfStandardInputAreRefused) {
+  EXPECT_EQ(error_of([] { read_dataset("-", {}); }).find("cannot read standard input: "), 0U);
+}
+
 std::map<std::string, std::int64_t> counts(const fs::path& path) {
   std::map<std::string, std::int64_t> count;
   for (const Prompt& prompt : read_dataset(path, {}).prompts) ++count[prompt.data_source];

@@ -9,12 +9,13 @@
 namespace lie {
 
 void describe(FieldList& fields, SapoOptions& options) {
-  fields.add("tau_positive", options.tau_positive,
-             {"SAPO: temperature of the gate for positive advantages. A larger one makes the "
-              "gradient fade faster away from ratio 1.",
-              "", 0});
+  fields.add(
+      "tau_positive", options.tau_positive,
+      {"SAPO: temperature, above 0, of the gate for positive advantages. A larger one makes the "
+       "gradient fade faster away from ratio 1.",
+       "", 0});
   fields.add("tau_negative", options.tau_negative,
-             {"SAPO: temperature of the gate for other advantages.", "", 0});
+             {"SAPO: temperature, above 0, of the gate for other advantages.", "", 0});
 }
 
 void check_options(const SapoOptions& options) {

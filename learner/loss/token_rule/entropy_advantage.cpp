@@ -15,7 +15,8 @@ void describe(FieldList& fields, EntropyAdvantageOptions& options) {
        "", 0});
   fields.add(
       "kappa", options.kappa,
-      {"Entropy-based advantage: bounds the bonus, so that an advantage keeps its sign.", "", 1});
+      {"Entropy-based advantage: bounds the bonus, so that an advantage keeps its sign. Above 1.",
+       "", 1});
 }
 
 void check_options(const EntropyAdvantageOptions& options) {

@@ -8,7 +8,8 @@ namespace lie {
 
 void describe(FieldList& fields, HighEntropyOptions& options) {
   fields.add("share", options.share,
-             {"Share of a mini-batch's tokens that have a surrogate loss: those with the highest "
+             {"Share, above 0, of a mini-batch's tokens that have a surrogate loss: those with the "
+              "highest "
               "entropies before the step's first update, which costs a forward pass. "
               "arXiv:2506.01939 uses 0.2. The others still count in the denominator. 1: off.",
               "", 0, 1});

@@ -25,11 +25,12 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("seed", options.seed,
              {.help = "Seed of the prompt order and of every sampled token.", .min = 0});
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
-  fields.add("epochs", options.epochs,
-             {.help = "Passes over data.train_file, in place of run.steps: the run has the steps "
-                      "that they fill, rounded up. 0: run.steps counts.",
-              .unit = "passes",
-              .min = 0});
+  fields.add(
+      "epochs", options.epochs,
+      {.help = "Passes over data.train_file, in place of run.steps: the run has the steps "
+               "that they fill, rounded up. A config sets one of the two. 0: run.steps counts.",
+       .unit = "passes",
+       .min = 0});
   fields.add("stop_when", options.stop_when,
              {.help = "Ends the run, as complete, after the first step whose evaluation meets this "
                       "condition: \"eval_accuracy >= 0.8\". Empty: none."});
@@ -42,8 +43,10 @@ void describe(FieldList& fields, RunOptions& options) {
       {.help =
            "auto: resume the run in the directory, or begin one if it is empty or absent; never: "
            "refuse a directory that holds a run; must: refuse to begin a run; changed: like auto, "
-           "and optimizer.*, policy_loss.*, the terms of reward.*, evaluation.*, "
-           "data.evaluation_file, rollout.max_staleness, rollout.max_response_tokens, "
+           "and optimizer.*, policy_loss.*, the terms of the reward (reward.length.* and so on), "
+           "evaluation.*, "
+           "data.evaluation_file, rollout.max_staleness (not with first_groups), "
+           "rollout.max_response_tokens, "
            "update.zero_stage and update.max_micro_batch_tokens may differ from the run's: they "
            "apply from its first step that is not logged."});
   fields.add(

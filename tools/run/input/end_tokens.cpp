@@ -65,7 +65,8 @@ Ids known(const ModelConfig& model, const Tokenizer& tokenizer, const PromptTemp
   if (!id) {
     fail(
         "prompt_template {} ends a turn with \"{}\", which is not a token of {}: no response could "
-        "end there; choose another template, or set rollout.end_of_sequence_tokens",
+        "end there; choose another template, or, if the command has that key, set "
+        "rollout.end_of_sequence_tokens",
         prompts.name, prompts.end_of_turn(), (directory / "tokenizer.json").string());
   }
   add(ids, *id);
