@@ -302,6 +302,11 @@ class Study(unittest.TestCase):
         self.add_run("full", 1, 0.75, FULL + "\nrollout: {prompts_per_step: 32}")
         self.assert_refused("differ in rollout.prompts_per_step (32, 16), which neither row sets")
 
+    def test_runs_may_differ_in_memory_and_speed(self):
+        self.add_run("plain", 1, 0.5, PLAIN + "\nrollout: {slots: 128}")
+        self.add_run("full", 1, 0.75, FULL + "\nrollout: {slots: 64}")
+        self.assertEqual(load_study(WORK).find("full").final_mean("eval_accuracy").value, 0.75)
+
     def test_an_algorithm_of_a_row_decides_its_aggregation(self):
         (WORK / "rows.yaml").write_text(ROWS + "luspo:\n  table: First\n  against: plain\n  policy_loss: {algorithm: luspo}\n")
         self.add_run("plain", 1, 0.5, PLAIN + "\npolicy_loss: {algorithm: gspo, aggregation: sequence-mean-token-mean}")

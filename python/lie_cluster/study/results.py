@@ -8,8 +8,9 @@ from ..metric_names import present_metric_name
 from .rows import Row
 
 ACCURACY = "eval_accuracy"
-# Keys that differ from run to run and change no row's result.
-KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads")
+# Keys that differ from run to run and change no row's result (memory and speed as in docs/how-to/resume.md).
+KEYS_OF_A_RUN = ("run.directory", "run.seed", "run.resume", "model.threads", "rollout.slots", "rollout.prefill_tokens",
+                 "rollout.cache_mebibytes", "rollout.preemption", "update.activation_mebibytes")
 # A run.stop_when, as learner/record/metric_condition.cpp reads it.
 _GOAL = re.compile(r"\s*(?P<metric>\S+)\s+(?P<comparison>[<>]=)\s+(?P<bound>[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)\s*")
 _SHARES = ("accuracy", "correct_at_", "r_context", "truncation_rate", "clip_fraction", "idle_share")
