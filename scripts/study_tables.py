@@ -174,6 +174,9 @@ def same(*heads):
 BASELINE = {"kl-lr2": "0.01, 2e-4, –", "kl-lr4": "0.01, 4e-4, –", "kl-lr8": "0.01, 8e-4, –", "lr2": "0, 2e-4, –", "lr4": "0, 4e-4, –",
             "lr8": "0, 8e-4, –", "kl-lr4-entropy": "0.01, 4e-4, 0.01", "lr4-entropy": "0, 4e-4, 0.01"}
 RIVALS = ("gspo", "luspo", "cispo", "maxrl", "grpo-clip-higher", "sapo", "pass-at-k", "kl-cov", "entropy-target", "high-entropy", "cosine")
+WITH_LIE = tuple(rival for rival in RIVALS if rival != "pass-at-k")  # which is defined for accuracy alone
+RIVAL_PAIRS = (*((f"{rival}-lie", rival) for rival in WITH_LIE), *((rival, "gspo") for rival in RIVALS[1:]),
+               *((f"{rival}-lie", "gspo-lie") for rival in WITH_LIE[1:]))
 # The tables by page and by the name in the page's comment.
 TABLES = {
     ("controls.md", "controls"): Rows(
@@ -202,7 +205,8 @@ TABLES = {
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
     ("rivals.md", "demo"): Rows(
         ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
-        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in ("", "-lie") if f"{rival}{kind}" != "pass-at-k-lie")),
+        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in ("", "-lie")[:1 + (rival in WITH_LIE)])),
+    ("rivals.md", "demo comparisons"): Comparisons(("rivals-demo",), RIVAL_PAIRS),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
         {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
