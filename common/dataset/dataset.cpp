@@ -91,9 +91,24 @@ bool is_key(const std::string& key, char first, std::size_t choices) {
   return key.size() == 1 && key[0] >= first && static_cast<std::size_t>(key[0] - first) < choices;
 }
 
+/// Throws Error if the number of a choice is the text of another one.
+void check_number(const JsonRow& row, const std::string& key, std::size_t place,
+                  std::span<const std::string> choices) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i == place || trimmed(choices[i]) != key) continue;
+    fail(
+        "{}: the correct answer is \"{}\": the number of the choice \"{}\", or the text of "
+        "another; write the letter, {} or {}",
+        row.place(), key, choices[place], static_cast<char>('A' + place),
+        static_cast<char>('A' + i));
+  }
+}
+
 /// Returns the letter of the correct choice in the prompt.
-std::string letter_of(const JsonRow& row, const std::string& key, std::size_t choices,
-                      std::int64_t first_choice, RowCounts& counts) {
+std::string letter_of(const JsonRow& row, const std::string& key,
+                      std::span<const std::string> all_choices, std::int64_t first_choice,
+                      RowCounts& counts) {
+  const std::size_t choices = all_choices.size();
   if (is_key(key, 'A', choices)) return key;
   const char first = static_cast<char>('0' + first_choice);
   const auto digits = static_cast<std::size_t>('9' - first) + 1;
@@ -105,8 +120,10 @@ std::string letter_of(const JsonRow& row, const std::string& key, std::size_t ch
         row.place(), key, static_cast<char>('A' + choices - 1), first_choice,
         key == "0" ? "set data.first_choice=0 if the file counts from 0" : "correct the row");
   }
+  const auto place = static_cast<std::size_t>(key[0] - first);
+  check_number(row, key, place, all_choices);
   ++counts.digit_keys;
-  return {static_cast<char>('A' + (key[0] - first))};
+  return {static_cast<char>('A' + place)};
 }
 
 /// Returns the correct answer under `field`, or nothing if the field is absent.
@@ -161,8 +178,8 @@ std::string gold_advice(const JsonRow& row, const RowOptions& options) {
 
 /// Returns "" for a row without an answer whose responses a program scores, unless gold_field names
 /// the answer.
-std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices,
-                    RowCounts& counts) {
+std::string gold_of(const JsonRow& row, const RowOptions& options,
+                    std::span<const std::string> choices, RowCounts& counts) {
   const bool is_optional = options.gold_optional && options.gold_field.empty();
   std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
   if (!options.gold_field.empty()) fields = {options.gold_field};
@@ -173,8 +190,8 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
       fail("{}: field {} is empty; give the correct answer; {}", row.place(), field, kNeedsNone);
     }
     if (options.gold_field.empty()) count_unlike(row, fields, field, *gold, counts);
-    return choices > 0 ? letter_of(row, *gold, choices, options.first_choice, counts)
-                       : *std::move(gold);
+    return !choices.empty() ? letter_of(row, *gold, choices, options.first_choice, counts)
+                            : *std::move(gold);
   }
   if (is_optional) return ++counts.without_gold, "";
   fail("{}: no correct answer: expected field {}; {}", row.place(), fmt::join(fields, " or "),
@@ -279,10 +296,8 @@ void describe(FieldList& fields, RowOptions& options) {
 void add_evaluation_file(FieldList& fields, std::vector<std::string>& files) {
   fields.add_one_or_more(
       "evaluation_file", files,
-      {.help =
-           "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
-           "evaluation. With several files, a row gets its file's name as data source if it has "
-           "none, or one that an earlier file has, too.",
+      {.help = "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
+               "evaluation. With several files, a row without a data source gets its file's name.",
        .unit = "path"});
 }
 
@@ -290,8 +305,7 @@ void describe(FieldList& fields, DataOptions& options) {
   fields.add_one_or_more(
       "train_file", options.train_file,
       {.help = "JSONL or Parquet file of the training prompts, or a list of files. With several "
-               "files, a row gets its file's name as data source if it has none, or one that an "
-               "earlier file has, too.",
+               "files, a row without a data source gets its file's name.",
        .unit = "path"});
   fields.add("train_weights", options.train_weights,
              {.help = "Weights of the files of data.train_file: of [3, 1] the first gives three "
@@ -389,7 +403,7 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   Prompt prompt;
   const std::int64_t before = counts.lost_backslashes;
   prompt.text = prompt_text(row, options, render, counts);
-  prompt.gold = gold_of(row, options, choices_of(row, options).size(), counts);
+  prompt.gold = gold_of(row, options, choices_of(row, options), counts);
   if (counts.lost_backslashes == before && has_lost_backslash(prompt.gold)) {
     ++counts.lost_backslashes;
   }

@@ -46,6 +46,12 @@ void describe(FieldList& fields, TisOptions& options) {
 }
 
 void check_options(const TisOptions& options) {
+  if (options.tis_cap > 0 && options.tis_cap < 1) {
+    fail(
+        "policy_loss.tis_cap is {}: below 1, the weight of equal log-probs, it would reduce every "
+        "token; set 2, the usual value, or 0 for no weights",
+        options.tis_cap);
+  }
   if (options.tis_floor == 0) return;
   if (options.tis_cap == 0) {
     fail(

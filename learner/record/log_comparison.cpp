@@ -35,8 +35,9 @@ void LogComparison::record(StepOutcome& step) {
   differs_ = true;
   Log("learner", 0)
       .warn(
-          "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
-          "that equal the logged run's up to rounding only, as after a change of machine or build; "
+          "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: after a change of machine or "
+          "build "
+          "the weights equal the logged run's up to rounding, after any other change they do not; "
           "the log keeps the original values",
           step.step);
 }

@@ -48,7 +48,15 @@ TEST_F(EvaluationPrompts, RowsOfOneFileKeepTheirNumbers) {
 
 TEST_F(EvaluationPrompts, RowsOfSeveralFilesHaveDistinctNumbers) {
   EXPECT_EQ(read({file("a.jsonl", {"amc", "amc"}), file("b.jsonl", {"amc", "aime"})}),
-            (Prompts{"amc 0", "amc 1", "b 2", "aime 3"}));
+            (Prompts{"amc 0", "amc 1", "amc 2", "aime 3"}));
+}
+
+TEST_F(EvaluationPrompts, OnlyRowsWithoutASourceGetTheirFilesName) {
+  EXPECT_EQ(read({file("a.jsonl", {"", "b"}), file("b.jsonl", {"", "b"})}),
+            (Prompts{"a 0", "b 1", file("b.jsonl", {"", "b"}) + " 2", "b 3"}));
+  sources_ = {"amc"};
+  EXPECT_EQ(read({file("part-0.jsonl", {"amc"}), file("part-1.jsonl", {"amc", "aime"})}),
+            (Prompts{"amc 0", "amc 1"}));
 }
 
 TEST_F(EvaluationPrompts, SourcesAreChosenBeforeTheLimitOfAFile) {
@@ -99,6 +107,26 @@ TEST_F(EvaluationPrompts, WarnsOfNumbersForTheCorrectChoice) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
                 "arc.jsonl: 1 of 2 rows give the correct choice as a number"),
             std::string::npos);
+}
+
+TEST_F(EvaluationPrompts, WarnsOfEarlierAnswersUnderATemplateWithoutRoles) {
+  const std::string file =
+      directory_
+          .write(
+              "turns.jsonl",
+              R"({"prompt": [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}, )"
+              R"({"role": "user", "content": "2+1?"}], "gold": "3"})"
+              "\n")
+          .string();
+  const auto warnings = [&](const char* name) {
+    options_.prompt_template = name;
+    testing::internal::CaptureStderr();
+    read({file});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(warnings("plain").find("1 of 1 rows are conversations with earlier answers"),
+            std::string::npos);
+  EXPECT_EQ(warnings("chatml"), "");
 }
 
 TEST_F(EvaluationPrompts, EveryPromptOfSeveralFilesHasASource) {
@@ -180,8 +208,8 @@ TEST(Remarks, NameASuffixWithABackslash) {
 std::string sft_remarks_of(const std::string& rows, const SftRowOptions& options = {}) {
   const TemporaryDirectory directory;
   std::string all;
-  for (const std::string& remark :
-       sft_remarks(directory.write("rows.jsonl", rows), options, {"<|im_end|>"})) {
+  for (const std::string& remark : sft_remarks(directory.write("rows.jsonl", rows), options,
+                                               {"<|im_end|>"}, prompt_template("plain", ""))) {
     all += remark + "\n";
   }
   return all;

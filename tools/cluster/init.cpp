@@ -20,6 +20,7 @@
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/transformer/kv_cache.h"
+#include "model/weights/adapter_file.h"
 #include "model/weights/weights.h"
 #include "tools/arguments/docs_page.h"
 #include "tools/arguments/values.h"
@@ -184,6 +185,12 @@ void find_evaluation(const InitArguments& arguments, Findings& found) {
 
 Findings findings(const InitArguments& arguments) {
   Findings found;
+  if (const PolicyFiles policy = find_policy(arguments.model); !policy.adapter.empty()) {
+    fail(
+        "{}: is an adapter of {}; merge them first (lie_cluster merge), or name the base here, and "
+        "in the config set model.adapter and model.lora",
+        policy.adapter.string(), policy.base.string());
+  }
   found.model = plan_weights(arguments.model);
   read_rows(arguments, found);
   end_tokens(arguments.model, found.rows.prompt_template);  // throws if the tokenizer does not fit

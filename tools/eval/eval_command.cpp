@@ -249,7 +249,11 @@ void report(const EvalConfig& config, Generation& generation, Grader& grader,
   const std::vector<GradedProblem> problems = grade_problems(groups, grader, config.verifier);
   const Table table = make_table(problems, config.table);
   write_table_files(table, config.run.directory);
-  if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
+  if (config.eval.write_texts) {
+    write_samples(groups, decode, config.run.directory);
+  } else {
+    fs::remove(fs::path(config.run.directory) / "samples.jsonl");  // of other grading settings
+  }
   write_as_run(groups, config, inputs);
   std::fputs(printable(table_text(table)).c_str(), stdout);
   std::fflush(stdout);

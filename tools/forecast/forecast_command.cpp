@@ -30,6 +30,7 @@
 #include "tools/forecast/forecast.h"
 #include "tools/forecast/forecast_page.h"
 #include "tools/run/config/config_warnings.h"
+#include "tools/run/config/policy_config.h"
 #include "tools/run/config/train_config.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/prompts.h"
@@ -276,6 +277,8 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
     return;
   }
   Log("forecast", 0).warn_each(config.former_keys);
+  check_base(policy_files(config.model));
+  Log("forecast", 0).warn_each(adapter_remarks(policy_files(config.model)));
   Probe probe(job, config, tokenizer, arguments.samples, prompts_of(config, arguments.prompts));
   Probe::Pass natural = probe.sample(options_at(0), 0);
   ForecastSamples samples{.natural = std::move(natural.prompts),

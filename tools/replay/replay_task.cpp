@@ -13,12 +13,14 @@
 #include "common/config/config.h"
 #include "common/config/name_hints.h"
 #include "common/config/number_text.h"
+#include "common/process/log.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/saved_checkpoints.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/schedule/dynamic_sampling.h"
+#include "tools/run/start/resume.h"
 
 namespace lie::replay {
 
@@ -121,7 +123,15 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
     fail("--from-checkpoint {} is of a run with seed {}, not of {}, which has seed {}",
          checkpoint.string(), state.seed, run.directory.string(), run.log.info().seed);
   }
-  return state.step;
+  const fs::path owner = fs::weakly_canonical(checkpoint).parent_path().parent_path();
+  if (owner == fs::weakly_canonical(run.directory) || !fs::exists(owner / "config.yaml")) {
+    return state.step;
+  }
+  TrainConfig logged = run.logged;
+  const std::string differences = differences_text(owner, fields_of(logged));
+  if (differences.empty()) return state.step;
+  fail("--from-checkpoint {} is of a run of another config than {} ({})", checkpoint.string(),
+       run.directory.string(), differences);
 }
 
 [[noreturn]] void fail_without_next(const LoggedRun& run, std::int64_t after) {
@@ -171,6 +181,11 @@ void add_steps(const LoggedRun& run, std::size_t number, const std::string& aske
   check_same_settings(run, range, after);
   for (const std::int64_t step : run.log.steps()) {
     if (step > 0 && range.contains(step)) steps.push_back({number, step});
+  }
+  const bool is_open = range.last == NumberRange().last;
+  if (const std::int64_t last = run.log.steps().back(); !is_open && last < range.last) {
+    Log("learner", 0)
+        .warn("--steps {}: the log of {} ends with step {}", asked, run.directory.string(), last);
   }
 }
 

@@ -70,10 +70,13 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
 /// Warns of likely mistakes in the rows of all files, and of a template that does not fit.
 void warn_of_texts(const SftConfig& config, const Tokenizer& tokenizer) {
   const Log log("sft", 0);
+  const PromptTemplate prompts =
+      prompt_template(config.sft.prompt_template, config.model.path, config.sft.begin_of_sequence);
   std::vector<std::string> files = {config.sft.train_file};
   std::ranges::copy(config.sft.evaluation_file, std::back_inserter(files));
   for (const std::string& file : files) {
-    for (const std::string& remark : sft_remarks(file, config.sft, tokenizer.special_tokens())) {
+    for (const std::string& remark :
+         sft_remarks(file, config.sft, tokenizer.special_tokens(), prompts)) {
       log.warn("{}: {}", file, remark);
     }
   }

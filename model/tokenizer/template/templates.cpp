@@ -370,6 +370,10 @@ std::string_view PromptTemplate::end_of_turn() const {
   return own ? own->end_of_turn() : named_template(name).end_of_turn;
 }
 
+bool PromptTemplate::joins_messages() const {
+  return !own && (name == "plain" || name == "octothinker");
+}
+
 PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory,
                                BeginOfSequence begin) {
   PromptTemplate found = name == "model" ? model_template(model_directory)

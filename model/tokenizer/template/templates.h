@@ -88,6 +88,8 @@ struct PromptTemplate {
                      std::string_view reasoning = "") const;
   /// Returns the token that ends answer(), or an empty string.
   std::string_view end_of_turn() const;
+  /// Returns whether the prompt is the contents of all messages, without their roles.
+  bool joins_messages() const;
 
  private:
   std::string rendered(std::span<const ChatMessage> messages) const;

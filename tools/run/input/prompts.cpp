@@ -28,7 +28,8 @@ std::string source_of_file(std::span<const std::string> files, const std::string
 }
 
 /// Numbers the rows of several files one after another, so that no two prompts have the same
-/// Prompt::problem, and gives rows without a data source of their own the name of their file.
+/// Prompt::problem, and gives rows without a data source of their own the name of their file, which
+/// no earlier file has as its source.
 class NumberedRows {
  public:
   explicit NumberedRows(std::span<const std::string> files) : files_(files) {}
@@ -39,15 +40,18 @@ class NumberedRows {
     if (earlier_.contains(name)) name = file;
     for (Prompt& prompt : dataset.prompts) {
       prompt.problem += rows_;
-      if (prompt.data_source.empty() || earlier_.contains(prompt.data_source)) {
-        prompt.data_source = name;
-      }
+      if (prompt.data_source.empty()) prompt.data_source = name;
     }
     rows_ += dataset.rows;
   }
-  /// Notes the sources of the file's prompts that are used. Rows of later files do not share them.
-  void taken(std::span<const Prompt> prompts) {
-    for (const Prompt& prompt : prompts) earlier_.insert(prompt.data_source);
+  /// Notes the sources of the file's prompts that are used. Returns those that earlier files have,
+  /// too.
+  std::set<std::string> taken(std::span<const Prompt> prompts) {
+    std::set<std::string> own, shared;
+    for (const Prompt& prompt : prompts) own.insert(prompt.data_source);
+    std::ranges::set_intersection(own, earlier_, std::inserter(shared, shared.end()));
+    earlier_.merge(own);
+    return shared;
   }
 
  private:
@@ -164,21 +168,36 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   });
 }
 
+std::string joined_turns_text(std::int64_t count, std::int64_t rows,
+                              std::string_view prompt_template) {
+  if (count == 0) return "";
+  return fmt::format(
+      "{} of {} rows are conversations with earlier answers, whose texts the template {} joins "
+      "without saying who speaks; set data.prompt_template to one with roles, such as model",
+      count, rows, prompt_template);
+}
+
 Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOptions& options,
                               const std::filesystem::path& model_directory) {
   const PromptTemplate prompts =
       prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   SpecialTokenSearch specials(special_tokens_of(model_directory));
   ReadingProgress progress(file);
+  std::int64_t joined = 0;
   const auto render = [&](std::span<const ChatMessage> messages) {
     progress.count_row();
     specials.add(messages);
+    const bool has_answer =
+        std::ranges::find(messages, "assistant", &ChatMessage::role) != messages.end();
+    joined += prompts.joins_messages() && has_answer ? 1 : 0;
     return prompts.prompt(messages);
   };
   Dataset dataset = read_dataset(file, options, render);
   append_counts(dataset);
   append_absent_source(dataset, options);
   specials.append_remark(dataset.remarks);
+  std::string turns = joined_turns_text(joined, dataset.rows, prompts.name);
+  if (!turns.empty()) dataset.remarks.push_back(std::move(turns));
   std::string suffix = suffix_remark(options);
   if (!suffix.empty()) dataset.remarks.push_back(std::move(suffix));
   // A program that reads the rows may have correct answers of any kind.
@@ -240,7 +259,10 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
     if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {
       dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
     }
-    rows.taken(dataset.prompts);
+    for (const std::string& source : rows.taken(dataset.prompts)) {
+      log.info("data source {}: rows of {} count together with those of earlier files", source,
+               file);
+    }
     sizes.push_back(std::ssize(dataset.prompts));
     std::ranges::move(dataset.prompts, std::back_inserter(prompts));
   }

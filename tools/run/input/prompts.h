@@ -39,10 +39,15 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
 TrainingPrompts read_training_prompts(const DataOptions& options,
                                       const std::filesystem::path& model_directory, const Log* log);
 
+/// Returns the remark on rows whose earlier answers a template without roles joins with the rest,
+/// of `rows` rows in all; empty if `count` is 0.
+std::string joined_turns_text(std::int64_t count, std::int64_t rows,
+                              std::string_view prompt_template);
+
 /// Returns the prompts of all files, the first `prompts_of_file` of each (0: all). Rows are
 /// numbered across the files, so that no two prompts have the same Prompt::problem. If there are
-/// several files, a row without a data source, or with one that an earlier file has, too, gets its
-/// file's name without extension as source. Only prompts of `sources` are taken, unless it is
+/// several files, a row without a data source gets its file's name without extension as source; a
+/// line says so if two files share a source. Only prompts of `sources` are taken, unless it is
 /// empty. Throws Error if no row has one of them, or if a file is named twice.
 std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             std::int64_t prompts_of_file, const RowOptions& options,

@@ -13,6 +13,7 @@
 #include "common/dataset/messages.h"
 #include "common/dataset/rows.h"
 #include "common/text/scan.h"
+#include "tools/run/input/prompts.h"
 #include "tools/run/input/special_tokens.h"
 
 namespace lie {
@@ -39,6 +40,9 @@ class SftRowSearch {
     if (row.has(options_.messages_field)) ++counts_.unrendered[options_.messages_field];
     add_texts(std::move(read));
   }
+
+  /// Returns the number of rows with more than one answer.
+  std::int64_t with_turns() const { return with_turns_; }
 
   /// Returns a sentence for each kind of mistake, of `rows` rows in all.
   std::vector<std::string> remarks(std::int64_t rows) const {
@@ -93,6 +97,7 @@ class SftRowSearch {
       return has_lost_backslash(message.content) || has_lost_backslash(message.reasoning);
     };
     counts_.lost_backslashes += std::ranges::any_of(read, is_damaged) ? 1 : 0;
+    with_turns_ += std::ranges::count(read, "assistant", &ChatMessage::role) > 1 ? 1 : 0;
     // An answer may end with a special token.
     std::erase_if(read, [](const ChatMessage& message) { return message.role == "assistant"; });
     specials_.add(read);
@@ -101,6 +106,7 @@ class SftRowSearch {
   const SftRowOptions& options_;
   SpecialTokenSearch specials_;
   RowCounts counts_;
+  std::int64_t with_turns_ = 0;
   std::map<std::pair<std::string, std::string>, std::int64_t> other_texts_;  // rows by the fields
 };
 
@@ -108,12 +114,17 @@ class SftRowSearch {
 
 std::vector<std::string> sft_remarks(const std::filesystem::path& file,
                                      const SftRowOptions& options,
-                                     std::vector<std::string> special_tokens) {
+                                     std::vector<std::string> special_tokens,
+                                     const PromptTemplate& prompts) {
   SftRowSearch search(options, std::move(special_tokens));
   std::vector<std::string> malformed;
   const std::int64_t rows = for_each_row(
       file, [&](const JsonRow& row, std::int64_t) { search.add(row); }, &malformed);
-  return search.remarks(rows);
+  std::vector<std::string> remarks = search.remarks(rows);
+  std::string turns =
+      joined_turns_text(prompts.joins_messages() ? search.with_turns() : 0, rows, prompts.name);
+  if (!turns.empty()) remarks.push_back(std::move(turns));
+  return remarks;
 }
 
 }  // namespace lie

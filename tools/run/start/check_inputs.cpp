@@ -108,7 +108,10 @@ void check_teacher(const TrainConfig& config) {
         "model.path",
         file(directory).string(), file(config.model.path).string());
   }
-  const ModelConfig teacher = plan_weights(directory).config;
+  const PolicyFiles files = find_policy(directory);
+  check_base(files);
+  Log("learner", 0).warn_each(adapter_remarks(files));
+  const ModelConfig teacher = load_model_config(directory);
   const std::int64_t needed = plan_weights(config.model.path).config.vocabulary;
   if (teacher.vocabulary < needed) {
     fail(

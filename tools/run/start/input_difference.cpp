@@ -98,6 +98,12 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
     return described(fmt::format("the chat template of {} is {}", model, now.prompt_template),
                      then.prompt_template);
   }
+  if (!rules.names_other_teacher && differ(then.teacher_architecture, now.teacher_architecture)) {
+    return fmt::format(
+        "policy_loss.distillation.teacher {}: its config.json describes {}, but {} began with {}; "
+        "restore it",
+        now.teacher_path, now.teacher_architecture, run, then.teacher_architecture);
+  }
   if (!rules.names_other_teacher && differ(then.teacher, now.teacher)) {
     return fmt::format(
         "policy_loss.distillation.teacher {}: its weights have SHA-256 {}, but {} began with those "

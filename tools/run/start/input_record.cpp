@@ -102,6 +102,7 @@ void for_each_text(auto& record, const auto& visit) {
   visit("ends", record.ends);
   visit("prompt_template", record.prompt_template);
   visit("teacher_sha256", record.teacher);
+  visit("teacher_architecture", record.teacher_architecture);
   visit("program_rows_sha256", record.program_rows);
   visit("evaluation_program_rows_sha256", record.evaluation_program_rows);
 }
@@ -165,8 +166,7 @@ bool holds_config(const fs::path& run_directory) {
   return fs::exists(run_directory / "config.yaml");
 }
 
-}  // namespace
-
+/// Returns the hash of the stored weights. Logs first if it takes more than some seconds.
 std::string hashed_weights(const fs::path& model) {
   const std::int64_t bytes = parameter_count(parameter_layout(load_model_config(model))) *
                              static_cast<std::int64_t>(sizeof(float));
@@ -177,6 +177,14 @@ std::string hashed_weights(const fs::path& model) {
   }
   return stored_weights_sha256(model);
 }
+
+/// Returns the SHA-256 of a start policy, as logs hold it.
+std::string policy_sha256(const std::string& weights, const std::string& adapter) {
+  const bool has_adapter = !adapter.empty() && adapter != kNoAdapter;
+  return weights.empty() || !has_adapter ? weights : sha256_hex(weights + adapter);
+}
+
+}  // namespace
 
 std::map<std::string, std::string> program_files(std::span<const std::string> commands) {
   std::map<std::string, std::string> files;
@@ -202,8 +210,10 @@ InputRecord model_record(const ModelOptions& options, const PromptOptions& promp
     record.weights = hashed_weights(policy.base);
     record.adapter = policy.adapter.empty() ? kNoAdapter : adapter_sha256(policy);
     check_base(policy, record.weights);
-    Log("start", 0).warn_each(adapter_remarks(policy));
+  } else {
+    check_base(policy);
   }
+  Log("start", 0).warn_each(adapter_remarks(policy));
   record.architecture = architecture_text(load_model_config(model));
   record.tokenizer = tokenizer_sha256(model);
   record.special_tokens = special_tokens_sha256(model);
@@ -214,10 +224,16 @@ InputRecord model_record(const ModelOptions& options, const PromptOptions& promp
   return record;
 }
 
+void record_teacher(InputRecord& record, const fs::path& directory) {
+  const PolicyFiles teacher = find_policy(directory);
+  const std::string weights = hashed_weights(teacher.base);
+  record.teacher =
+      policy_sha256(weights, teacher.adapter.empty() ? kNoAdapter : adapter_sha256(teacher));
+  record.teacher_architecture = architecture_text(load_model_config(directory));
+}
+
 std::string policy_sha256(const InputRecord& record) {
-  const bool has_adapter = !record.adapter.empty() && record.adapter != kNoAdapter;
-  if (record.weights.empty() || !has_adapter) return record.weights;
-  return sha256_hex(record.weights + record.adapter);
+  return policy_sha256(record.weights, record.adapter);
 }
 
 std::string tokenizer_sha256(const fs::path& model) {

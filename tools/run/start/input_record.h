@@ -26,7 +26,8 @@ struct InputRecord {
   std::string special_tokens;   // SHA-256 of the added tokens of all tokenizer files
   std::string ends;             // EndTokens::text
   std::string prompt_template;  // name, or SHA-256 of the model's own; and the text before prompts
-  std::string teacher = {};     // of distillation: stored_weights_sha256(); empty without one
+  std::string teacher = {};     // of distillation: of its weights and adapter; empty without one
+  std::string teacher_architecture = {};
   std::optional<RowsRecord> training;    // data.train_file
   std::optional<RowsRecord> evaluation;  // data.evaluation_file
   // SHA-256 of the rows that programs receive, of data.train_file and of data.evaluation_file.
@@ -44,8 +45,8 @@ inline constexpr const char* kNoAdapter = "none";
 InputRecord model_record(const ModelOptions& options, const PromptOptions& prompts,
                          const EndTokens& ends, bool has_weights = true);
 
-/// Returns stored_weights_sha256(). Logs first if it takes more than some seconds.
-std::string hashed_weights(const std::filesystem::path& model);
+/// Adds the teacher in this directory to the record, as model_record() has the model.
+void record_teacher(InputRecord& record, const std::filesystem::path& directory);
 
 /// Returns the SHA-256 of the start policy, as logs hold it: that of its weights or, with an
 /// adapter, of the hexadecimal sums of weights and adapter. Empty if the weights are unknown.

@@ -40,9 +40,7 @@ std::string rows_sha256(std::span<const Prompt> prompts) {
 InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool has_weights = true) {
   InputRecord record = model_record(config.model, config.data, inputs.ends, has_weights);
   record.teacher_path = teacher_of(config.policy_loss);
-  if (has_weights && !record.teacher_path.empty()) {
-    record.teacher = hashed_weights(record.teacher_path);
-  }
+  if (has_weights && !record.teacher_path.empty()) record_teacher(record, record.teacher_path);
   record.train_file = fmt::format("{}", fmt::join(config.data.train_file, ", "));
   record.evaluation_file = fmt::format("{}", fmt::join(config.data.evaluation_file, ", "));
   record.training = training_rows(inputs.prompts.training);
@@ -53,6 +51,16 @@ InputRecord record_of(const TrainConfig& config, const RunInputs& inputs, bool h
   record.program_rows = rows_sha256(inputs.prompts.training.prompts);
   if (record.evaluation) record.evaluation_program_rows = rows_sha256(inputs.prompts.evaluation);
   return record;
+}
+
+/// Throws Error if run.follow_schedule is in the directory of a run with other inputs, which would
+/// not be repeated. Its evaluation rows may differ.
+void check_repeated_inputs(const TrainConfig& config, const InputRecord& now) {
+  if (config.run.follow_schedule.empty()) return;
+  check_same_inputs(fs::path(config.run.follow_schedule).parent_path(), now,
+                    {.settings_may_change = true,
+                     .otherwise = "copy the schedule into another directory, where it is not "
+                                  "compared"});
 }
 
 PreparedRun prepared_run(RunStart start, RunInputs inputs, const InputRecord& record) {
@@ -173,6 +181,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
                                     "data.train_file=FILE"});
   }
   check_inputs_of_run(config, record);
+  check_repeated_inputs(config, record);
   open_directory(job, config, record, command);
   for (const std::string& warning : inputs.warnings) record_warning(config.run.directory, warning);
   return prepare_stage(config, std::move(inputs));
@@ -199,6 +208,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
   const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
   check_inputs_of_run(config, record);
+  check_repeated_inputs(config, record);
   warn_of_program(config, record);
   return prepared_run(expected_start(config), std::move(inputs), record);
 }
