@@ -8,7 +8,7 @@ kinds=0
 
 # fresh: the inputs as the runs begin with them.
 fresh() {
-  rm -rf "$WORK/m" && cp -r assets/count_pairs/model "$WORK/m"
+  rm -rf "$WORK"/{m,t} && cp -r assets/count_pairs/model "$WORK/m" && cp -r "$WORK/m" "$WORK/t"
   printf '{"prompt": "%s", "gold": "%s", "response": "%s", "data_source": "%s"}\n' '1 2 3' 1 1 a '2 2 5' 2 2 a '4 4 7' 3 3 b '9 1 2' 4 4 b >"$WORK/rows.jsonl"
   cp "$WORK/rows.jsonl" "$WORK/heldout.jsonl"
   cp examples/reward_program.py "$WORK/program.py"
@@ -197,6 +197,25 @@ begin train "${several[@]}"
 refuses train 'second evaluation file' "$WORK/more.jsonl is not the one that" 'sed -i 2d "$WORK/more.jsonl"' "${several[@]}"
 rm "$WORK/more.jsonl"
 
+# The teacher of distillation is an input as the model is.
+taught=(--set policy_loss.distillation.coefficient=1 --set "policy_loss.distillation.teacher=$WORK/t")
+begin train "${taught[@]}"
+refuses train 'weights of the teacher' "policy_loss.distillation.teacher $WORK/t: its weights have SHA-256" 'zeros "$WORK/t/model.safetensors"' "${taught[@]}"
+refuses train 'shapes of the teacher' "policy_loss.distillation.teacher $WORK/t: its config.json describes" \
+  'sed -i "s/\"rope_theta\": [0-9.]*/\"rope_theta\": 5000.0/" "$WORK/t/config.json"' "${taught[@]}"
+
+# A schedule repeats a run on the same inputs only.
+begin train --set rollout.max_staleness=1 --set run.schedule=recorded
+follows() { rm -rf "$WORK/followed"; "$BIN/lie_cluster" train "$WORK/train.yaml" --set "run.directory=$WORK/followed" --set rollout.max_staleness=1 --set "run.follow_schedule=$WORK/run/schedule.jsonl" >"$WORK/log" 2>&1; }
+for exchange in "$weights" 'sort -r -o "$WORK/rows.jsonl" "$WORK/rows.jsonl"'; do
+  kinds=$((kinds + 1))
+  eval "$exchange"
+  ! follows || fail "a schedule is followed after $exchange"
+  grep -q 'copy the schedule into another directory' "$WORK/log" || { cat "$WORK/log"; fail "schedule after $exchange: no remedy"; }
+  fresh
+done
+follows || { cat "$WORK/log"; fail "the schedule is not followed"; }
+
 # Parquet files are compared by their rows, too.
 if python3 -c 'import pyarrow' 2>/dev/null && "$BIN/lie_cluster" data tests/dataset/golden/verl.parquet >/dev/null; then
   parquet() { # GOLD COMPRESSION
@@ -227,6 +246,9 @@ for exchange in "$weights" "$ends" "$chat" 'sed -i 1d "$WORK/rows.jsonl"'; do
   fresh
 done
 replay || { cat "$WORK/log"; fail "the replay failed"; }
+"$BIN/lie_cluster" train "$WORK/train.yaml" --set "run.directory=$WORK/faster" --set optimizer.learning_rate=1e-3 >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "no second run"; }
+! replay --from-checkpoint "$WORK/faster/checkpoints/step-000001" || fail "replayed from a checkpoint of another run"
+grep -q 'is of a run of another config' "$WORK/log" || { cat "$WORK/log"; fail "the other run's checkpoint is not named"; }
 
 begin sft
 model sft
@@ -269,7 +291,20 @@ cp -r "$WORK/run.train/checkpoints/step-000001" "$WORK/adapter.kept" && fresh
 refuses train 'base of an adapter' "model.path $WORK/m: its weights have SHA-256" "$weights" "${lora[@]}"
 allows train 'moved base' 'resumes after step 1' 'rm -rf "$WORK/moved"; mv "$WORK/m" "$WORK/moved"' "${lora[@]}" --set "model.path=$WORK/moved"
 refuses train 'adapter put into the base' "the adapter $WORK/m has SHA-256" "$put" "${lora[@]}"
+begin train "${taught[@]}"
+refuses train 'adapter put into the teacher' "policy_loss.distillation.teacher $WORK/t: its weights have SHA-256" 'cp "$WORK"/adapter/adapter_* "$WORK/t"' "${taught[@]}"
 given=("${lora[@]}" --set "model.adapter=$WORK/adapter")
+# An adapter on another base is refused wherever it is read.
+eval "$weights"
+other_base() {
+  ! "$BIN/lie_cluster" "$1" "$WORK/train.yaml" "${@:2}" >"$WORK/log" 2>&1 || fail "$*: accepts an adapter of another base"
+  grep -q 'was trained on a base whose weights have SHA-256' "$WORK/log" || { cat "$WORK/log"; fail "$*: does not name the base"; }
+}
+other_base forecast --prompts 4 --samples 2 --lengths 12 --set "model.adapter=$WORK/adapter"
+other_base train --dry-run --set "run.directory=$WORK/new" "${given[@]}"
+fresh
+! "$BIN/lie_cluster" init "$WORK/adapter" "$WORK/rows.jsonl" >"$WORK/log" 2>&1 || fail "init writes a config for an adapter"
+grep -q 'is an adapter of' "$WORK/log" || { cat "$WORK/log"; fail "init does not name the adapter"; }
 for command in train sft; do
   begin "$command" "${given[@]}"
   refuses "$command" 'weights of the adapter' "the adapter $WORK/adapter has SHA-256" "$values" "${given[@]}"

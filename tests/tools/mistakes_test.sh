@@ -14,6 +14,9 @@ sed 's/target 3/target 4/' rows.jsonl >apart.jsonl
 head -n 1 rows.jsonl | sed 's/"gold": "1"/"gold": "3"/' >other_golds.jsonl
 sed 's/"reference_length": 12/"num_tokens": 1500/' rows.jsonl >columns.jsonl
 sed 's/"response": "1"/&, "completion": "2"/' rows.jsonl >two_answers.jsonl
+echo '{"prompt": "1+1 is", "choices": ["2", "3", "4"], "gold": "2", "reference_length": 12}' >numbers.jsonl
+echo '{"prompt": [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}, {"role": "user", "content": "2+1?"}], "gold": "3"}' >turns.jsonl
+echo '{"messages": [{"role": "user", "content": "1?"}, {"role": "assistant", "content": "1"}, {"role": "user", "content": "2?"}, {"role": "assistant", "content": "2"}]}' >talk.jsonl
 cp -r "$model" chat && printf '{{ messages[0].content }}' >chat/chat_template.jinja
 cat >train.yaml <<END
 run: {directory: train, steps: 1}
@@ -129,6 +132,11 @@ sft data.train_file=rows.jsonl|none|another text
 train 'data.prompt_suffix=\nBox it.'|warning|data.prompt_suffix has \n as two characters
 evaluate 'data.prompt_suffix=\nBox it.'|warning|data.prompt_suffix has \n as two characters
 train $'data.prompt_suffix=\nBox it.'|none|as two characters
+train data.train_file=numbers.jsonl data.choices_field=choices|error|the correct answer is "2": the number of the choice "3", or the text of another; write the letter, B or A
+train data.train_file=turns.jsonl|warning|1 of 1 rows are conversations with earlier answers
+train data.train_file=turns.jsonl model.path=chat data.prompt_template=model|none|conversations with earlier answers
+sft data.train_file=talk.jsonl|warning|1 of 1 rows are conversations with earlier answers
+train policy_loss.recompute_old_log_probs=true policy_loss.tis_cap=0.5|error|policy_loss.tis_cap is 0.5: below 1
 train model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
 sft model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
 evaluate model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
