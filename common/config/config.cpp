@@ -380,8 +380,8 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) fail("--set {}: expected key=value", text);
   const std::string place = "--set " + text;
-  Entry entry;
-  entry.key = text.substr(0, equals);
+  const std::string value = text.substr(equals + 1);
+  Entry entry{.key = text.substr(0, equals), .values = {value}};
   const Field* field = fields.find(entry.key);
   if (field == nullptr && fields.sections(/*with_former_names=*/true).contains(entry.key)) {
     fail("{}: {} is a section; set its keys one by one, as in --set {}.KEY=VALUE", place, entry.key,
@@ -391,7 +391,6 @@ void apply_override(const FieldList& fields, const std::string& text, Notes& not
   if (!field->info.set_by.empty()) {
     fail("{}: {} is set by {} only; drop it", place, field->key, field->info.set_by);
   }
-  const std::string value = text.substr(equals + 1);
   entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
   entry.values = entry.is_list ? list_of_override(place, value) : std::vector{value};
   assign(fields, entry, place, notes);

@@ -8,7 +8,7 @@ model="$PWD/assets/count_pairs/model" data="$PWD/assets/count_pairs" PATH="$BIN:
 cd "$WORK" || exit 1
 
 head -n 6 "$data/eval.jsonl" >a.jsonl
-tail -n 5 "$data/eval.jsonl" | sed 's/"data_source": *"[^"]*", *//' >b.jsonl
+tail -n 5 "$data/eval.jsonl" | sed 's/"data_source": *"[^"]*",* *//; s/, *}/}/' >b.jsonl
 cat >eval.yaml <<EOF
 run: {directory: eval}
 model: {path: $model}
