@@ -132,13 +132,31 @@ void RewardProgram::check_patience(double seconds) {
             name_of(pending_.front()), seconds);
 }
 
+/// Waits until the program exits, once its input is closed. All answers have come, so after the
+/// time limit, or at a signal to stop, it is killed.
+void RewardProgram::await_exit() {
+  const double limit = host_.time_limit_seconds;
+  const int signal_before = noted_stop_signal();
+  next_warning_seconds_ = host_.patience_seconds;
+  for (const Stopwatch watch; !process_.ended(); wait()) {
+    const bool is_over = limit > 0 && watch.seconds() > limit;
+    if (is_over || noted_stop_signal() != signal_before) {
+      log_.warn("`{}` does not exit although its standard input is closed; it is killed", command_);
+      process_.kill();
+      return;
+    }
+    if (watch.seconds() < next_warning_seconds_) continue;
+    next_warning_seconds_ += host_.patience_seconds;
+    log_.warn(
+        "`{}` does not exit although its standard input is closed; still waiting, until {} or a "
+        "signal to stop",
+        command_, limit > 0 ? fmt::format("{}_time_limit_seconds", key_) : "it does");
+  }
+}
+
 void RewardProgram::finish() {
   process_.close_input();
-  for (Stopwatch watch; !process_.ended(); wait()) {
-    if (watch.seconds() < host_.patience_seconds) continue;
-    log_.warn("`{}` does not exit although its standard input is closed", command_);
-    watch = {};
-  }
+  await_exit();
   wait();
   if (const auto line = process_.output().line()) fail_answer(*line, "no request is pending");
   log_number_omitted();

@@ -74,7 +74,8 @@ class RewardProgram {
   /// Error, with the program's last lines on standard error, if the program ends, if the answer is
   /// malformed or out of order, or after the time limit. No answer is ever made up.
   ProgramAnswer receive();
-  /// Closes the program's standard input. Blocks, polling progress, until the program has ended.
+  /// Closes the program's standard input. Blocks, polling progress, until the program has ended. It
+  /// is killed after the time limit, or at a signal to stop, since all answers have come.
   void finish();
 
  private:
@@ -83,6 +84,7 @@ class RewardProgram {
     std::size_t sample = 0;
   };
   void wait();
+  void await_exit();
   void check_patience(double seconds);
   void log_standard_error();
   void log_line(const std::string& line);

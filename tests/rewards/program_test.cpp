@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/process/stop_signals.h"
@@ -219,6 +220,26 @@ TEST(RewardProgram, TheTimeLimitIsAnErrorThatNamesTheRequest) {
   });
   EXPECT_HOLDS(error, "reward.command `tail -f /dev/null` has not answered request 0 (step 3");
   EXPECT_HOLDS(error, "within reward.command_time_limit_seconds 0.01");
+}
+
+TEST(RewardProgram, AProgramThatStaysAfterItsLastAnswerIsKilled) {
+  // It answers nothing and ignores the end of its input.
+  RewardProgram program(Kind::kReward, "tail -f /dev/null", {.time_limit_seconds = 0.01});
+  ::testing::internal::CaptureStderr();
+  program.finish();
+  EXPECT_HOLDS(::testing::internal::GetCapturedStderr(),
+               "does not exit although its standard input is closed; it is killed");
+  const auto stop_while_it_waits = [] {
+    note_stop_signals();
+    bool is_stopped = false;
+    const auto stop_once = [&] {
+      if (!std::exchange(is_stopped, true)) ::raise(SIGTERM);
+    };
+    RewardProgram staying(Kind::kReward, "tail -f /dev/null", {.poll_progress = stop_once});
+    staying.finish();
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(stop_while_it_waits(), ::testing::ExitedWithCode(0), "it is killed");
 }
 
 TEST(RewardProgram, AStopSaysForWhichProgramItWaits) {
