@@ -47,7 +47,7 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
        "updates or steps", 0});
   fields.add(
       "decay_until", options.decay_until,
-      {"With schedule linear or cosine: the update or step at which min_ratio is reached. 0, in "
+      {"With schedule linear or cosine: the update or step after which min_ratio is reached. 0, in "
        "sft only: the last update.",
        "updates or steps", 0});
   fields.add("min_ratio", options.min_ratio,

@@ -136,6 +136,7 @@ train data.train_file=numbers.jsonl data.choices_field=choices|error|the correct
 train data.train_file=turns.jsonl|warning|1 of 1 rows are conversations with earlier answers
 train data.train_file=turns.jsonl model.path=chat data.prompt_template=model|none|conversations with earlier answers
 sft data.train_file=talk.jsonl|warning|1 of 1 rows are conversations with earlier answers
+train data.prompt_template=octothinker|error|prompt_template octothinker begins prompts with "<|begin_of_text|>", which is not a token
 train policy_loss.recompute_old_log_probs=true policy_loss.tis_cap=0.5|error|policy_loss.tis_cap is 0.5: below 1
 train model.path=chat|warning|data.prompt_template is plain, but chat has a chat template
 sft model.path=chat|warning|data.prompt_template is plain, but chat has a chat template

@@ -56,6 +56,18 @@ Ids configured(const RolloutOptions& options, const ModelConfig& model, const To
   return ids;
 }
 
+/// Throws Error if the template begins prompts with a token that the model does not have, whose
+/// text would be read as letters. Of other templates the end of a turn shows that they do not fit.
+void check_begin(const PromptTemplate& prompts, const Tokenizer& tokenizer,
+                 const fs::path& directory) {
+  constexpr const char* kBegin = "<|begin_of_text|>";
+  if (prompts.own || prompts.name != "octothinker" || tokenizer.token_to_id(kBegin)) return;
+  fail(
+      "prompt_template octothinker begins prompts with \"{}\", which is not a token of {}; choose "
+      "another template",
+      kBegin, (directory / "tokenizer.json").string());
+}
+
 Ids known(const ModelConfig& model, const Tokenizer& tokenizer, const PromptTemplate& prompts,
           const fs::path& directory) {
   Ids ids(model.end_of_sequence_ids.begin(), model.end_of_sequence_ids.end());
@@ -90,10 +102,10 @@ EndTokens end_tokens(const fs::path& model_directory, std::string_view template_
   const ModelConfig model = load_model_config(model_directory);
   const Tokenizer tokenizer = Tokenizer::load(model_directory);
   check_fit(model, tokenizer, model_directory);
+  const PromptTemplate prompts = prompt_template(template_name, model_directory);
+  check_begin(prompts, tokenizer, model_directory);
   auto ids = configured(options, model, tokenizer, model_directory);
-  if (ids.empty()) {
-    ids = known(model, tokenizer, prompt_template(template_name, model_directory), model_directory);
-  }
+  if (ids.empty()) ids = known(model, tokenizer, prompts, model_directory);
   return {ids, text_of(ids, tokenizer)};
 }
 
