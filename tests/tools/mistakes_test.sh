@@ -114,6 +114,8 @@ train optimizer.schedule=cosine optimizer.decay_until=9|none|decay_until is not 
 train optimizer.schedule=cosine optimizer.decay_until=1 optimizer.warmup=0 run.steps=2|error|after it the learning rate is 0 and nothing is learned
 train optimizer.schedule=cosine optimizer.decay_until=1 optimizer.warmup=0 optimizer.min_ratio=0.5 run.steps=2|warning|the others have 0.5 of the learning rate
 train optimizer.min_ratio=0.5|warning|min_ratio has no effect, because schedule is constant
+train verifier.boxed_priority=50|warning|verifier: boxed_priority has no effect, because mode is reward
+train verifier.boxed_priority=50 verifier.mode=lenient|none|has no effect
 train reward.overlong.penalty=5|warning|reward.overlong: penalty has no effect, because enabled is false
 train 'data.train_file=[rows.jsonl,other_golds.jsonl]'|warning|data.train_file: 1 prompt has different correct answers in different files
 train optimizer.warmup=1000|warning|optimizer.warmup is 1000, but the run has 1 update: it ends within the warm-up

@@ -64,6 +64,16 @@ void add_rewards(const RewardOptions& rewards, IdleKeys& idle) {
   }
 }
 
+void add_verifier(const VerifierOptions& verifier, IdleKeys& idle) {
+  if (verifier.mode == ExtractionMode::kLenient) return;
+  std::vector<std::string> keys;
+  if (!verifier.lenient_latex) keys.emplace_back("lenient_latex");
+  if (!verifier.lenient_plain) keys.emplace_back("lenient_plain");
+  if (!verifier.choices.empty()) keys.emplace_back("choices");
+  if (verifier.boxed_priority != 0) keys.emplace_back("boxed_priority");
+  idle.add("verifier", keys, "mode is reward; leave them out, or set it to lenient");
+}
+
 void add_rollout(const TrainConfig& config, IdleKeys& idle) {
   const DynamicSamplingOptions& sampling = config.tickets.dynamic_sampling;
   if (!sampling.enabled) {
@@ -92,6 +102,7 @@ std::vector<std::string> idle_key_warnings(const TrainConfig& config) {
   }
   add_optimizer(config.optimizer, idle);
   add_rewards(config.reward, idle);
+  add_verifier(config.verifier, idle);
   add_rollout(config, idle);
   return idle.take();
 }
