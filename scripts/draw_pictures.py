@@ -40,6 +40,10 @@ EFFECTS = (("LIE against GSPO", (
     ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
     ("word problems, SmolLM2-135M", "word-problems", "gspo-lie", "gspo"),
     ("word problems, gated LIE", "word-problems", "gated-lie", "gspo"))),
+           ("LIE with a rival, against the rival alone, on the demo", tuple(
+    (name, "rivals-demo", f"{rival}-lie", rival) for name, rival in (
+        ("LUSPO", "luspo"), ("CISPO", "cispo"), ("SAPO", "sapo"), ("KL-Cov", "kl-cov"), ("GRPO, clip-higher", "grpo-clip-higher"),
+        ("MaxRL", "maxrl"), ("entropy target", "entropy-target"), ("80/20", "high-entropy"), ("cosine reward", "cosine")))),
            ("A change of LIE against LIE, on the demo", (
     ("short correct answers pay, too", "controls", "flat-length", "gspo-lie"),
     ("targets shuffled over the prompts", "controls", "shuffled-targets", "gspo-lie"),

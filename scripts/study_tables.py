@@ -205,7 +205,7 @@ TABLES = {
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
     ("rivals.md", "demo"): Rows(
         ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
-        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in ("", "-lie")[:1 + (rival in WITH_LIE)])),
+        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in (("", "-lie", "-gated") if rival in WITH_LIE else ("",)))),
     ("rivals.md", "demo comparisons"): Comparisons(("rivals-demo",), RIVAL_PAIRS),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
