@@ -185,7 +185,8 @@ TEST(RewardProgram, EarlyExitsAreReportedWithTheMissingAnswers) {
 }
 
 TEST(RewardProgram, ClosingItsOutputIsAnError) {
-  EXPECT_HOLDS(error_in("sh -c 'exec >&-; tail -f /dev/null'"), "closed its standard output or");
+  EXPECT_HOLDS(error_in("sh -c 'exec >/dev/null; tail -f /dev/null'"),
+               "closed its standard output or");
 }
 
 TEST(RewardProgram, UnrequestedAnswersAreAnError) {
