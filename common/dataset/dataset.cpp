@@ -91,7 +91,8 @@ bool is_key(const std::string& key, char first, std::size_t choices) {
   return key.size() == 1 && key[0] >= first && static_cast<std::size_t>(key[0] - first) < choices;
 }
 
-/// Throws Error if the number of a choice is the text of another one.
+/// Throws Error if the number of a choice is the text of another one. first_choice, if it is set,
+/// says that correct answers are numbers.
 void check_number(const JsonRow& row, const std::string& key, std::size_t place,
                   std::span<const std::string> choices) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -121,7 +122,7 @@ std::string letter_of(const JsonRow& row, const std::string& key,
         key == "0" ? "set data.first_choice=0 if the file counts from 0" : "correct the row");
   }
   const auto place = static_cast<std::size_t>(key[0] - first);
-  check_number(row, key, place, all_choices);
+  if (first_choice == RowOptions().first_choice) check_number(row, key, place, all_choices);
   ++counts.digit_keys;
   return {static_cast<char>('A' + place)};
 }

@@ -60,11 +60,9 @@ void check_options(const TisOptions& options) {
         "tis_cap to 5, as IcePop (arXiv:2510.18855), or tis_floor to 0",
         options.tis_floor);
   }
-  if (options.tis_floor < options.tis_cap && options.tis_floor < 1) return;
-  fail(
-      "policy_loss.tis_floor is {} and policy_loss.tis_cap {}: the floor must be below the cap and "
-      "below 1, the weight of equal log-probs",
-      options.tis_floor, options.tis_cap);
+  if (options.tis_floor < 1) return;
+  fail("policy_loss.tis_floor is {}: it must be below 1, the weight of equal log-probs",
+       options.tis_floor);
 }
 
 std::vector<TisWeight> tis_weights(const TisOptions& options, const SequenceInput& input) {

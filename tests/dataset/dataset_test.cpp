@@ -158,6 +158,10 @@ TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   for (const char* key : {"0", "3", "11"}) {
     EXPECT_TRUE(error(row(key)).starts_with("d.jsonl:1: the correct answer is")) << key;
   }
+  EXPECT_NE(
+      error(R"({"prompt": "Two?", "options": ["2", "3"], "answer": "2"})")
+          .find("the number of the choice \"3\", or the text of another; write the letter, B or A"),
+      std::string::npos);
   options.skip_bad_rows = true;
   EXPECT_EQ(error(row("0") + row("1") + row("1")),
             "d.jsonl: the correct choice is 0 in 1 row and another number in 2: numbers are read "
