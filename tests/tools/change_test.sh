@@ -88,7 +88,7 @@ configs=("$WORK"/changed/config*)
 
 # Other evaluation rows are a change, too, under another name or the same. The old ones may be gone.
 shuf -n 12 --random-source=<(yes) assets/count_pairs/eval.jsonl >"$WORK/held.jsonl"
-head -n 8 "$WORK/held.jsonl" >"$WORK/other.jsonl"
+tail -n 8 "$WORK/held.jsonl" >"$WORK/other.jsonl"
 rows=(--set "data.evaluation_file=$WORK/held.jsonl" --set evaluation.every=1)
 dies journal:36 1 rows "${rows[@]}" --set checkpoint.background=false
 rm "$WORK/held.jsonl"
