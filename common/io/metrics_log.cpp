@@ -63,6 +63,12 @@ MetricsFile read_valid_metrics(const fs::path& path) {
   return file;
 }
 
+std::set<std::int64_t> steps_with_metrics(const fs::path& path) {
+  std::set<std::int64_t> steps;
+  for (const MetricsRow& row : read_valid_metrics(path).rows) steps.insert(row.step);
+  return steps;
+}
+
 MetricsFile metrics_to_continue(const fs::path& path) {
   MetricsFile file = read_valid_metrics(path);
   if (file.damage.empty()) return file;

@@ -49,6 +49,9 @@ struct MetricsFile {
 /// incomplete last line was left by a killed process and is not damage. A missing file has no rows.
 MetricsFile read_valid_metrics(const std::filesystem::path& path);
 
+/// Returns the steps of the valid rows.
+std::set<std::int64_t> steps_with_metrics(const std::filesystem::path& path);
+
 /// Reads the valid rows before the file is replaced. A damaged file is copied to PATH.damaged, or
 /// PATH.damaged-2 and so on if that name exists.
 MetricsFile metrics_to_continue(const std::filesystem::path& path);

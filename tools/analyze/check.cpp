@@ -310,12 +310,6 @@ bool removes_files(const fs::path& config) {
   return false;
 }
 
-std::set<std::int64_t> steps_with_metrics(const fs::path& metrics) {
-  std::set<std::int64_t> steps;
-  for (const MetricsRow& row : read_valid_metrics(metrics).rows) steps.insert(row.step);
-  return steps;
-}
-
 /// Returns the step of the last checkpoint, or 0.
 std::int64_t last_checkpoint(const fs::path& directory) {
   std::int64_t last = 0;
@@ -332,6 +326,7 @@ Validity check_run(const fs::path& directory) {
   Validity found;
   TrajectoryCheck trajectories(directory / "trajectories",
                                last_checkpoint(directory / "checkpoints"), found);
+  // Read before the trajectories, which a live run writes first, and again after them.
   trajectories.run(steps_with_metrics(directory / "metrics.jsonl"),
                    removes_files(directory / "config.yaml"));
   check_lock(directory, found);

@@ -277,8 +277,9 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
     return;
   }
   Log("forecast", 0).warn_each(config.former_keys);
-  check_base(policy_files(config.model));
-  Log("forecast", 0).warn_each(adapter_remarks(policy_files(config.model)));
+  const PolicyFiles policy = policy_files(config.model);
+  check_base(policy);
+  Log("forecast", 0).warn_each(adapter_remarks(policy));
   Probe probe(job, config, tokenizer, arguments.samples, prompts_of(config, arguments.prompts));
   Probe::Pass natural = probe.sample(options_at(0), 0);
   ForecastSamples samples{.natural = std::move(natural.prompts),

@@ -44,11 +44,9 @@ void describe(FieldList& fields, RunOptions& options) {
            "auto: resume the run in the directory, or begin one if it is empty or absent; never: "
            "refuse a directory that holds a run; must: refuse to begin a run; changed: like auto, "
            "and optimizer.*, policy_loss.*, the terms of the reward (reward.length.* and so on), "
-           "evaluation.*, "
-           "data.evaluation_file, rollout.max_staleness (not with first_groups), "
-           "rollout.max_response_tokens, "
-           "update.zero_stage and update.max_micro_batch_tokens may differ from the run's: they "
-           "apply from its first step that is not logged."});
+           "evaluation.*, data.evaluation_file, rollout.max_staleness (not with first_groups), "
+           "rollout.max_response_tokens, update.zero_stage and update.max_micro_batch_tokens may "
+           "differ from the run's: they apply from its first step that is not logged."});
   fields.add(
       "time_limit_minutes", options.time_limit_minutes,
       {.help = "A step that would not end within this time from the start is not begun, and a step "

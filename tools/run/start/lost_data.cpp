@@ -17,12 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using Steps = std::set<std::int64_t>;
 
-Steps steps_with_metrics(const fs::path& file) {
-  Steps steps;
-  for (const MetricsRow& row : read_valid_metrics(file).rows) steps.insert(row.step);
-  return steps;
-}
-
 /// Returns the steps for which the segments of all learners exist. With `allows_removed`, segments
 /// removed on purpose count as existing.
 Steps steps_with_trajectories(const fs::path& directory, const SegmentIndex& index,
