@@ -82,7 +82,7 @@ std::vector<std::string> terms_on(const RewardOptions& options) {
   return names;
 }
 
-void check_options(const RewardOptions& options) {
+std::string replacing_term(const RewardOptions& options) {
   std::string first;
   for_each_term(options, [&](const auto& term) {
     if constexpr (requires { replaces_accuracy(term); }) {
@@ -96,6 +96,7 @@ void check_options(const RewardOptions& options) {
       first = term.kName;
     }
   });
+  return first;
 }
 
 std::vector<std::string> reward_cautions(const RewardOptions& options) {
@@ -115,14 +116,29 @@ std::vector<RewardTerm> reward_terms(const RewardOptions& options,
   return terms;
 }
 
+std::vector<std::string> unreachable_terms(const RewardOptions& options,
+                                           std::int64_t max_response_tokens) {
+  std::vector<std::string> warnings;
+  for_each_term(options, [&](const auto& term) {
+    if constexpr (requires { least_units(term, options.coverage.ngram); }) {
+      const std::int64_t least = least_units(term, options.coverage.ngram);
+      if (!is_on(term) || least <= max_response_tokens) return;
+      warnings.push_back(
+          fmt::format("reward.{}: 0 for every response of fewer than {} words or tokens, but "
+                      "rollout.max_response_tokens is {}; lower reward.coverage.ngram {}",
+                      term.kName, least, max_response_tokens, options.coverage.ngram));
+    }
+  });
+  return warnings;
+}
+
 std::vector<IdleTermKeys> idle_keys(const RewardOptions& options) {
   std::vector<IdleTermKeys> idle;
   for_each_term(options, [&](auto term) {
     decltype(term) usual;
     if (is_on(term)) {
-      if constexpr (requires { term.idle_key(); }) {
-        const std::string key = term.idle_key();
-        if (!key.empty()) idle.push_back({term.kName, {key}, term.kIdleBecause});
+      if constexpr (requires { term.idle_keys(); }) {
+        for (const auto& [key, why] : term.idle_keys()) idle.push_back({term.kName, {key}, why});
       }
       return;
     }

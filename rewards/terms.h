@@ -36,7 +36,8 @@ namespace lie {
 /// - kListedIfOn = true, if the term has a column in the log and metrics only if it is on
 /// - fit_to_limit(), fit_to_start() or fit_to_paper(), if its options have such a scale
 /// - kDominanceWarning, for reward_cautions(), if the term should not dominate the reward
-/// - idle_key() and kIdleBecause, if another key of the term can leave one without effect
+/// - least_units(options, ngram), if it is 0 for responses of fewer words or tokens
+/// - idle_keys(), if one key of the term can leave others without effect
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
                CoverageBonusOptions, OverlongPenaltyOptions, Gr3Options, CosineRewardOptions,
@@ -64,9 +65,9 @@ struct RewardOptions {
 
 void describe(FieldList& fields, RewardOptions& options);
 
-/// Throws Error if two terms that are on both replace the accuracy: their sum would be no reward of
-/// either method.
-void check_options(const RewardOptions& options);
+/// Returns the name of the term that is on and replaces the accuracy, empty if none does. Throws
+/// Error if two do: their sum would be no reward of either method.
+std::string replacing_term(const RewardOptions& options);
 
 /// Returns the names of the terms that have a column. A term that is off is logged as 0; those with
 /// kListedIfOn are then left out. The term of a reward program is last.
@@ -86,6 +87,11 @@ std::vector<std::string> reward_cautions(const RewardOptions& options);
 /// limit of training.
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
+
+/// Returns a warning of each term that is on and 0 for every response within the limit, because it
+/// counts n-grams.
+std::vector<std::string> unreachable_terms(const RewardOptions& options,
+                                           std::int64_t max_response_tokens);
 
 /// Keys of a term that differ from their defaults and have no effect, and why.
 struct IdleTermKeys {

@@ -69,6 +69,24 @@ bool compares_groups(const AdvantageOptions& options) {
   return compares;
 }
 
+bool normalizes_terms(const AdvantageOptions& options) {
+  bool normalizes = false;
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { normalizes_terms(chosen); }) normalizes = normalizes_terms(chosen);
+  });
+  return normalizes;
+}
+
+std::string silent_groups(const AdvantageOptions& options, bool by_reward) {
+  std::string groups;
+  visit_chosen(options, [&](const auto& chosen) {
+    if constexpr (requires { silent_groups(chosen, by_reward); }) {
+      groups = silent_groups(chosen, by_reward);
+    }
+  });
+  return groups;
+}
+
 std::vector<std::string> idle_keys(const AdvantageOptions& options) {
   AdvantageOptions found = options, usual;
   FieldList fields, defaults;

@@ -31,9 +31,11 @@ namespace lie {
 /// - check_options(options), if options can contradict each other
 /// - kLeastGroup or least_group(options), if it is not defined for smaller groups
 /// - compares_groups(options), whether a group of one response has a baseline; absent: no
+/// - normalizes_terms(options), whether it normalizes each reward term by itself; absent: no
+/// - silent_groups(options, by_reward), if dynamic sampling keeps groups that it gives no advantage
 /// - kAggregation, the policy_loss.aggregation that it is meant for
 /// - set_reward_terms(options, names), if options name reward terms
-/// - check_reward_terms(options, names), if it is not defined for all terms
+/// - check_reward_terms(options, names), if it is not defined for all terms that may be on
 using AdvantageEstimatorList =
     std::tuple<GroupRelativeOptions, GdpoOptions, MaxRlOptions, PassAtKOptions,
                BatchNormalizedOptions, LengthWeightedOptions, VlNormOptions>;
@@ -59,6 +61,15 @@ void check_group_size(const AdvantageOptions& options, std::int64_t samples_per_
 /// Returns whether the chosen estimator compares a response with those to other prompts.
 bool compares_groups(const AdvantageOptions& options);
 
+/// Returns whether the chosen estimator normalizes each reward term by itself, before the terms are
+/// added.
+bool normalizes_terms(const AdvantageOptions& options);
+
+/// Returns which groups get no advantage by the chosen estimator although dynamic sampling keeps
+/// them, selected by reward or else by verdict, and the remedy: "groups without ...: set ...".
+/// Empty: none.
+std::string silent_groups(const AdvantageOptions& options, bool by_reward);
+
 /// Returns the keys of estimators that are not chosen which differ from their defaults, and so have
 /// no effect: "leave_one_out", "pass_at_k.k".
 std::vector<std::string> idle_keys(const AdvantageOptions& options);
@@ -67,8 +78,8 @@ std::vector<std::string> idle_keys(const AdvantageOptions& options);
 /// must precede step_advantages(). Throws Error if options name another term.
 void set_reward_terms(AdvantageOptions& options, const RewardNames& terms);
 
-/// Throws Error if the chosen estimator would ignore one of the terms that are on. The first of
-/// them is the accuracy.
+/// Throws Error if the chosen estimator would ignore one of the terms that are on, or names one
+/// that is not. The first of them is the accuracy.
 void check_reward_terms(const AdvantageOptions& options, std::span<const std::string> terms_on);
 
 /// Returns the value of policy_loss.aggregation that the chosen estimator is meant for; empty: any.

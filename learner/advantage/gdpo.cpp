@@ -81,6 +81,18 @@ void set_reward_terms(GdpoOptions& options, const RewardNames& terms) {
     }
     options.by_term[static_cast<std::size_t>(term - terms.begin())] = found.weight;
   }
+  if (std::ranges::all_of(options.by_term, [](double weight) { return weight == 0; })) {
+    fail("advantage.gdpo.weights: all are 0, so that nothing is learned; set one above 0");
+  }
+}
+
+void check_reward_terms(const GdpoOptions& options, std::span<const std::string> terms_on) {
+  for (const std::string& text : options.weights) {
+    const std::string term = parsed_weight(text).term;
+    if (std::ranges::find(terms_on, term) != terms_on.end()) continue;
+    fail("advantage.gdpo.weights: \"{}\" is not a reward term that is on; those are {}", term,
+         fmt::join(terms_on, ", "));
+  }
 }
 
 std::vector<GroupAdvantages> estimated_advantages(const GdpoOptions& options,

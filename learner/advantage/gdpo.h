@@ -25,9 +25,14 @@ struct GdpoOptions {
 };
 void describe(FieldList& fields, GdpoOptions& options);
 
+inline bool normalizes_terms(const GdpoOptions&) { return true; }
+
 /// Sets by_term from `weights`. Throws Error if one is not name=number with the name of a reward
-/// term and a finite number of at least 0, or names a term twice.
+/// term and a finite number of at least 0, names a term twice, or if all weights are 0.
 void set_reward_terms(GdpoOptions& options, const RewardNames& terms);
+
+/// Throws Error if a weight is that of a term which is not on.
+void check_reward_terms(const GdpoOptions& options, std::span<const std::string> terms_on);
 
 /// Returns A_i = B_i / (std B + 1e-6), where B_i = sum_k w_k (r_ik - mean_k) / (std_k + 1e-6) has
 /// the mean and std of each term k over the group, and std B is over all responses of the step,

@@ -22,6 +22,8 @@ struct GroupRelativeOptions {
 };
 void describe(FieldList& fields, GroupRelativeOptions& options);
 
+inline bool normalizes_terms(const GroupRelativeOptions& options) { return options.per_term; }
+
 /// Returns the advantages of a step's groups, each from its own rewards.
 std::vector<GroupAdvantages> estimated_advantages(const GroupRelativeOptions& options,
                                                   std::span<const ScoredGroup> groups);

@@ -27,6 +27,11 @@ GroupAdvantages advantages_of(std::span<const Score> scores) {
 
 void describe(FieldList&, MaxRlOptions&) {}
 
+std::string silent_groups(const MaxRlOptions&, bool by_reward) {
+  if (!by_reward) return "";
+  return "groups without a correct response: set rollout.dynamic_sampling.signal to accuracy";
+}
+
 std::vector<GroupAdvantages> estimated_advantages(const MaxRlOptions&,
                                                   std::span<const ScoredGroup> groups) {
   std::vector<GroupAdvantages> all;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/config/options.h"
@@ -21,6 +22,8 @@ struct MaxRlOptions {
   static constexpr std::int64_t kLeastGroup = 2;
 };
 void describe(FieldList& fields, MaxRlOptions& options);
+
+std::string silent_groups(const MaxRlOptions& options, bool by_reward);
 
 /// Returns A_i = (R_i - mean R) / a for each group, where a is its share of correct responses. The
 /// paper divides by the mean reward of 0 or 1, which is a. With other reward terms the mean may be

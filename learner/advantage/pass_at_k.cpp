@@ -51,6 +51,13 @@ std::int64_t least_group(const PassAtKOptions& options) {
   return std::max<std::int64_t>(options.k, 2);
 }
 
+std::string silent_groups(const PassAtKOptions& options, bool) {
+  return fmt::format(
+      "groups with fewer than {} incorrect responses: lower advantage.pass_at_k.k, or set "
+      "rollout.dynamic_sampling.enabled to false",
+      options.k);
+}
+
 void check_reward_terms(const PassAtKOptions&, std::span<const std::string> terms_on) {
   const auto others = terms_on.subspan(1);  // the first is the accuracy
   if (others.empty()) return;

@@ -27,6 +27,8 @@ void describe(FieldList& fields, PassAtKOptions& options);
 /// Returns k, the size of the smallest group that has a subset of k responses.
 std::int64_t least_group(const PassAtKOptions& options);
 
+std::string silent_groups(const PassAtKOptions& options, bool by_reward);
+
 /// Throws Error if terms besides the accuracy are on, which the estimator would ignore.
 void check_reward_terms(const PassAtKOptions& options, std::span<const std::string> terms_on);
 

@@ -8,11 +8,12 @@ namespace lie {
 
 void SlopeWithinGroups::add(std::span<const double> tokens, std::span<const double> correct) {
   const double middle = mean_of(tokens), accuracy = mean_of(correct);
-  Sums& sums = groups_.emplace_back();
+  Sums sums;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     sums.lengths += (tokens[i] - middle) * (tokens[i] - middle);
     sums.products += (tokens[i] - middle) * (correct[i] - accuracy);
   }
+  if (sums.lengths > 0) groups_.push_back(sums);
 }
 
 Slope SlopeWithinGroups::slope() const {
@@ -21,7 +22,7 @@ Slope SlopeWithinGroups::slope() const {
     lengths += sums.lengths;
     products += sums.products;
   }
-  if (lengths == 0) return {};
+  if (groups_.empty()) return {};
   Slope slope{.value = products / lengths, .groups = std::ssize(groups_)};
   if (groups_.size() < 2) return slope;
   double squares = 0;

@@ -11,8 +11,8 @@ namespace lie {
 
 struct Slope {
   double value = 0;         // change of the share of correct responses, per token
-  double error = 0;         // standard error for other groups of the same kind
-  std::int64_t groups = 0;  // 0: no group has responses of different lengths
+  double error = 0;         // standard error for other groups of the same kind; 0 with one group
+  std::int64_t groups = 0;  // with responses of different lengths: the others say nothing
 };
 
 /// A least-squares line of correctness on length with an intercept for each group. The standard

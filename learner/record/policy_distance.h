@@ -9,10 +9,11 @@
 namespace lie {
 
 /// Returns the effective sample size (Kong 1992) of a step's N responses, divided by N:
-/// (sum w)^2 / (N sum w^2). The weight of a response y is w = pi(y) / mu(y). Here pi is the
-/// learner's policy when it first trains on y, and mu the behavior policy. The result is 1 if all
-/// weights are equal, as on-policy, and 1/N if one response has all the weight. NaN without
-/// responses. `groups` must be the groups of `update`.
+/// (sum w)^2 / (N sum w^2). The weight of a response y is w = pi(y) / mu(y). Here mu is the
+/// behavior policy, and pi the learner's when it first trains on y, or before the step's first
+/// update with policy_loss.recompute_old_log_probs. The result is 1 if all weights are equal, as
+/// on-policy, and 1/N if one response has all the weight. NaN without responses. `groups` must be
+/// the groups of `update`.
 double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update);
 
 /// Learner log-probs minus sampler log-probs, in nats, over the responses of a step's first

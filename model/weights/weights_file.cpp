@@ -154,6 +154,7 @@ class CheckedFiles {
     if (!is_single) check_index(directory);
     check_parameters();
     check_surplus();
+    check_tied_head();
   }
 
   const ModelConfig& config() const { return config_; }
@@ -161,28 +162,6 @@ class CheckedFiles {
   std::int64_t shards() const { return std::ssize(files_); }
   const SafetensorsEntry& of(const Parameter& parameter) const {
     return *tensors_.at(parameter.name).entry;
-  }
-
-  /// Throws Error if the files of a tied model contain a head that is not a copy of the embedding.
-  void check_tied_head() const {
-    const auto head = tensors_.find(kHeadName);
-    if (!config_.tied_embeddings || head == tensors_.end()) return;
-    const SafetensorsEntry &entry = *head->second.entry, &embedding = of(layout_.front());
-    const std::int64_t elements = layout_.front().rows * layout_.front().cols;
-    std::vector<float> values, expected;
-    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
-      const std::int64_t count = std::min(kHostBlockElements, elements - first);
-      values.resize(static_cast<std::size_t>(count));
-      expected.resize(values.size());
-      read_floats(elements_of(entry, first, count), values);
-      read_floats(elements_of(embedding, first, count), expected);
-      if (values == expected) continue;
-      fail(
-          "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
-          "\"{}\"; set it to false to use both",
-          head->second.file, kHeadName, embedding.name);
-    }
-    release_pages(entry.data);
   }
 
  private:
@@ -235,6 +214,28 @@ class CheckedFiles {
     }
   }
 
+  /// Throws Error if the files of a tied model contain a head that is not a copy of the embedding.
+  void check_tied_head() const {
+    const auto head = tensors_.find(kHeadName);
+    if (!config_.tied_embeddings || head == tensors_.end()) return;
+    const SafetensorsEntry &entry = *head->second.entry, &embedding = of(layout_.front());
+    const std::int64_t elements = layout_.front().rows * layout_.front().cols;
+    std::vector<float> values, expected;
+    for (std::int64_t first = 0; first < elements; first += kHostBlockElements) {
+      const std::int64_t count = std::min(kHostBlockElements, elements - first);
+      values.resize(static_cast<std::size_t>(count));
+      expected.resize(values.size());
+      read_floats(elements_of(entry, first, count), values);
+      read_floats(elements_of(embedding, first, count), expected);
+      if (values == expected) continue;
+      fail(
+          "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
+          "\"{}\"; set it to false to use both",
+          head->second.file, kHeadName, embedding.name);
+    }
+    release_pages(entry.data);
+  }
+
   ModelConfig config_;
   std::vector<Parameter> layout_;
   std::vector<SafetensorsFile> files_;
@@ -262,7 +263,6 @@ WeightsPlan plan_weights(const std::filesystem::path& directory,
 
 std::string stored_weights_sha256(const std::filesystem::path& directory) {
   const CheckedFiles files(directory);
-  files.check_tied_head();
   Sha256 sha;
   std::vector<float> values;
   std::int64_t hashed = 0;  // elements of the flat order
@@ -301,9 +301,7 @@ void read_all(const StoredWeights& stored, Weights& weights) {
 }  // namespace
 
 StoredWeights::StoredWeights(const std::filesystem::path& directory)
-    : files_(std::make_unique<CheckedFiles>(directory)), config_(files_->config()) {
-  files_->check_tied_head();
-}
+    : files_(std::make_unique<CheckedFiles>(directory)), config_(files_->config()) {}
 
 StoredWeights::StoredWeights(const PolicyFiles& policy) : StoredWeights(policy.base) {
   if (policy.adapter.empty()) return;

@@ -17,6 +17,8 @@ struct CoverageBonusOptions {
 };
 
 void describe(FieldList& fields, CoverageBonusOptions& options);
+
+inline std::int64_t least_units(const CoverageBonusOptions&, std::int64_t ngram) { return ngram; }
 RewardTerm reward_term(const CoverageBonusOptions& options, std::int64_t max_response_tokens);
 
 /// Returns per_ngram * C_context for an incorrect answer, 0 for a correct one.

@@ -79,10 +79,18 @@ void LengthRewardOptions::fit_to_start(double mean_tokens, double more_tokens,
   }
 }
 
-std::string LengthRewardOptions::idle_key() const {
-  const bool is_idle =
-      target == LengthTarget::kReference && target_tokens != LengthRewardOptions().target_tokens;
-  return is_idle ? "target_tokens" : "";
+std::vector<IdleKey> LengthRewardOptions::idle_keys() const {
+  const LengthRewardOptions usual;
+  std::vector<IdleKey> idle;
+  if (target == LengthTarget::kReference && target_tokens != usual.target_tokens) {
+    idle.push_back(
+        {"target_tokens", "target is reference; leave it out, or set target to absolute"});
+  }
+  if (!scale_eta && scale_extra_tokens != usual.scale_extra_tokens) {
+    idle.push_back(
+        {"scale_extra_tokens", "scale_eta is false; leave it out, or set scale_eta to true"});
+  }
+  return idle;
 }
 
 void LengthRewardOptions::fit_to_paper() {

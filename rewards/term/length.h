@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "common/config/options.h"
 #include "rewards/term/gate.h"
@@ -21,8 +21,6 @@ struct LengthRewardOptions {
       "responses will grow whether they are correct or not; "
       "reward.length.min_group_accuracy=0.01 applies the length reward only in groups with a "
       "correct answer (docs/how-to/choose-reward-settings.md)";
-  static constexpr const char* kIdleBecause =
-      "target is reference; leave it out, or set target to absolute";
   bool enabled = true;
   LengthTarget target = LengthTarget::kReference;
   double delta_tokens = 500;
@@ -39,8 +37,8 @@ struct LengthRewardOptions {
   /// Sets the target `more_tokens` above the start policy's mean length, or above each prompt's
   /// L_ref if the data has one, and eta so that an incorrect answer lacking them all loses 0.75.
   void fit_to_start(double mean_tokens, double more_tokens, bool has_reference_lengths);
-  /// Returns the key that is set and has no effect, or an empty text.
-  std::string idle_key() const;
+  /// Returns the keys that are set and have no effect.
+  std::vector<IdleKey> idle_keys() const;
   /// Sets eta so that delta_tokens missing tokens cost what they do in the paper, 500 * 0.3 / 9000.
   /// Throws Error if the term is on and its target does not follow from delta_tokens.
   void fit_to_paper();

@@ -17,9 +17,16 @@ void describe(FieldList& fields, RedundancyRewardOptions& options) {
 
 void RedundancyRewardOptions::fit_to_paper() { beta = RedundancyRewardOptions{}.beta; }
 
+std::int64_t least_penalized(const RedundancyRewardOptions& options) {
+  return options.threshold + (options.strict ? 1 : 0);
+}
+
+std::int64_t least_units(const RedundancyRewardOptions& options, std::int64_t ngram) {
+  return ngram - 1 + least_penalized(options);
+}
+
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat) {
-  const std::int64_t first_penalized = options.threshold + (options.strict ? 1 : 0);
-  return largest_repeat >= first_penalized ? static_cast<float>(-options.beta) : 0.0F;
+  return largest_repeat >= least_penalized(options) ? static_cast<float>(-options.beta) : 0.0F;
 }
 
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t) {

@@ -26,6 +26,12 @@ struct RedundancyRewardOptions {
 void describe(FieldList& fields, RedundancyRewardOptions& options);
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t max_response_tokens);
 
+/// Returns the least number of occurrences of one n-gram that is penalized.
+std::int64_t least_penalized(const RedundancyRewardOptions& options);
+
+/// Returns the length of the shortest response with so many n-grams, which overlap.
+std::int64_t least_units(const RedundancyRewardOptions& options, std::int64_t ngram);
+
 /// Returns R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta for
 /// at least Theta occurrences (strict: more than Theta), else 0.
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat);

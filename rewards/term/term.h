@@ -40,4 +40,10 @@ struct RewardTerm {
   std::function<double(const Ticket&)> target_length = {};
 };
 
+/// A key of a term that another key leaves without effect, and why.
+struct IdleKey {
+  std::string key;
+  std::string why;  // also names what would give it an effect
+};
+
 }  // namespace lie

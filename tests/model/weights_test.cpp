@@ -46,12 +46,15 @@ std::vector<FloatTensor> tensors_of(const Weights& weights) {
   return tensors;
 }
 
-/// Returns the error of loading small_config's weights from a file with these tensors.
+/// Returns the error of loading small_config's weights from a file with these tensors. Their plan
+/// gives the same.
 std::string error_with(const std::vector<FloatTensor>& tensors, const ModelConfig& config) {
   const TemporaryDirectory directory;
   save_model_config(config, directory.path());
   write_safetensors(tensors, directory.path() / "model.safetensors");
-  return error_of([&] { load_weights(directory.path(), cpu()); });
+  std::string error = error_of([&] { load_weights(directory.path(), cpu()); });
+  EXPECT_EQ(error_of([&] { plan_weights(directory.path()); }), error);
+  return error;
 }
 
 void expect_golden(const std::string& name) {

@@ -10,7 +10,8 @@
 namespace lie {
 namespace {
 
-using testing::AllOf, testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+using testing::AllOf, testing::Contains, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty,
+    testing::Not;
 
 struct ConfigWarnings : testing::Test {
   ConfigWarnings() {
@@ -380,8 +381,38 @@ TEST_F(ConfigWarnings, KeysOfRewardTermsThatAreOff) {
   EXPECT_THAT(warnings(), IsEmpty()) << "the term is on by default: a baseline switches it off";
   config.reward = {};
   config.reward.of<LengthRewardOptions>().target_tokens = 100;
-  EXPECT_THAT(warnings(), Contains(HasSubstr("reward.length: target_tokens has no effect, because "
-                                             "target is reference")));
+  config.reward.of<LengthRewardOptions>().scale_extra_tokens = 1000;
+  EXPECT_THAT(warnings(),
+              ElementsAre(HasSubstr("reward.length: target_tokens has no effect, because "
+                                    "target is reference"),
+                          HasSubstr("reward.length: scale_extra_tokens has no effect, "
+                                    "because scale_eta is false")));
+}
+
+TEST_F(ConfigWarnings, DynamicSamplingThatDoesNotFitTheEstimator) {
+  config.tickets.dynamic_sampling.enabled = true;
+  config.advantage.estimator = "pass_at_k";
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("advantage.estimator pass_at_k gives 0 to groups "
+                                                "with fewer than 4 incorrect responses")));
+  config.advantage.estimator = "maxrl";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.tickets.dynamic_sampling.signal = SignalOf::kReward;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("advantage.estimator maxrl gives 0 to groups "
+                                                "without a correct response: set")));
+  config.advantage.estimator = "batch";
+  EXPECT_THAT(warnings(), IsEmpty());
+  config.advantage.of<BatchNormalizedOptions>().baseline = BaselineOf::kStep;
+  EXPECT_THAT(warnings(), ElementsAre(HasSubstr("batch compares groups with each other")));
+}
+
+TEST_F(ConfigWarnings, RedundancyThatNoResponseCanReach) {
+  config.rollout.sampling.max_response_tokens = 19;  // ten 10-grams
+  EXPECT_THAT(warnings(), Not(Contains(HasSubstr("reward.redundancy"))));
+  config.rollout.sampling.max_response_tokens = 18;
+  EXPECT_THAT(warnings(), Contains(HasSubstr("reward.redundancy: 0 for every response of fewer "
+                                             "than 19 words or tokens")));
+  config.reward.of<RedundancyRewardOptions>().enabled = false;
+  EXPECT_THAT(warnings(), Not(Contains(HasSubstr("reward.redundancy"))));
 }
 
 TEST_F(ConfigWarnings, AGoalInPercent) {

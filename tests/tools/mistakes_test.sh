@@ -104,6 +104,12 @@ train policy_loss.algorithm=grpo policy_loss.clip_low=3e-4|warning|nearly every 
 train reward.length.enabled=true|warning|L_target (L_ref, 12 tokens on average, plus reward.length.delta_tokens 500) is above rollout.max_response_tokens 20 for 4 of 4
 train reward.length.enabled=true data.train_file=columns.jsonl|warning|L_target (L_ref, 500 tokens on average
 train reward.length.enabled=true reward.length.target=absolute|warning|reward.length.target_tokens 7692) is above rollout.max_response_tokens 20
+train reward.gr3.enabled=true advantage.estimator=gdpo|error|reward.gr3.enabled is true, which replaces the accuracy
+train reward.cosine.enabled=true advantage.per_term=true|error|reward.cosine.enabled is true, which replaces the accuracy
+train reward.cosine.enabled=true|none|replaces the accuracy
+train advantage.estimator=gdpo 'advantage.gdpo.weights=[accuracy=2]'|none|gdpo.weights
+train advantage.estimator=gdpo 'advantage.gdpo.weights=[length=0.5]'|error|advantage.gdpo.weights: "length" is not a reward term that is on; those are accuracy
+train reward.length.enabled=true data.train_file=turns.jsonl|error|data.train_file turns.jsonl: row 1 of the training prompts: no reference length
 train reward.length.enabled=true reward.length.cap_target_at_limit=true|none|L_target
 train reward.length.enabled=true reward.length.delta_tokens=8|none|L_target
 train reward.length.delta_tokens=100000|none|L_target

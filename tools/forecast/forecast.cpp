@@ -10,6 +10,7 @@
 
 #include "common/base/arithmetic.h"
 #include "common/base/error.h"
+#include "common/text/counted.h"
 #include "learner/record/length_slope.h"
 
 namespace lie {
@@ -44,12 +45,14 @@ double cut_share(const std::vector<PromptSamples>& prompts) {
 }
 
 Estimate accuracy_over(const std::vector<PromptSamples>& prompts) {
-  std::vector<double> values;
-  for (const PromptSamples& samples : prompts) values.push_back(accuracy_of(samples));
-  Estimate accuracy = mean_interval(values);
-  accuracy.low = std::max(accuracy.low, 0.0);
-  accuracy.high = std::min(accuracy.high, 1.0);
-  return accuracy;
+  const double weight = 1 / static_cast<double>(prompts.size());
+  std::vector<PromptShare> shares;
+  for (const PromptSamples& samples : prompts) {
+    shares.push_back({.weight = weight,
+                      .correct = weight * accuracy_of(samples),
+                      .responses = std::ssize(samples)});
+  }
+  return share_over_prompts(shares);
 }
 
 StratumGain stratum_gain(std::span<const double> gains) {
@@ -89,12 +92,31 @@ LengthGain gain_of(const ForcedSamples& forced, const ForecastSamples& samples_o
   return result;
 }
 
-ForecastCase outcome_of(const Estimate& natural_gain, const Estimate& gain) {
-  if (natural_gain.low > 0 && natural_gain.value >= kWorthwhileGain) {
+ForecastCase outcome_of(const Forecast& forecast) {
+  if (forecast.prompts < kLeastStratum) return ForecastCase::kUndecided;
+  const Estimate natural = forecast.natural_gain();
+  if (forecast.slope_prompts >= kLeastStratum && natural.low > 0 &&
+      natural.value >= kWorthwhileGain) {
     return ForecastCase::kLengthensByItself;
   }
+  const Estimate& gain = forecast.gains.back().gain_above_chance;
+  if (gain.low == gain.high) return ForecastCase::kUndecided;
   if (gain.low > 0) return ForecastCase::kLengthPays;
   return gain.high < kWorthwhileGain ? ForecastCase::kLengthDoesNotPay : ForecastCase::kUndecided;
+}
+
+/// Returns the slope of correctness on length within prompts.
+Slope slope_of(const std::vector<PromptSamples>& prompts) {
+  SlopeWithinGroups groups;
+  for (const PromptSamples& samples : prompts) {
+    std::vector<double> tokens, correct;
+    for (const ForecastSample& sample : samples) {
+      tokens.push_back(sample.tokens);
+      correct.push_back(sample.correct ? 1.0 : 0.0);
+    }
+    groups.add(tokens, correct);
+  }
+  return groups.slope();
 }
 
 const char* name_of(ForecastCase outcome) {
@@ -130,16 +152,7 @@ double mean_tokens(const std::vector<PromptSamples>& prompts) {
 }
 
 Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts) {
-  SlopeWithinGroups groups;
-  for (const PromptSamples& samples : prompts) {
-    std::vector<double> tokens, correct;
-    for (const ForecastSample& sample : samples) {
-      tokens.push_back(sample.tokens);
-      correct.push_back(sample.correct ? 1.0 : 0.0);
-    }
-    groups.add(tokens, correct);
-  }
-  const Slope slope = groups.slope();
+  const Slope slope = slope_of(prompts);
   if (slope.groups < 2) return {slope.value, slope.value, slope.value};
   const double half = student_quantile(0.95, slope.groups - 1) * slope.error;
   return {slope.value, slope.value - half, slope.value + half};
@@ -166,6 +179,7 @@ Forecast forecast_of(const ForecastSamples& samples) {
                   .mean_tokens = lie::mean_tokens(natural),
                   .cut = cut_share(natural),
                   .slope = slope_within_prompts(natural),
+                  .slope_prompts = slope_of(natural).groups,
                   .length_deviation = lie::length_deviation(natural)};
   result.groups_without_correct = mean_over(
       natural, [](const PromptSamples& prompt) { return accuracy_of(prompt) == 0 ? 1.0 : 0.0; });
@@ -174,9 +188,7 @@ Forecast forecast_of(const ForecastSamples& samples) {
     result.gains.push_back(gain_of(forced, samples));
   }
   std::ranges::sort(result.gains, {}, &LengthGain::tokens);
-  if (result.prompts >= kLeastStratum) {
-    result.outcome = outcome_of(result.natural_gain(), result.gains.back().gain_above_chance);
-  }
+  result.outcome = outcome_of(result);
   return result;
 }
 
@@ -213,6 +225,11 @@ std::string outcome_text(const Forecast& forecast) {
     return fmt::format("Undecided: {} prompts are too few to tell. Sample more (--prompts)",
                        forecast.prompts);
   }
+  const Estimate& gain = forecast.gains.back().gain_above_chance;
+  if (gain.low == gain.high) {
+    return "Undecided: every prompt gains the same, so nothing says how far another sample would "
+           "be. Choose prompts of which some are answered correctly";
+  }
   return "Undecided: the interval of the gain holds both 0 and a worthwhile gain. Sample more "
          "prompts (--prompts)";
 }
@@ -221,11 +238,12 @@ std::string forecast_text(const Forecast& forecast) {
   std::string text = fmt::format(
       "natural length: accuracy {:.3f} [{:.3f}, {:.3f}], {:.1f} tokens, {:.1f} % cut; "
       "{} prompts x {} samples, {:.1f} % of the prompts without a correct sample\n"
-      "  one standard deviation more tokens ({:.1f}), within prompts: accuracy {}\n",
+      "  one standard deviation more tokens ({:.1f}), within the {} whose responses differ in "
+      "length: accuracy {}\n",
       forecast.accuracy.value, forecast.accuracy.low, forecast.accuracy.high, forecast.mean_tokens,
       100 * forecast.cut, forecast.prompts, forecast.samples_per_prompt,
       100 * forecast.groups_without_correct, forecast.length_deviation,
-      interval_text(forecast.natural_gain()));
+      counted(forecast.slope_prompts, "prompt"), interval_text(forecast.natural_gain()));
   if (forecast.chance) {
     text += fmt::format("  chance, the accuracy of these answers on other prompts: {:.3f}\n",
                         *forecast.chance);
@@ -270,6 +288,7 @@ nlohmann::json forecast_json(const Forecast& forecast) {
           {"mean_tokens", forecast.mean_tokens},
           {"cut", forecast.cut},
           {"slope_per_token", forecast.slope},
+          {"slope_prompts", forecast.slope_prompts},
           {"length_deviation", forecast.length_deviation},
           {"natural_gain", forecast.natural_gain()},
           {"groups_without_correct", forecast.groups_without_correct},

@@ -72,6 +72,7 @@ struct Forecast {
   double mean_tokens = 0, cut = 0;
   std::optional<double> chance = {};  // of the natural responses, if measured
   Estimate slope;                     // change of accuracy per token, within prompts
+  std::int64_t slope_prompts = 0;     // prompts with responses of different lengths
   double length_deviation = 0;        // standard deviation of lengths within prompts, tokens
   double groups_without_correct = 0;
   std::vector<LengthGain> gains = {};  // by forced length, ascending
@@ -93,8 +94,9 @@ double mean_tokens(const std::vector<PromptSamples>& prompts);
 
 /// Returns the slope of a least-squares line of correctness on length with an intercept for each
 /// prompt. Its 95 % interval is for other prompts of the same kind: the sandwich estimate with
-/// prompts as clusters (Liang and Zeger 1986) and Student's quantile. It is 0 without an interval
-/// if no prompt has responses of different lengths.
+/// prompts as clusters (Liang and Zeger 1986) and Student's quantile. Prompts whose responses are
+/// all equally long say nothing and do not count. The slope is 0 without an interval if all are so,
+/// and it has none with one other prompt.
 Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts);
 
 /// Returns the standard deviation of lengths within prompts, pooled over all prompts.
@@ -103,8 +105,9 @@ double length_deviation(const std::vector<PromptSamples>& prompts);
 /// Returns the forecast. Requires at least two natural samples of each prompt. The outcome is
 /// decided on the longest forced length alone, by the 95 % intervals:
 /// - fewer than kLeastStratum prompts: kUndecided
-/// - else the natural gain is at least kWorthwhileGain, and its interval lies above 0:
-/// kLengthensByItself
+/// - else the natural gain is at least kWorthwhileGain, its interval lies above 0, and at least
+/// kLeastStratum prompts have responses of different lengths: kLengthensByItself
+/// - else the gain above chance is the same for every prompt, and so has no interval: kUndecided
 /// - else the gain above chance lies above 0: kLengthPays
 /// - else it lies below kWorthwhileGain: kLengthDoesNotPay
 /// - else kUndecided

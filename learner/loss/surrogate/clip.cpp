@@ -36,12 +36,13 @@ void describe(FieldList& fields, ClipOptions& options) {
   fields.add(
       "clip_low", options.clip_low,
       {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo, "
-       "2e-3 for luspo.",
+       "2e-3 for luspo, which gspo with aggregation constant is.",
        "", 0, 1});
   fields.add(
       "clip_high", options.clip_high,
       {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo, "
-       "2.5e-3 for luspo. 0.28 with grpo is clip-higher (DAPO).",
+       "2.5e-3 for luspo, which gspo with aggregation constant is. 0.28 with grpo is clip-higher "
+       "(DAPO).",
        "", 0});
   fields.add("dual_clip", options.dual_clip,
              {"Dual clip, of the surrogate clip: for a negative advantage A the token loss is at "

@@ -113,6 +113,8 @@ TEST(Advantages, WeightsOfGdpoNameRewardTermsOnceEach) {
             "accuracy, length");
   EXPECT_EQ(error_of_weights("length=1, length=2"),
             "advantage.gdpo.weights names the term length twice; remove one");
+  EXPECT_EQ(error_of_weights("length=0, accuracy=0"),
+            "advantage.gdpo.weights: all are 0, so that nothing is learned; set one above 0");
   for (const char* bad : {"length", "length=", "length=-1", "length=nan", "length=a"}) {
     EXPECT_NE(error_of_weights(bad).find("such as length=0.5"), std::string::npos) << bad;
   }

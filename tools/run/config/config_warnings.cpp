@@ -88,7 +88,7 @@ void check_data(const TrainConfig& config, std::span<const Prompt> training,
   }
 }
 
-/// Finds reward terms whose options do not fit the training prompts.
+/// Finds reward terms whose options do not fit the training prompts or the response limit.
 void check_rewards(const TrainConfig& config, std::span<const Prompt> training,
                    std::vector<std::string>& warnings) {
   for (const RewardTerm& term :
@@ -96,6 +96,26 @@ void check_rewards(const TrainConfig& config, std::span<const Prompt> training,
     std::string caution = term.caution ? term.caution(training) : "";
     if (!caution.empty()) warnings.push_back(std::move(caution));
   }
+  std::ranges::move(unreachable_terms(config.reward, config.rollout.sampling.max_response_tokens),
+                    std::back_inserter(warnings));
+}
+
+/// Finds an estimator that gives advantages to other groups than dynamic sampling keeps.
+void check_dynamic_sampling(const TrainConfig& config, std::vector<std::string>& warnings) {
+  const DynamicSamplingOptions& sampling = config.tickets.dynamic_sampling;
+  if (!sampling.enabled) return;
+  if (compares_groups(config.advantage)) {
+    warnings.push_back(fmt::format(
+        "rollout.dynamic_sampling.enabled is true, but advantage.estimator {} compares groups with "
+        "each other, so that the groups it drops would have advantages, too; set it to false",
+        config.advantage.estimator));
+  }
+  const std::string silent = silent_groups(config.advantage, sampling.signal == SignalOf::kReward);
+  if (silent.empty()) return;
+  warnings.push_back(fmt::format(
+      "rollout.dynamic_sampling keeps groups that teach nothing, because advantage.estimator {} "
+      "gives 0 to {}",
+      config.advantage.estimator, silent));
 }
 
 void check_threads(const TrainConfig& config, std::vector<std::string>& warnings) {
@@ -254,6 +274,7 @@ std::vector<std::string> config_warnings(const TrainConfig& config,
   check_data(config, training, warnings);
   check_evaluation_rows(config, training, evaluation, warnings);
   check_rewards(config, training, warnings);
+  check_dynamic_sampling(config, warnings);
   add(learning_rate_warning(config.optimizer.learning_rate), warnings);
   add(template_warning(config.data.prompt_template, config.model.path), warnings);
   add(generation_warning(config.model.path), warnings);

@@ -70,6 +70,22 @@ void check_teacher(const TrainConfig& config) {
       "advantages to groups of one verdict, too; set it to false");
 }
 
+/// A term that replaces the accuracy is logged as its difference from it, so that only their sum is
+/// a reward.
+void check_advantage(const TrainConfig& config) {
+  check_options(config.advantage);
+  check_group_size(config.advantage, config.tickets.samples_per_prompt);
+  check_reward_terms(config.advantage, terms_on(config.reward));
+  const std::string term = replacing_term(config.reward);
+  if (term.empty() || !normalizes_terms(config.advantage)) return;
+  fail(
+      "reward.{0}.enabled is true, which replaces the accuracy by a reward of its own, but the "
+      "advantages normalize accuracy and {0} apart, so that they cancel or count twice; set "
+      "advantage.estimator to one that adds the terms first, such as group-relative with per_term "
+      "false",
+      term);
+}
+
 void check_length(const TrainConfig& config) {
   parse_metric_condition(config.run.stop_when);  // checks it
   if (config.run.epochs == 0) return;
@@ -140,10 +156,7 @@ void check(const TrainConfig& config) {
   check_lengths(config.rollout.evaluation, "evaluation");
   check_in_flight_weights(config);
   check_schedule(config);
-  check_options(config.advantage);
-  check_group_size(config.advantage, config.tickets.samples_per_prompt);
-  check_reward_terms(config.advantage, terms_on(config.reward));
-  check_options(config.reward);
+  check_advantage(config);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

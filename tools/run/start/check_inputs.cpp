@@ -1,6 +1,6 @@
 #include "tools/run/start/check_inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -60,6 +60,19 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
       evaluated, every);
 }
 
+/// Throws Error if a training prompt lacks data that a reward term needs.
+void check_training_rows(const TrainConfig& config, std::span<const Prompt> prompts) {
+  try {
+    for (const Prompt& prompt : prompts) {
+      Ticket ticket;
+      ticket.prompt = prompt;
+      check_scorable(config.reward, ticket);
+    }
+  } catch (const Error& error) {
+    fail("data.train_file {}: {}", fmt::join(config.data.train_file, ", "), error.what());
+  }
+}
+
 /// Loads what every role needs, so that bad input is reported before anything is written. Adds to
 /// `warnings`.
 RunPrompts check_prompts(const TrainConfig& config, EvaluationRows evaluation,
@@ -72,11 +85,7 @@ RunPrompts check_prompts(const TrainConfig& config, EvaluationRows evaluation,
   reward_terms(
       config.reward,
       config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
-  for (const Prompt& prompt : prompts.training.prompts) {
-    Ticket ticket;
-    ticket.prompt = prompt;
-    check_scorable(config.reward, ticket);
-  }
+  check_training_rows(config, prompts.training.prompts);
   const bool reads_evaluation = evaluation == EvaluationRows::kRead;
   if (config.evaluation.every > 0 && reads_evaluation) {
     prompts.evaluation =
