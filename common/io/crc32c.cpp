@@ -86,14 +86,4 @@ std::optional<bool> fits_checksum_comment(std::string_view text) {
   return with_checksum_comment(text.substr(0, at)) == text;
 }
 
-std::string_view for_each_whole_line(
-    std::string_view text, const std::function<void(std::string_view, std::size_t)>& visit) {
-  std::size_t begin = 0;
-  for (std::size_t end, number = 1; (end = text.find('\n', begin)) != text.npos; ++number) {
-    visit(text.substr(begin, end - begin), number);
-    begin = end + 1;
-  }
-  return text.substr(begin);
-}
-
 }  // namespace lie

@@ -5,9 +5,7 @@
 // a comment in its last line.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,11 +32,5 @@ std::string with_checksum_comment(std::string_view text);
 /// Returns whether a text equals the output of with_checksum_comment(); empty if its last line is
 /// not such a comment, as in files of older versions.
 std::optional<bool> fits_checksum_comment(std::string_view text);
-
-/// Calls `visit` with each line that ends with a newline, and its number from 1. Returns the rest
-/// of the text: a line that a killed process left incomplete.
-std::string_view for_each_whole_line(
-    std::string_view text,
-    const std::function<void(std::string_view line, std::size_t number)>& visit);
 
 }  // namespace lie

@@ -1,19 +1,11 @@
-// An owned file descriptor of a file, pipe, socket or event, and the error of a failed system call
-// on a file.
+// An owned file descriptor of a file, pipe, socket or event.
 #pragma once
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <filesystem>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
-
-#include "common/base/error.h"
 
 namespace lie {
 
@@ -45,24 +37,6 @@ inline bool write_all(int descriptor, std::string_view bytes) {
     bytes.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
   }
   return true;
-}
-
-/// Returns whether a system call fails with this errno as long as paths and permissions stay.
-inline bool is_permanent(int code) {
-  constexpr std::array kPermanent = {ENOENT, EACCES, EPERM, ENOTDIR,
-                                     EISDIR, EEXIST, ELOOP, ENAMETOOLONG};
-  return std::ranges::find(kPermanent, code) != kPermanent.end();
-}
-
-/// Throws Error "PATH: cannot WHAT: the system's message for errno; REMEDY". It is a TransientError
-/// unless the errno is permanent.
-[[noreturn]] inline void fail_on(const std::filesystem::path& path, std::string_view what,
-                                 std::string_view remedy) {
-  const int code = errno;  // formatting the path may change errno
-  const std::string message = fmt::format("{}: cannot {}: {}; {}", path.string(), what,
-                                          std::generic_category().message(code), remedy);
-  if (is_permanent(code)) throw Error(message);
-  throw TransientError(message);
 }
 
 }  // namespace lie

@@ -14,6 +14,7 @@
 #include "common/base/fault.h"
 #include "common/io/descriptor.h"
 #include "common/io/output_file.h"
+#include "common/io/system_call.h"
 
 namespace lie {
 

@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/io/json_numbers.h"
 
 namespace lie {
 namespace {

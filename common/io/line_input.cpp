@@ -44,4 +44,14 @@ void LineInput::require_read() {
 
 std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
 
+std::string_view for_each_whole_line(
+    std::string_view text, const std::function<void(std::string_view, std::size_t)>& visit) {
+  std::size_t begin = 0;
+  for (std::size_t end, number = 1; (end = text.find('\n', begin)) != text.npos; ++number) {
+    visit(text.substr(begin, end - begin), number);
+    begin = end + 1;
+  }
+  return text.substr(begin);
+}
+
 }  // namespace lie

@@ -1,10 +1,13 @@
-// Reads a file or standard input line by line.
+// Reads a file, standard input or a text line by line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace lie {
 
@@ -30,5 +33,11 @@ class LineInput {
   std::ifstream file_;
   std::int64_t number_ = 0;
 };
+
+/// Calls `visit` with each line that ends with a newline, and its number from 1. Returns the rest
+/// of the text: a line that a killed process left incomplete.
+std::string_view for_each_whole_line(
+    std::string_view text,
+    const std::function<void(std::string_view line, std::size_t number)>& visit);
 
 }  // namespace lie

@@ -8,6 +8,7 @@
 #include "common/base/fault.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
+#include "common/io/line_input.h"
 #include "common/io/metric_names.h"
 
 namespace lie {

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/io/descriptor.h"
 #include "common/io/file.h"
+#include "common/io/system_call.h"
 
 namespace lie {
 

@@ -10,6 +10,7 @@
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/io/line_input.h"
 #include "common/io/output_file.h"
 #include "common/process/writer_lock.h"
 

@@ -17,6 +17,7 @@
 #include "common/base/identity.h"
 #include "common/io/descriptor.h"
 #include "common/io/file.h"
+#include "common/io/system_call.h"
 #include "common/text/scan.h"
 
 namespace lie {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/base/fault.h"
+#include "common/io/checksums.h"
 #include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/stored_moments.h"
 

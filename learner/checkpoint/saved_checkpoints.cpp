@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/io/checksums.h"
 #include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "learner/checkpoint/trainer_state.h"
 
 namespace lie {

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "common/base/error.h"
+#include "common/io/checksums.h"
 #include "common/io/json.h"
 #include "common/io/sha256.h"
 

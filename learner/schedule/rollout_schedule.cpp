@@ -9,6 +9,7 @@
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
+#include "common/io/line_input.h"
 
 namespace lie {
 namespace {

@@ -1,10 +1,10 @@
 #include "common/io/file.h"
+#include "common/io/checksums.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include "common/io/output_file.h"
-#include "common/io/sha256.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/io/json.h"
+#include "common/io/json_numbers.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

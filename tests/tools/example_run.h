@@ -10,8 +10,8 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/io/checksums.h"
 #include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "common/process/start_record.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"

@@ -10,6 +10,7 @@
 #include "common/comm/message_file.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
+#include "common/io/checksums.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/metrics_log.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/io/json.h"
+#include "common/io/json_numbers.h"
 #include "common/process/program.h"
 
 namespace lie {

@@ -1,4 +1,5 @@
 #include "learner/checkpoint/saved_checkpoints.h"
+#include "common/io/checksums.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,6 @@
 #include <vector>
 
 #include "common/io/file.h"
-#include "common/io/sha256.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/checkpoint_directory.h"
 #include "learner/checkpoint/trainer_state.h"

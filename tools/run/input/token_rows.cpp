@@ -7,6 +7,7 @@
 #include "common/base/error.h"
 #include "common/io/json.h"
 #include "common/io/json_lines.h"
+#include "common/io/json_numbers.h"
 #include "common/io/line_input.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"
