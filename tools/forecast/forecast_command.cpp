@@ -301,10 +301,11 @@ void make_forecast(Job& job, const ForecastArguments& arguments) {
 
 void add_forecast(CLI::App& program, JobCommand& chosen) {
   const auto arguments = std::make_shared<ForecastArguments>();
-  CLI::App* command = program.add_subcommand(
-      "forecast",
-      "Say before a run whether length incentives will help: samples the start policy at its "
-      "natural length and at forced lengths; also under mpirun");
+  CLI::App* command =
+      program.add_subcommand("forecast",
+                             "Measure before a run whether longer responses are more accurate: "
+                             "samples the start policy at its natural length and at forced "
+                             "lengths; also under mpirun");
   add_config(*command, arguments->config, explain_config_of<TrainConfig>);
   add_integer(*command, "--prompts", arguments->prompts,
               "Prompts to sample of each file of data.evaluation_file or, without one, as training "

@@ -1,4 +1,4 @@
-// lie_cluster forecast: says before a run whether length incentives will help.
+// lie_cluster forecast: measures before a run whether longer responses are more accurate.
 #pragma once
 
 #include "tools/arguments/job_program.h"
