@@ -180,15 +180,19 @@ after_second_start() {
 was_finished() { grep -qE 'is finished: it has all|resumes after step 40 of 40' "$log.second"; }
 is_refused() { grep -q 'is being written by "lie_cluster '"$command"'" on host .*, process' "$1"; }
 
+checkpoints_of() { ls -d "$1"/checkpoints/step-* | grep -E '/step-[0-9]+$'; }  # not those that were renamed as damaged
+
 # A fine-tuning run has no log from which it could relearn the steps of its only checkpoint. It then ends with an error.
 flipped_bits() {
-  local checkpoints=("$run"/checkpoints/step-*[0-9])
+  local checkpoints
+  mapfile -t checkpoints < <(checkpoints_of "$run")
   if [ "$command" = sft ] && [ "${#checkpoints[@]}" = 1 ]; then checkpoints=(none); fi
   flip_in checkpoint "${checkpoints[-1]}"/*
 }
 # Flips a bit in data that a start reads again: segments that begin after the last checkpoint. Lost groups are regenerated.
 flipped_log_bits() {
-  local segments=("$run"/trajectories/*.h5) checkpoints=("$run"/checkpoints/step-*[0-9]) behind=()
+  local segments=("$run"/trajectories/*.h5) checkpoints behind=()
+  mapfile -t checkpoints < <(checkpoints_of "$run")
   for segment in "${segments[@]}"; do
     if [[ ! "${segment##*-}" < "${checkpoints[-1]##*-}" ]]; then behind+=("$segment"); fi
   done

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 since="${1:-$(git merge-base HEAD main)}"
-mapfile -t changed < <(git diff --name-only "$since" | grep -E '\.(h|cpp|inc)$' || true)
+mapfile -t changed < <(git diff --name-only "$since" | grep -E '\.(h|cpp|inc|cu|cuh)$' || true)
 declare -A programs
 for file in "${changed[@]}"; do
   folder="${file#tests/}"

@@ -14,7 +14,7 @@ configs="$(dirname "$0")/../configs/gsm8k"
 data=runs/gsm8k/data
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-*[0-9] | tail -n 1; }
+checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-* | grep -E '/step-[0-9]+$' | tail -n 1; }
 
 lie_cluster() { "$bin/lie_cluster" "$@" --set "model.device=${LIE_DEVICE:-cpu}"; }
 

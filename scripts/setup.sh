@@ -10,12 +10,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 
-torch_version=2.11.0
+# Prints the version of a package, which is where CMake looks for it.
+version_of() {  # file of cmake/, package
+  sed -n "s|.*LIE_DEPS_DIR}/$2-\([0-9.]*\)\".*|\1|p" "cmake/$1.cmake" | grep . || { echo "[setup] cmake/$1.cmake names no version of $2" >&2; exit 1; }
+}
+torch_version="$(version_of LibTorch libtorch)"
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
-arrow_version=26.0.1
-cudnn_frontend_version=1.32.0
-jinja_version=0.3.36  # version of llama-cpp-python, which contains llama.cpp's sources
+arrow_version="$(version_of Arrow arrow)"
+cudnn_frontend_version="$(version_of Cudnn cudnn-frontend)"
+jinja_version="$(version_of Jinja jinja)"  # version of llama-cpp-python, which contains llama.cpp's sources
 jinja_sha256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 # The requirements of torch 2.11.0 on Linux, without Python and triton.
 cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"

@@ -148,7 +148,10 @@ run_job() {
 }
 
 last_checkpoint() {  # run directory
-  local steps=("$1"/checkpoints/step-*[0-9])  # excludes renamed damaged ones
-  [ -d "${steps[-1]}" ] || { say "$1 has no checkpoint" >&2; return 1; }
-  echo "${steps[-1]}"
+  local step last=""
+  for step in "$1"/checkpoints/step-*; do
+    if [[ "${step##*/}" =~ ^step-[0-9]+$ ]]; then last="$step"; fi  # others were renamed because they are damaged
+  done
+  [ -d "$last" ] || { say "$1 has no checkpoint" >&2; return 1; }
+  echo "$last"
 }

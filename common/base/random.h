@@ -12,11 +12,12 @@ struct RandomKey {
   std::uint32_t stream = 0;   // purpose of the draw, a RandomStream
   std::uint32_t step = 0;     // training step, or epoch of a shuffle
   std::uint32_t problem = 0;  // dataset row
-  std::uint32_t sample = 0;   // member of the group
+  std::uint32_t sample = 0;   // response of the step, or member of the group; below 2^24
   std::uint32_t index = 0;    // token index within the response, or element of a shuffle
 };
 
-/// The purpose of a draw. Draws for different purposes are independent.
+/// The purpose of a draw. Draws for different purposes are independent. The Python package draws by
+/// the same function for 5 and 9 (python/lie_cluster/random_bits.py).
 enum RandomStream : std::uint32_t {
   kRolloutStream = 1,
   kEvaluationStream = 2,

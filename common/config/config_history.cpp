@@ -16,8 +16,11 @@ namespace {
 
 constexpr std::string_view kPrefix = "config.step-", kSuffix = ".yaml";
 
-/// Sections for where and how a start runs, whose changes are not reported.
-constexpr std::array kOfStart = {"run", "roles", "model", "checkpoint", "trajectories"};
+/// Whether a change of this key is not reported: it changes no result, or says where a start runs.
+bool is_of_start(const std::string& key) {
+  static constexpr std::array kSections = {"run", "model"};
+  return is_in(kChangeNoResult, key) || is_in(kSections, key);
+}
 
 std::vector<std::string> changed_values(const fs::path& before, const fs::path& after) {
   std::map<std::string, std::string> old;
@@ -25,7 +28,7 @@ std::vector<std::string> changed_values(const fs::path& before, const fs::path& 
   std::vector<std::string> changes;
   for (const auto& [key, value] : config_values(after)) {
     const auto found = old.find(key);
-    if (found == old.end() || found->second == value || is_in(kOfStart, key)) continue;
+    if (found == old.end() || found->second == value || is_of_start(key)) continue;
     changes.push_back(fmt::format("{}: {}, now {}", key, found->second, value));
   }
   return changes;

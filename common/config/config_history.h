@@ -4,6 +4,7 @@
 //   config.yaml               the settings of the steps after the last of these files
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -11,6 +12,20 @@
 #include <vector>
 
 namespace lie {
+
+/// The keys and sections of all commands that change no result, so that a resume may change them
+/// and no change is reported. With update.zero_stage 1, update.max_micro_batch_tokens is another.
+inline constexpr std::array kChangeNoResult = {
+    // location, start and length of the run
+    "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
+    "run.time_limit_minutes", "run.collective_time_limit_minutes",
+    "reward.command_time_limit_seconds", "verifier.command_time_limit_seconds",
+    // files that are kept
+    "checkpoint", "trajectories",
+    // layout and memory
+    "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens", "rollout.cache_mebibytes",
+    "rollout.preemption", "rollout.pass_milliseconds", "update.activation_mebibytes",
+    "optimizer.moments_on"};
 
 /// A file with settings that no longer apply, and the last step that they apply to.
 struct FormerConfig {

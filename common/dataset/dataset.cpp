@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,6 +18,11 @@
 
 namespace lie {
 namespace {
+
+// The fields that are looked for without data.gold_field and data.reference_length_field.
+constexpr std::array<std::string_view, 3> kGoldFields = {"gold", "answer",
+                                                         "reward_model.ground_truth"};
+constexpr std::array<std::string_view, 1> kReferenceLengthFields = {"reference_length"};
 
 /// Returns "; set data.prompt_field=question" if `guess` is a field that looks suitable.
 std::string advice(const char* key, const std::string& guess) {
@@ -182,7 +186,7 @@ std::string gold_advice(const JsonRow& row, const RowOptions& options) {
 std::string gold_of(const JsonRow& row, const RowOptions& options,
                     std::span<const std::string> choices, RowCounts& counts) {
   const bool is_optional = options.gold_optional && options.gold_field.empty();
-  std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
+  std::vector<std::string> fields(kGoldFields.begin(), kGoldFields.end());
   if (!options.gold_field.empty()) fields = {options.gold_field};
   for (const std::string& field : fields) {
     std::optional<std::string> gold = gold_in(row, field);
@@ -214,7 +218,7 @@ double checked_length(const JsonRow& row, const std::string& field, double lengt
 
 double reference_length_of(const JsonRow& row, const RowOptions& options) {
   const std::string& named = options.reference_length_field;
-  const std::string plain = named.empty() ? "reference_length" : named;
+  const std::string plain(named.empty() ? kReferenceLengthFields.front() : named);
   if (const auto length = row.number(plain)) return checked_length(row, plain, *length);
   if (!named.empty()) {
     fail("{}: field {} is missing; correct data.reference_length_field or the row", row.place(),
@@ -245,8 +249,7 @@ double accuracy_of(const JsonRow& row, const std::string& field) {
 }
 
 /// Returns `field`, or "" if the program looks for this field by default.
-std::string unless_default(const std::string& field,
-                           std::initializer_list<const char*> looked_for) {
+std::string unless_default(const std::string& field, std::span<const std::string_view> looked_for) {
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
@@ -463,10 +466,10 @@ bool name_fields(const JsonRow& row, RowOptions& options) {
   const FieldNames names = guess_fields(row);
   if (names.prompt.empty() || names.gold.empty()) return false;
   options.prompt_field = names.prompt;
-  options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
+  options.gold_field = unless_default(names.gold, kGoldFields);
   options.choices_field = names.choices;
   if (!names.data_source.empty()) options.data_source_field = names.data_source;
-  options.reference_length_field = unless_default(names.reference_length, {"reference_length"});
+  options.reference_length_field = unless_default(names.reference_length, kReferenceLengthFields);
   return true;
 }
 

@@ -135,7 +135,7 @@ inline constexpr U8 kFinishReason{kT, "/sample/finish_reason", "",
                                   "0 end of sequence, 1 length limit"};
 inline constexpr U8 kVerdict{kT, "/sample/verdict", "",
                              "0 equal, 1 unequal, 2 no answer, 3 unparsable answer, 4 unparsable "
-                             "gold, 5 out of budget, 6 undecided"};
+                             "gold, 5 out of budget, 6 undecided, 7 copied from the prompt"};
 inline constexpr F32 kVerifySeconds{kT, "/sample/verify_seconds", "s", "duration of the verdict"};
 inline constexpr I64 kExtractedOffset{kT, "/sample/extracted_offset", "bytes",
                                       "answer as found in the response, into /text/bytes"};

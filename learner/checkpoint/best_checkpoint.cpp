@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
 
 #include "common/base/error.h"
 #include "common/config/config_history.h"
@@ -28,16 +28,19 @@ std::map<std::int64_t, double> values_of(const fs::path& metrics, const std::str
   return values;
 }
 
+/// Returns whether evaluations before and after a change, "key: value, now other", measure another
+/// thing: other prompts, or drawn otherwise.
+bool is_of_evaluations(std::string_view change) {
+  if (change.starts_with("evaluation.every:")) return false;
+  return change.starts_with("evaluation.") || change.starts_with("data.evaluation_file:");
+}
+
 /// Returns the last step before a change of settings on which evaluations depend; 0: none.
 std::int64_t last_change_of_evaluations(const fs::path& run_directory) {
-  static constexpr std::array kSections = {"data.", "evaluation.", "rollout.max_prompt_tokens",
-                                           "verifier."};
   std::int64_t last = 0;
   for (const ConfigChange& change : config_changes(run_directory)) {
-    for (const std::string& value : change.values) {
-      const bool counts = std::ranges::any_of(
-          kSections, [&](const char* section) { return value.starts_with(section); });
-      if (counts) last = std::max(last, change.after_step);
+    if (std::ranges::any_of(change.values, is_of_evaluations)) {
+      last = std::max(last, change.after_step);
     }
   }
   return last;

@@ -38,6 +38,8 @@ class CheckpointSaver::Copy {
     extra_ = live.extra != nullptr ? live.extra->copy() : nullptr;
     return {weights_, optimizer_, live.state, live.start_model, extra_.get()};
   }
+  /// Frees what `extra` held, which may be large, until the next copy.
+  void release_extra() { extra_.reset(); }
 
  private:
   std::unique_ptr<Operators> host_ = make_cpu_operators(1);
@@ -85,6 +87,7 @@ void CheckpointSaver::save(const CheckpointContents& contents, std::function<voi
   awaits_parts_ = learners_.size() > 1;
   writing_ = std::async(std::launch::async, [this, copy = copy_->of(contents), watch] {
     Written part = write_part(copy, watch);
+    copy_->release_extra();
     return learners_.size() > 1 ? part : complete(std::move(part));
   });
 }

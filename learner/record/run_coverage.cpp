@@ -36,14 +36,16 @@ Value read(std::istream& in) {
 }  // namespace
 
 void describe(FieldList& fields, GlobalCoverageOptions& options) {
-  fields.add("memory_mebibytes", options.memory_mebibytes,
-             {.help = "Memory for the exact count of the run's distinct n-grams (C_global), per n. "
-                      "The count of a step may take as much again. Beyond it the counts are "
-                      "estimated, with a standard error of 0.2 %. An n-gram takes 14.3 bytes. "
-                      "Leave alone unless memory is short.",
-              .unit = "MiB",
-              .min = 1,
-              .max = 1 << 20});
+  fields.add(
+      "memory_mebibytes", options.memory_mebibytes,
+      {.help = "Memory for the exact count of the run's distinct n-grams (C_global), per n. "
+               "The count of a step may take as much again, and so may a checkpoint while it is "
+               "written. Beyond it the counts are "
+               "estimated, with a standard error of 0.2 %. An n-gram takes 14.3 bytes. "
+               "Leave alone unless memory is short.",
+       .unit = "MiB",
+       .min = 1,
+       .max = 1 << 20});
 }
 
 RunCoverage::RunCoverage(std::span<const CoverageStates> states,

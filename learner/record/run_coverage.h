@@ -27,7 +27,8 @@ inline constexpr const char* kCoverageFile = "coverage.bin";
 
 /// Options of the global coverage.
 struct GlobalCoverageOptions {
-  std::int64_t memory_mebibytes = 1024;  // MiB per kind of n-gram, 1 to 2^20; twice that is used
+  std::int64_t memory_mebibytes =
+      1024;  // MiB per kind of n-gram, 1 to 2^20; up to three times that is used
 };
 void describe(FieldList& fields, GlobalCoverageOptions& options);
 

@@ -75,8 +75,10 @@ std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticke
     if (found.empty()) return false;
     if (!answers(found.mapped().rollout, ticket)) {
       Log("learner", 0)
-          .warn("{}: group {} has another prompt or group size; it is generated again",
-                path_of(step).string(), ticket.group);
+          .warn(
+              "{}: group {} has another prompt, group size or version of the weights; it is "
+              "generated again",
+              path_of(step).string(), ticket.group);
       return false;
     }
     groups.push_back(std::move(found.mapped()));

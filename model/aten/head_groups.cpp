@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "common/base/arithmetic.h"
+
 namespace lie::aten {
 namespace {
 
@@ -12,8 +14,8 @@ namespace {
 /// of the queries, which are added at the end.
 double backward_cost(std::int64_t heads, std::int64_t sequences, std::int64_t longest,
                      std::int64_t multiprocessors) {
-  const std::int64_t rows = heads * sequences, splits = (multiprocessors + rows - 1) / rows,
-                     rounds = (rows * splits + multiprocessors - 1) / multiprocessors;
+  const std::int64_t rows = heads * sequences, splits = divided_up(multiprocessors, rows),
+                     rounds = divided_up(rows * splits, multiprocessors);
   return static_cast<double>(rounds) / static_cast<double>(splits) +
          1.36 * static_cast<double>(rows * splits) / static_cast<double>(longest);
 }

@@ -1,5 +1,7 @@
 #include "model/config/model_config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -46,7 +48,9 @@ const Family& read_family(const JsonNode& architectures) {
   const Json value = architectures.json();
   const Family* family = value.is_array() && value.size() == 1 ? find_family(value[0]) : nullptr;
   if (family != nullptr) return *family;
-  architectures.reject("[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] or [\"LlamaForCausalLM\"]");
+  std::vector<std::string> known;
+  for (const Family& each : kFamilies) known.push_back(fmt::format("[\"{}\"]", each.architecture));
+  architectures.reject(fmt::format("{}", fmt::join(known, " or ")));
 }
 
 /// Throws Error if "model_type", by which transformers chooses the class, names another family.

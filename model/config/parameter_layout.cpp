@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -16,21 +16,27 @@ constexpr std::int64_t kAlignment = 16;  // elements: one cache line of fp32
 
 using enum ParameterRole;
 
-/// A linear layer that may have a low-rank pair: PEFT's module name, its place in a layer, and the
-/// roles of its matrix and pair.
+/// What a linear layer reads. Those with the same input are one matmul.
+enum class Input : std::uint8_t { kAttention, kHeads, kFeedForward, kInner };
+
+/// A linear layer that may have a low-rank pair: PEFT's module name, its place in a layer, the
+/// roles of its matrix and pair, and its input.
 struct Module {
   std::string_view name, place;
   ParameterRole weight;
   PairRoles pair;
+  Input input;
 };
 
-constexpr Module kModules[] = {{"q_proj", "self_attn.q_proj", kQuery, {kQueryA, kQueryB}},
-                               {"k_proj", "self_attn.k_proj", kKey, {kKeyA, kKeyB}},
-                               {"v_proj", "self_attn.v_proj", kValue, {kValueA, kValueB}},
-                               {"o_proj", "self_attn.o_proj", kOutput, {kOutputA, kOutputB}},
-                               {"gate_proj", "mlp.gate_proj", kGate, {kGateA, kGateB}},
-                               {"up_proj", "mlp.up_proj", kUp, {kUpA, kUpB}},
-                               {"down_proj", "mlp.down_proj", kDown, {kDownA, kDownB}}};
+constexpr Module kModules[] = {
+    {"q_proj", "self_attn.q_proj", kQuery, {kQueryA, kQueryB}, Input::kAttention},
+    {"k_proj", "self_attn.k_proj", kKey, {kKeyA, kKeyB}, Input::kAttention},
+    {"v_proj", "self_attn.v_proj", kValue, {kValueA, kValueB}, Input::kAttention},
+    {"o_proj", "self_attn.o_proj", kOutput, {kOutputA, kOutputB}, Input::kHeads},
+    {"gate_proj", "mlp.gate_proj", kGate, {kGateA, kGateB}, Input::kFeedForward},
+    {"up_proj", "mlp.up_proj", kUp, {kUpA, kUpB}, Input::kFeedForward},
+    {"down_proj", "mlp.down_proj", kDown, {kDownA, kDownB}, Input::kInner}};
+static_assert(std::ranges::equal(kModules, kLoraModules, {}, &Module::name));
 
 /// Collects parameters one after the other, each at an aligned offset.
 class LayoutBuilder {
@@ -162,16 +168,12 @@ PairRoles pair_of(ParameterRole weight) {
 
 std::int64_t low_rank_cols(const ModelConfig& config) {
   if (!config.lora) return 0;
-  constexpr std::array kInputs = {std::array<std::string_view, 3>{"q_proj", "k_proj", "v_proj"},
-                                  std::array<std::string_view, 3>{"o_proj"},
-                                  std::array<std::string_view, 3>{"gate_proj", "up_proj"},
-                                  std::array<std::string_view, 3>{"down_proj"}};
+  std::map<Input, std::int64_t> pairs;
   std::int64_t most = 0;
-  for (const auto& modules : kInputs) {
-    most = std::max<std::int64_t>(
-        most, std::ranges::count_if(config.lora->targets, [&](const std::string& target) {
-          return std::ranges::find(modules, target) != modules.end();
-        }));
+  for (const Module& module : kModules) {
+    if (std::ranges::find(config.lora->targets, module.name) == config.lora->targets.end())
+      continue;
+    most = std::max(most, ++pairs[module.input]);
   }
   return most * config.lora->rank;
 }

@@ -165,6 +165,7 @@ void ResidentWeights::set_rows(const Parameter& one, std::int64_t first_row, Ten
       first_out += linear->low_rank.rank;
     }
   }
+  fail("no packed weight holds {}", one.name);
 }
 
 void ResidentWeights::weights_changed() {

@@ -34,11 +34,19 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
 }  // namespace
 
 ThreadTeam::ThreadTeam(int size) {
-  for (int member = 1; member < size; ++member)
-    workers_.emplace_back([this, member] { work(member); });
+  try {
+    for (int member = 1; member < size; ++member)
+      workers_.emplace_back([this, member] { work(member); });
+  } catch (
+      ...) {  // such as of a limit of threads: those that run must end before they are destroyed
+    stop();
+    throw;
+  }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { stop(); }
+
+void ThreadTeam::stop() {
   body_ = nullptr;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();

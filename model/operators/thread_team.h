@@ -14,6 +14,7 @@ namespace lie {
 /// Only one thread may call at a time.
 class ThreadTeam {
  public:
+  /// Throws std::system_error if a thread cannot be started.
   explicit ThreadTeam(int size);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -46,6 +47,7 @@ class ThreadTeam {
   using Body = void (*)(const void*, int);
   void run_all(Body body, const void* argument);
   void work(int member);
+  void stop();
 
   std::vector<std::thread> workers_;
   Body body_ = nullptr;  // null tells the workers to return

@@ -98,6 +98,8 @@ class AdapterTensors {
   std::map<std::string, const SafetensorsEntry*> by_name_;
 };
 
+/// Returns what errors name and adapter_sha256() hashes: another wording is another adapter to the
+/// runs that recorded its hash.
 std::string text_of(const LoraConfig& lora) {
   return fmt::format("rank {}, alpha {}, targets {}", lora.rank, lora.alpha,
                      fmt::join(lora.targets, ", "));
@@ -319,8 +321,7 @@ void save_merged(const PolicyFiles& policy, std::span<const std::int32_t> end_of
     const auto values = [&](ParameterRole role) {
       return host_values(adapter, parameter_of(adapter.parameters(), p.layer, role));
     };
-    add_pair(values(pair.a), values(pair.b), config.lora->rank,
-             config.lora->alpha / static_cast<double>(config.lora->rank), elements);
+    add_pair(values(pair.a), values(pair.b), config.lora->rank, config.lora->scale(), elements);
   }
   weights.set_end_of_sequence_ids(
       std::vector<std::int64_t>(end_of_sequence_ids.begin(), end_of_sequence_ids.end()));

@@ -89,7 +89,7 @@ def wilson(share, count):
 
 def bootstrap_means(columns, resamples):
     """Returns the mean of each row of `columns` [k, n], with the percentile interval of the bootstrap over its n values.
-    All rows share the draws, which are those of the C++ programs."""
+    All rows share the draws."""
     columns = np.asarray(columns, float)
     count = columns.shape[1]
     means = np.empty((resamples, len(columns)))

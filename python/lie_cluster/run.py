@@ -47,18 +47,20 @@ def _require_a_run(directory):
                     "of a training run")
 
 
-def _metric_row(row):
+def metric_row(row):
+    """Returns the numbers of a line of metrics.jsonl under their present names, NaN where it has null."""
     values = {present_metric_name(name): math.nan if v is None else float(v) for name, v in row.items()}
     return {**values, "step": int(row["step"])}
 
 
-_METRIC_LINE = 'one flat JSON object of numbers with a "step"'
+METRIC_LINE = 'one flat JSON object of numbers with a "step"'
+_CHECKPOINT = re.compile(r"step-\d+")  # not those that were renamed because they are damaged
 
 
 def read_metrics(path):
     """Returns the rows of a metrics.jsonl: dicts of numbers, NaN where the file has null. Raises Error for a damaged
     line."""
-    return read_json_lines(path, _metric_row, _METRIC_LINE)
+    return read_json_lines(path, metric_row, METRIC_LINE)
 
 
 class Run:
@@ -120,7 +122,7 @@ class Run:
         path = self.directory / "metrics.jsonl"
         if self._valid_metrics is None:
             text = path.read_text(errors="replace") if path.exists() else ""
-            rows, damage = valid_json_lines(text, path, _metric_row, _METRIC_LINE)
+            rows, damage = valid_json_lines(text, path, metric_row, METRIC_LINE)
             notes = [f"{one}; the line is left out, and the next start of the run repairs the file" for one in damage]
             self._valid_metrics = sorted(rows, key=lambda row: row["step"]), notes
         return self._valid_metrics
@@ -235,7 +237,8 @@ class Run:
         return self._decoders[key]
 
     def _make_decoder(self, tokenizer, special_tokens):
-        checkpoints = sorted((self.directory / "checkpoints").glob("step-*[0-9]"), key=lambda path: int(path.name[5:]))
+        found = (self.directory / "checkpoints").glob("step-*")
+        checkpoints = sorted((path for path in found if _CHECKPOINT.fullmatch(path.name)), key=lambda path: int(path.name[5:]))
         start_model = (self.config.get("model") or {}).get("path")
         likely = [tokenizer] if tokenizer else checkpoints[::-1] + ([start_model] if start_model else [])
         for directory in map(pathlib.Path, likely):

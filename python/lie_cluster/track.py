@@ -20,10 +20,9 @@ import numpy as np
 
 from .command_line import make_parser, number, run, write_json
 from .error import Error
-from .json_lines import parse_json_lines
-from .run import Run
+from .json_lines import parse_json_lines, read_json_lines
+from .run import METRIC_LINE, Run, metric_row
 
-_EXPECTED = 'one flat JSON object of numbers with a "step"'
 _TEXT_COLUMNS = ("step", "kind", "data_source", "prompt", "response", "gold", "extracted", "reward", "verdict")
 
 
@@ -60,7 +59,7 @@ class MetricsFile:
             file.seek(self._at)
             text = file.read()
         text = text[:text.rfind(b"\n") + 1]
-        rows = parse_json_lines(text.decode(errors="replace"), self._path, dict, _EXPECTED, self._lines + 1)
+        rows = parse_json_lines(text.decode(errors="replace"), self._path, metric_row, METRIC_LINE, self._lines + 1)
         self._at, self._lines = self._at + len(text), self._lines + text.count(b"\n")
         return rows
 
@@ -251,6 +250,13 @@ class Texts:
             print(f"lie_cluster.track: no texts are sent: {error}", file=sys.stderr)
 
 
+def _has_ended(directory):
+    """Returns whether the job that was started last has ended without an error, as also run.stop_when ends it."""
+    path = directory / "starts.jsonl"
+    events = read_json_lines(path, dict, 'a JSON object with an "event"') if path.exists() else []
+    return bool(events) and events[-1]["event"] == "end" and events[-1]["status"] == 0
+
+
 def _planned_steps(config):
     steps = {**config.get("sft", {}), **config.get("run", {})}.get("steps")
     return steps if isinstance(steps, int) and steps > 0 else math.inf
@@ -261,7 +267,7 @@ def _parser():
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("run", type=pathlib.Path, metavar="RUN_DIR", help="run directory of lie_cluster train or sft")
     parser.add_argument("--to", choices=TRACKERS, required=True, help="tracker; its package must be installed")
-    parser.add_argument("--follow", action="store_true", help="send what a running job adds, until its last planned step")
+    parser.add_argument("--follow", action="store_true", help="send what a running job adds, until it ends")
     parser.add_argument("--project", default="lie_cluster", help="project or experiment of the tracker")
     parser.add_argument("--name", help="name of the run; default: that of its directory")
     parser.add_argument("--samples", type=number(int, 0), default=8,
@@ -288,9 +294,10 @@ def main():
     try:
         with contextlib.suppress(KeyboardInterrupt) if options.follow else contextlib.nullcontext():
             while True:
+                has_ended = _has_ended(options.run)  # before the rows are read, which then are all
                 send_metrics(metrics.new_rows(), sink, state)
                 texts.send(sink, state)
-                if not options.follow or state.step >= _planned_steps(config):
+                if not options.follow or has_ended or state.step >= _planned_steps(config):
                     break
                 time.sleep(options.interval)
     finally:

@@ -308,6 +308,13 @@ class Reader(unittest.TestCase):
         for name in texts:
             self.assertEqual(samples[name].tolist(), texts[name])
 
+    def test_texts_are_decoded_where_checkpoints_are_damaged(self):
+        run = copy("whole", "damaged_checkpoints")
+        last = sorted((run / "checkpoints").glob("step-*"))[-1]
+        for name in (".damaged", ".damaged-2"):
+            (last.parent / (last.name + name)).mkdir()
+        self.assertEqual(lie_cluster.Run(run).texts(), lie_cluster.Run(WORK / "whole").texts())
+
     def test_special_tokens_can_be_omitted_from_responses(self):
         run = lie_cluster.Run(WORK / "whole")
         shown, plain = run.texts()["response"], run.texts(special_tokens=False)["response"]
@@ -350,7 +357,7 @@ class Reader(unittest.TestCase):
 
     def test_a_line_that_does_not_match_its_checksum_is_left_out(self):
         from lie_cluster.json_lines import crc32c
-        self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalogue entry
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalog entry
         path = copy("whole", "checked") / "metrics.jsonl"
         objects = ['{"step":0,"accuracy":0.25}', '{"step":1,"accuracy":0.5}']
         lines = [f'{text[:-1]},"crc32c":{crc32c(text.encode())}}}\n' for text in objects]

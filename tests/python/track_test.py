@@ -15,7 +15,7 @@ import unittest
 from environment import BIN, ROOT, WORK
 import numpy as np
 from lie_cluster import Error, Run
-from lie_cluster.track import MetricsFile, State, has_news, send_metrics, send_texts
+from lie_cluster.track import _has_ended, MetricsFile, State, has_news, send_metrics, send_texts
 
 
 def example(name, steps=40):
@@ -92,6 +92,22 @@ class Metrics(unittest.TestCase):
         self.path.write_text('{"step":1,"wall_time":5,"a":null,"b":NaN,"c":2}\n')
         send_metrics(MetricsFile(self.path).new_rows(), sink, state)
         self.assertEqual(sink.rows, [(1, 5.0, {"c": 2})])
+
+
+    def test_former_names_of_metrics_are_the_present_ones(self):
+        self.path.write_text('{"step":1,"wrong_beyond_right_share":0.5}\n')
+        self.assertEqual(MetricsFile(self.path).new_rows(), [{"step": 1, "incorrect_beyond_correct_share": 0.5}])
+
+    def test_a_job_has_ended_when_its_last_start_has_without_an_error(self):
+        starts = self.directory / "starts.jsonl"
+        self.assertFalse(_has_ended(self.directory))
+        events = [('{"event":"start","time":1}', False), ('{"event":"end","time":2,"status":75}', False),
+                  ('{"event":"start","time":3}', False), ('{"event":"end","time":4,"status":0}', True)]
+        text = ""
+        for event, ended in events:
+            text += event + "\n"
+            starts.write_text(text)
+            self.assertEqual(_has_ended(self.directory), ended, event)
 
 
 class Repeated(unittest.TestCase):

@@ -170,14 +170,14 @@ TEST(Terms, OnlyOneMayReplaceTheAccuracy) {
   RewardOptions options;
   options.of<Gr3Options>().enabled = true;
   options.of<L1RewardOptions>().enabled = true;
-  EXPECT_EQ(error_of([&] { check_options(options); }), "no error") << "L1 exact is a penalty";
+  EXPECT_EQ(replacing_term(options), "gr3") << "L1 exact is a penalty";
   options.of<CosineRewardOptions>().enabled = true;
-  EXPECT_EQ(error_of([&] { check_options(options); }),
+  EXPECT_EQ(error_of([&] { replacing_term(options); }),
             "reward.gr3.enabled and reward.cosine.enabled: each replaces the reward of a correct "
             "answer by its own; set one of them to false");
   options.of<Gr3Options>().enabled = false;
   options.of<L1RewardOptions>().form = L1Form::kMax;
-  EXPECT_NE(error_of([&] { check_options(options); }), "no error");
+  EXPECT_NE(error_of([&] { replacing_term(options); }), "no error");
 }
 
 TEST(Terms, ThePresetOfThePaperKeepsItsRatioOfPenaltiesToAccuracy) {

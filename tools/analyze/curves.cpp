@@ -106,7 +106,7 @@ std::vector<CurvePoint> single_curve(const Run& run, const std::string& metric) 
 
 /// Returns the mean over the first or the last steps of the curve.
 Estimate over_window(const Run& run, const std::string& metric, std::size_t window, bool at_end) {
-  const Curve curve = curve_of(run, metric);
+  const Curve& curve = curve_of(run, metric);
   const std::size_t skipped = at_end ? curve.size() - window : 0;
   std::vector<double> values;
   std::vector<std::int64_t> steps;

@@ -164,10 +164,12 @@ std::string describe_state(const Run& run) {
   if (!planned) return counted(run.last_step, "step");
   if (run.last_step >= *planned) return "finished: " + counted(*planned, "step");
   const auto goal = parse_metric_condition(setting_of(run, "run.stop_when"));
-  const Curve reached = goal ? curve_of(run, goal->metric) : Curve();
-  const auto end = reached.find(run.last_step);
-  if (end != reached.end() && goal->is_met_by(end->second)) {
-    return fmt::format("finished: step {} of {}, {}", run.last_step, *planned, goal->text);
+  if (goal) {
+    const Curve& reached = curve_of(run, goal->metric);
+    const auto end = reached.find(run.last_step);
+    if (end != reached.end() && goal->is_met_by(end->second)) {
+      return fmt::format("finished: step {} of {}, {}", run.last_step, *planned, goal->text);
+    }
   }
   if (run.last_step == 0)
     return fmt::format("at its start: no step of {} is complete yet", *planned);
@@ -277,9 +279,10 @@ std::string source_accuracy(const std::string& source) {
   return fmt::format("eval_accuracy{}{}", kOnSource, source);
 }
 
-Curve curve_of(const Run& run, const std::string& metric) {
+const Curve& curve_of(const Run& run, const std::string& metric) {
+  static const Curve kNone;
   const auto found = run.curves.find(metric);
-  return found == run.curves.end() ? Curve() : found->second;
+  return found == run.curves.end() ? kNone : found->second;
 }
 
 std::string setting_of(const Run& run, const std::string& key, const std::string& former_key) {

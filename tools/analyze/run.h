@@ -99,7 +99,7 @@ std::set<std::string> evaluation_sources(std::span<const Subject> subjects);
 std::string source_accuracy(const std::string& source);
 
 /// Returns the curve of a metric; empty if the run has none.
-Curve curve_of(const Run& run, const std::string& metric);
+const Curve& curve_of(const Run& run, const std::string& metric);
 
 /// Returns the value of a setting, or "" if it is unknown. Runs of earlier versions may have it by
 /// `former_key`.

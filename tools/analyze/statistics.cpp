@@ -35,7 +35,7 @@ double share_reaching(std::span<const std::int32_t> ascending, double position) 
 /// Counts tokens and ends by bin. Position t, from 1, belongs to bin (t - 1) / width.
 std::vector<LengthStatistics::Bin> bins_of(std::span<const ResponseEnd> responses,
                                            std::int64_t longest) {
-  const std::int64_t width = std::max<std::int64_t>(1, (longest + kBins - 1) / kBins);
+  const std::int64_t width = std::max<std::int64_t>(1, divided_up(longest, kBins));
   std::vector<LengthStatistics::Bin> bins(static_cast<std::size_t>(longest / width + 1));
   for (std::size_t b = 0; b < bins.size(); ++b) {
     bins[b].position =

@@ -154,7 +154,7 @@ std::string csv_row(const Run& run, std::string_view name, std::int64_t step,
                     const std::set<std::string>& metrics) {
   std::string row = fmt::format("{},{},{}", csv_text(name), csv_text(run.directory.string()), step);
   for (const std::string& metric : metrics) {
-    const Curve curve = curve_of(run, metric);
+    const Curve& curve = curve_of(run, metric);
     const auto found = curve.find(step);
     row += found == curve.end() ? "," : fmt::format(",{}", found->second);
   }

@@ -82,8 +82,7 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
                              .gradient_shards = TrainerOptions{}.gradient_shards};
   sizes.learner_gibibytes =
       gibibytes(learner_memory(model.config, DType::kFloat32, learner).bytes());
-  const std::int64_t weights = 2 * model.memory_bytes;  // fp32, and again in panels
-  sizes.actor_gibibytes = gibibytes(weights + (rollout.cache_mebibytes << 20));
+  sizes.actor_gibibytes = gibibytes(actor_memory(model.config, DType::kFloat32, rollout).bytes());
   sizes.machine_gibibytes = gibibytes(machine_bytes());
   return sizes;
 }

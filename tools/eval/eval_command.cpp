@@ -252,7 +252,7 @@ void report(const EvalConfig& config, Generation& generation, Grader& grader,
   if (config.eval.write_texts) {
     write_samples(groups, decode, config.run.directory);
   } else {
-    fs::remove(fs::path(config.run.directory) / "samples.jsonl");  // of other grading settings
+    remove_file(fs::path(config.run.directory) / "samples.jsonl");  // of other grading settings
   }
   write_as_run(groups, config, inputs);
   std::fputs(printable(table_text(table)).c_str(), stdout);

@@ -64,6 +64,9 @@ TEST_F(BestCheckpoint, IsOfTheLastEvaluationsIfTheirSettingsChanged) {
   run_.write("config.step-000020.yaml", "optimizer:\n  beta2: 0.9\n");
   run_.write("config.yaml", "optimizer:\n  beta2: 0.95\n");
   EXPECT_EQ(best(before + after), 10) << "the evaluations are the same";
+  run_.write("config.step-000020.yaml", "evaluation:\n  every: 10\n");
+  run_.write("config.yaml", "evaluation:\n  every: 5\n");
+  EXPECT_EQ(best(before + after), 10) << "they are the same, only more frequent";
 }
 
 TEST(BestCheckpointOptions, RefuseAMetricThatNoEvaluationGives) {

@@ -1,5 +1,7 @@
 #include "tools/run/config/model_options.h"
 
+#include <fmt/ranges.h>
+
 #include "common/base/error.h"
 #include "model/config/lora.h"
 
@@ -17,8 +19,8 @@ void describe(FieldList& fields, LoraOptions& options) {
               .max = 1e6});
   fields.add_one_or_more(
       "targets", options.targets,
-      {.help = "Linear layers that get a pair, by PEFT's names: all-linear, or a list of q_proj, "
-               "k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj."});
+      {.help = fmt::format("Linear layers that get a pair, by PEFT's names: {}, or a list of {}.",
+                           kAllLinear, fmt::join(kLoraModules, ", "))});
   fields.add(
       "quantize_base", options.quantize_base,
       {{"none", BaseQuantization::kNone}, {"nf4", BaseQuantization::kNormalFloat4}},

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/config/config.h"
+#include "common/config/config_history.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
@@ -22,17 +23,7 @@ namespace {
 /// Returns the keys and sections of all commands that change no result. From update.zero_stage 2 on
 /// a gradient is a sum over micro-batches, so that their size changes a result.
 std::vector<std::string> change_no_result(const FieldList& config) {
-  std::vector<std::string> keys = {
-      // location, start and length of the run
-      "run.directory", "run.resume", "run.steps", "run.epochs", "run.stop_when",
-      "run.time_limit_minutes", "run.collective_time_limit_minutes",
-      "reward.command_time_limit_seconds", "verifier.command_time_limit_seconds",
-      // files that are kept
-      "checkpoint", "trajectories",
-      // layout and memory
-      "roles", "model.threads", "rollout.slots", "rollout.prefill_tokens",
-      "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
-      "update.activation_mebibytes", "optimizer.moments_on"};
+  std::vector<std::string> keys(kChangeNoResult.begin(), kChangeNoResult.end());
   const auto stage = std::ranges::find(config.fields(), "update.zero_stage", &Field::key);
   const bool sums_micro_batches =
       stage != config.fields().end() && stage->get() != std::vector<std::string>{"1"};

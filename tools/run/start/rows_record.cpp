@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/arithmetic.h"
 #include "common/io/sha256.h"
 #include "common/text/counted.h"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t kMostBlocks = 256;
 
 std::int64_t block_rows(std::int64_t rows) {
-  return std::max<std::int64_t>(1, (rows + kMostBlocks - 1) / kMostBlocks);
+  return std::max<std::int64_t>(1, divided_up(rows, kMostBlocks));
 }
 
 std::string sha256_of(std::span<const std::uint64_t> digests) {
