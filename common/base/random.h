@@ -17,7 +17,7 @@ struct RandomKey {
 };
 
 /// The purpose of a draw. Draws for different purposes are independent. The Python package draws by
-/// the same function for 5 and 9 (python/lie_cluster/random_bits.py).
+/// the same function for 5 and for its own 6 (python/lie_cluster/random_bits.py).
 enum RandomStream : std::uint32_t {
   kRolloutStream = 1,
   kEvaluationStream = 2,

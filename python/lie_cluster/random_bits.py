@@ -1,7 +1,8 @@
 """The counter-based random numbers of the C++ programs (common/base/random.h), vectorized."""
 import numpy as np
 
-BOOTSTRAP_STREAM, JUDGE_STREAM = 5, 9  # the others are in random.h
+# The other streams are in random.h. There 6 draws for token rules: no program draws for both.
+BOOTSTRAP_STREAM, JUDGE_STREAM = 5, 6
 _MASK, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
