@@ -211,6 +211,8 @@ TABLES = {
         ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
         rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in (("", "-lie", "-gated") if rival in WITH_LIE else ("",)))),
     ("rivals.md", "demo comparisons"): Comparisons(("rivals-demo",), RIVAL_PAIRS),
+    ("rivals.md", "find the pair"): Rows(
+        ("rivals-find-pair",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")}),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
         {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
