@@ -6,7 +6,7 @@
     draw_pictures.py --kill BIN digests.svg: trains four steps of the demo twice, once killed and resumed on another number
                                 of ranks, and draws the digests of both
 
-Needs only Python.
+Needs NumPy.
 """
 
 import json
@@ -20,6 +20,9 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+from lie_cluster.estimates import mean_interval  # noqa: E402
+
 IMAGES = ROOT / "docs" / "images"
 RESULTS = ROOT / "docs" / "studies" / "results"
 START = (15.9, 0.557)  # step 0 of every run: tokens, accuracy
@@ -50,7 +53,6 @@ EFFECTS = (("LIE against GSPO", (
     ("coverage in words", "controls", "words", "gspo-lie"),
     ("only in groups with a correct answer", "controls", "gated-lie", "gspo-lie"),
     ("a random verdict", "controls", "random-verdict", "gspo-lie"))))
-STUDENT = {3: 4.3027, 8: 2.3646}  # t of 95 % by the number of pairs
 
 
 def x_of(tokens):
@@ -152,8 +154,8 @@ def effects():
         for label, file, row, against in rows:
             y += 26
             pairs = differences(file, row, against)
-            middle = sum(pairs) / len(pairs)
-            half = STUDENT[len(pairs)] * (sum((d - middle) ** 2 for d in pairs) / (len(pairs) - 1) / len(pairs)) ** 0.5
+            middle, least, most = mean_interval(pairs)
+            half = (most - least) / 2
             color = LIE if middle - half > 0 else GSPO if middle + half < 0 else "#6b7280"
             parts.append(text(left - 12, y + 4, label, 13, "end"))
             parts.append(f'<path d="M{x_at(middle - half):.1f} {y}H{x_at(middle + half):.1f}" stroke="{color}" stroke-width="2"/>')

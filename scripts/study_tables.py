@@ -203,7 +203,7 @@ TABLES = {
         ("paper-scale",), (("lie-demo", "gspo"), ("lie-quarter", "gspo"), ("lie-twelfth", "gspo"), ("lie-paper", "gspo"),
                            ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
     ("coverage-bonus.md", "rows"): Rows(
-        ("coverage-bonus",), {"accuracy, seeds 941 to 948": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
+        ("coverage-bonus",), {"accuracy, seeds from 941 on": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
     ("coverage-bonus.md", "comparisons"): Comparisons(
         ("coverage-bonus",), tuple((size, against) for against in ("gspo", "gspo-lie") for size in ("bonus-0125", "bonus-025", "bonus-05"))),
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),

@@ -1,4 +1,5 @@
-"""Metrics that have changed their names. The same list is in common/io/metric_names.cpp; a test compares the two."""
+"""Names of metrics and of verdicts. The list of metrics that have changed their names is also in
+common/io/metric_names.cpp; a test compares the two."""
 
 NAMES = {
     "groups_all_right_share": "groups_all_correct_share",
@@ -11,6 +12,10 @@ PREFIXES = {
     "right_at_": "correct_at_",
     "eval_right_at_": "eval_correct_at_",
 }
+
+
+# By the number in /sample/verdict.
+VERDICTS = ("equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget", "undecided", "copied")
 
 
 def present_metric_name(name):

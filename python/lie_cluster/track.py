@@ -21,6 +21,7 @@ import numpy as np
 from .command_line import make_parser, number, run, write_json
 from .error import Error
 from .json_lines import parse_json_lines, read_json_lines
+from .metric_names import VERDICTS
 from .run import METRIC_LINE, Run, metric_row
 
 _TEXT_COLUMNS = ("step", "kind", "data_source", "prompt", "response", "gold", "extracted", "reward", "verdict")
@@ -199,7 +200,7 @@ def _text_rows(run, step, of_step, count):
         texts = run.texts(chosen) if len(chosen) else None
         for i, row in enumerate(chosen):
             rows.append([step, kind, *(texts[name][i] for name in ("data_source", "prompt", "response", "gold", "extracted")),
-                         float(columns["reward"][row]), int(columns["verdict"][row])])
+                         float(columns["reward"][row]), VERDICTS[columns["verdict"][row]]])
     return rows
 
 

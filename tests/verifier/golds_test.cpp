@@ -38,6 +38,7 @@ TEST(Golds, EachEqualsItselfInABox) {
 }
 
 TEST(Golds, EachEqualsItselfAsAPlainAnswerInLenientMode) {
+  if (published_golds().empty()) GTEST_SKIP() << "no published golds here";
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
   for (const auto& [file, list] : published_golds())

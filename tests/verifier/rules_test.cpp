@@ -458,6 +458,59 @@ TEST(Rules, LenientModeTakesNoNumberThatTheTextDenies) {
   EXPECT_TRUE(accepts("$\\max$ at $x=7$", "\\boxed{$\\max$ at $x=7$}"));
 }
 
+TEST(Rules, LenientModeTakesNoPartOfAnExpression) {
+  VerifierOptions lenient;
+  lenient.mode = ExtractionMode::kLenient;
+  const auto accepts = [&](const char* gold, const char* response) {
+    return verify(gold, response, lenient).correct();
+  };
+  for (const char* whole : {"2π", "2 × 3", "2√3", "2²", "2 ÷ 3", "2·3"}) {
+    EXPECT_FALSE(accepts("2", fmt::format("The answer is {}.", whole).c_str())) << whole;
+  }
+  for (const char* negative : {"The answer is - 3", "The answer is − 3"}) {
+    EXPECT_FALSE(accepts("3", negative)) << negative;
+  }
+  EXPECT_TRUE(accepts("3", "Answer - 3"));
+  EXPECT_TRUE(accepts("-5", "The answer is −5"));
+  for (const char* named : {"答案：5", "答案是：5", "Answer:5"}) EXPECT_TRUE(accepts("5", named));
+  EXPECT_FALSE(accepts("45", "The clock shows 3:45"));
+}
+
+TEST(Rules, OnlyAnAddedConstantOfIntegrationMayDiffer) {
+  expect_equal("x^2+C", "x^2+1+C");
+  expect_equal("x+C", "x+C+1");
+  expect_equal("\\sin x+c", "\\sin x+2+c");
+  expect_different("n+k", "n-1+k");
+  expect_different("B+C", "B+C+1");
+  expect_different("A+B+C", "A+B+C+1");
+  expect_different("2RC+R+C", "2RC+R+C-1");
+}
+
+TEST(Rules, BoundsOfAFunctionAreNotThoseOfItsArgument) {
+  expect_different("f(x) \\ge 0", "x \\ge 0");
+  expect_different("\\operatorname{Var}(x)>5", "x>5");
+  expect_equal("f(x) \\ge 0", "f(x) \\geq 0");
+}
+
+TEST(Rules, AProbabilityIsItsValue) {
+  for (const char* event : {"X=4", "X \\ge 4", "A \\cap B"}) {
+    expect_equal("\\frac58", fmt::format("P({})=\\frac58", event));
+    expect_equal(fmt::format("P({})=\\frac58", event), "\\frac58");
+    expect_different("\\frac58", fmt::format("P({})=\\frac57", event));
+  }
+}
+
+TEST(Rules, LabelsAndRemarksThatChangeAValueAreRead) {
+  for (const char* label : {"6 or", "not", "anything but", "at least", "negative"}) {
+    expect_different("5", fmt::format("\\text{{{}: }}5", label));
+  }
+  expect_equal("5", "\\text{Total: }5");
+  for (const char* remark : {"permille", "basis points", "factorial", "doubled", "below zero"}) {
+    expect_different("5", fmt::format("5\\text{{ {}}}", remark));
+  }
+  expect_equal("5", "5\\text{ apples}");
+}
+
 TEST(Rules, AnUnevaluatedExpressionOfThePromptIsCopied) {
   const auto code = [](const char* gold, const char* answer, const char* prompt) {
     return verify(gold, fmt::format("\\boxed{{{}}}", answer), {}, prompt).code;

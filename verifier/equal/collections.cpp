@@ -6,6 +6,7 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
+#include "verifier/latex/remarks.h"
 
 namespace lie::equal {
 namespace {
@@ -135,10 +136,11 @@ const Expr* ordered_by_names(const Expr* list, Arena& arena) {
 }  // namespace
 
 bool is_labeled(const Expr& part) {
-  if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
-  return part.op == Op::kMul && part.args[0]->op == Op::kText &&
-         part.args[0]->name.ends_with(':') &&
-         std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
+  if (!is_one_of(part.op, Op::kRatio, Op::kMul) || part.args[0]->op != Op::kText) return false;
+  const std::string_view label = part.args[0]->name;
+  if (!latex::only_labels(label)) return false;
+  if (part.op == Op::kRatio) return part.args.size() == 2;
+  return label.ends_with(':') && std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
 }
 
 const Expr* Comparer::without_label(const Expr* part) {

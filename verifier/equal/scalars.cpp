@@ -15,18 +15,35 @@ namespace {
 
 using exact::Rational, expr::Fn, scalar::compare_reals, scalar::equal_scalars;
 
-// Returns whether a sum ends in a constant of integration. A small c or k must come last, and not
-// among other parameters.
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// Returns whether the other terms of a sum may be an integral: besides numbers they are more than
+// names, or one small name x, and `constant` does not occur in them.
+bool may_be_integral(const Expr& sum, const Expr* constant) {
+  std::size_t names = 0, others = 0;
+  bool small = false;
+  for (const Expr* term : sum.args) {
+    if (term == constant || term->op == Op::kNumber) continue;
+    if (is_free_in(*term, constant->name)) return false;
+    ++others;
+    names += term->op == Op::kSymbol ? 1 : 0;
+    small = small || (term->op == Op::kSymbol && !is_upper(term->name.front()));
+  }
+  return names < others || (others == 1 && small && is_upper(constant->name.front()));
+}
+
+// Returns whether a sum has a constant of integration. A small c or k must come last, and not among
+// other parameters.
 bool has_added_constant(const Expr& e) {
   static constexpr std::array<std::string_view, 4> kNames = {"C", "K", "C_1", "C_0"};
   if (e.op != Op::kAdd) return false;
-  const auto named = [](const Expr* term) {
-    return term->op == Op::kSymbol && std::ranges::find(kNames, term->name) != kNames.end();
-  };
-  if (std::ranges::any_of(e.args, named)) return true;
-  const Expr& last = *e.args.back();
-  return last.op == Op::kSymbol && (last.name == "c" || last.name == "k") &&
-         free_names(e).size() <= 2;
+  const Expr* last = e.args.back();
+  const bool is_small = last->op == Op::kSymbol && is_one_of(last->name, "c", "k");
+  if (is_small && free_names(e).size() <= 2 && may_be_integral(e, last)) return true;
+  return std::ranges::any_of(e.args, [&](const Expr* term) {
+    return term->op == Op::kSymbol && std::ranges::find(kNames, term->name) != kNames.end() &&
+           may_be_integral(e, term);
+  });
 }
 
 // Returns whether a sum or product has degrees, as 180^\circ - x does. Degrees in functions do not

@@ -32,6 +32,9 @@ class Sets {
     const Expr* here = unknown_call(gold);
     const Expr* there = unknown_call(answer);
     if (here != nullptr && there != nullptr && to_text(*here) != to_text(*there)) return Tri::kNo;
+    // f(x) > 0 bounds the values and x > 0 the arguments.
+    const bool both = gold.op == Op::kRelation && answer.op == Op::kRelation;
+    if (both && (here == nullptr) != (there == nullptr)) return Tri::kNo;
     if (holds_infinity(gold) != holds_infinity(answer)) return Tri::kNo;
     Tri out = Tri::kYes;
     for (const Expr* probe : probes()) {

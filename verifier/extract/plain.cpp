@@ -55,11 +55,19 @@ class NumberScanner {
   bool starts_here() const {
     if (at_ == 0 || kBeforeNumber.holds(text_[at_ - 1])) return true;
     const bool ascii = static_cast<unsigned char>(text_[at_ - 1]) < 0x80;
-    if (ascii && text_[at_ - 1] != '*') return false;
     const std::string_view before = text_.substr(0, at_);
+    if (before.ends_with(':')) return names_an_answer(before.substr(0, at_ - 1));
+    if (ascii && text_[at_ - 1] != '*') return false;
     for (const std::string_view sign : {"**", "€", "£", "¥", "₹"})
       if (before.ends_with(sign)) return true;
     return ends_with_ideograph(before);
+  }
+
+  // Returns whether a text ends with a word after which a colon has the answer: "答案:5".
+  static bool names_an_answer(std::string_view before) {
+    constexpr std::array<std::string_view, 9> kNames = {
+        "answer", "Answer", "ANSWER", "réponse", "Réponse", "答案", "答案是", "答案为", "is"};
+    return std::ranges::any_of(kNames, [before](auto name) { return before.ends_with(name); });
   }
 
   std::size_t digits(std::size_t i) const {

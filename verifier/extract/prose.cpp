@@ -109,14 +109,25 @@ class Prose {
     return braced ? !rest.starts_with('}') : !rest.empty() && is_letter(rest.front());
   }
 
+  // Returns whether a sign stands apart before a number: "is - 3", "= - 3". In "Answer - 3" it is a
+  // dash.
+  static bool has_sign(std::string_view before) {
+    if (!before.ends_with('-')) return false;
+    before = trimmed(before.substr(0, before.size() - 1));
+    constexpr std::array<std::string_view, 5> kBeforeSign = {"is", "=", ":", "be", "equals"};
+    return std::ranges::any_of(kBeforeSign, [before](auto word) { return before.ends_with(word); });
+  }
+
   // Returns whether a plain number is only a part of an expression that stands around it: the 2 of
-  // x > 2, of \\pm 2 and of 2^\\pi.
+  // x > 2, of \\pm 2, of 2π and of 2^\\pi.
   bool is_fragment(const Found& f) const {
     if (f.kind != Found::Kind::kPlain) return false;
     const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
-    if (is_raised_or_indexed(rest)) return true;
-    constexpr std::array<std::string_view, 9> kOperators = {
-        "\\cdot", "\\times", "\\sqrt", "\\pi", "\\pmod", "\\bmod", "\\approx", ",\\!", "{,}"};
+    if (is_raised_or_indexed(rest) || has_sign(before)) return true;
+    constexpr std::array<std::string_view, 30> kOperators = {
+        "\\cdot", "\\times", "\\sqrt", "\\pi", "\\pmod", "\\bmod", "\\approx", ",\\!", "{,}", "π",
+        "×",      "÷",       "·",      "∙",    "⋅",      "√",      "∛",        "⁰",    "¹",   "²",
+        "³",      "⁴",       "⁵",      "⁶",    "⁷",      "⁸",      "⁹",        "⁻",    "ⁿ",   "½"};
     const auto follows = [rest = trimmed(rest)](auto sign) { return rest.starts_with(sign); };
     const auto precedes = [before](auto sign) { return before.ends_with(sign); };
     return std::ranges::any_of(kOperators, follows) || std::ranges::any_of(kRelations, precedes);

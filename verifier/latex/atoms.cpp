@@ -287,16 +287,18 @@ bool Parser::is_operator(std::string_view name) const {
   if ((name == "E" && is_open('[')) || (name == "Pr" && (is_open('(') || is_open('['))))
     return true;
   if (!is_open('(') && !is_open('[')) return false;
-  bool variables = false;
+  bool variables = false, event = false;  // an event: P(X = 4)
   std::size_t n = 1;
   for (; n < kLongest && !is(Tok::kClose, n); ++n) {
     const bool variable = is(Tok::kSymbol, n) && tok(n).name.size() == 1 && tok(n).name[0] <= 'Z';
     variables = variables || variable;
-    if (!variable &&
+    event = event || is(Tok::kRelation, n);
+    if (!variable && !is(Tok::kRelation, n) &&
         !is_one_of(tok(n).kind, Tok::kNumber, Tok::kCaret, Tok::kBraceOpen, Tok::kBraceClose,
                    Tok::kUnderscore, Tok::kPlus, Tok::kMinus, Tok::kCap, Tok::kCup))
       return false;
   }
+  if (event && !(name == "P" && is(Tok::kRelation, n + 1))) return false;
   return variables && (is_one_of(name, "E", "P") || n == 2);
 }
 

@@ -67,10 +67,11 @@ std::optional<char32_t> digit_of(char32_t c) {
 
 // Characters that mean the same as others, one by one.
 constexpr std::u32string_view kSigns =
-    U"\u066b\u066c\u066a\u2010\u2011\u2012\u2043\ufe63\uff0d\ufe62\u2795\u2796\u2715\u2716\u2a2f"
+    U"\u066b\u066c\u066a\u2010\u2011\u2012\u2043\u2212\ufe63\uff0d\ufe62\u2795\u2796\u2715\u2716"
+    U"\u2a2f"
     U"\u2797\ufe64\ufe65\ufe66\u2217\u2236\ufe6a\u210e\u212f\u2147\u2148\u212a\u212b\u2126\u2215";
 constexpr std::u32string_view kMeanings =
-    U".,%------+"
+    U".,%-------+"
     U"+-\u00d7\u00d7\u00d7"
     U"\u00f7<>=*:%heeiK\u00c5\u03a9/";
 static_assert(kSigns.size() == kMeanings.size());

@@ -243,9 +243,11 @@ namespace {
 
 /// Words that add another value, or deny the one before them.
 constexpr std::string_view kChanging[] = {
-    "or",    "nor",      "either",    "neither",    "else",     "otherwise", "instead",   "plus",
-    "minus", "except",   "but",       "excluding",  "wrong",    "incorrect", "false",     "invalid",
-    "never", "rejected", "discarded", "extraneous", "excluded", "undefined", "impossible"};
+    "or",        "nor",        "either",    "neither",    "else",      "otherwise",  "instead",
+    "plus",      "minus",      "except",    "but",        "excluding", "wrong",      "incorrect",
+    "false",     "invalid",    "never",     "rejected",   "discarded", "extraneous", "excluded",
+    "undefined", "impossible", "factorial", "reciprocal", "doubled",   "tripled",    "halved",
+    "negative",  "permille",   "mille",     "basis",      "below"};
 
 /// Words that restrict or deny the value, unless a noun stands before them: "students who are not
 /// in the band".
@@ -413,6 +415,16 @@ bool only_describes(std::string_view text, bool is_number) {
     if (changes_value(*words, i, is_number)) return false;
   }
   return !adds_value(*words);
+}
+
+bool only_labels(std::string_view text) {
+  // Parts of words, because \text{at least} is one word to the parser.
+  constexpr std::string_view kBounding[] = {"least", "most", "than", "anything", "except"};
+  const std::optional<std::vector<std::string>> words = plain_words(text);
+  return words && std::ranges::none_of(*words, [&](const std::string& word) {
+           return std::ranges::any_of(word, is_digit) || is_in(word, kChanging) ||
+                  is_in(word, kRestricting) || contains_any(word, kBounding);
+         });
 }
 
 }  // namespace lie::latex

@@ -24,4 +24,8 @@ std::optional<exact::Rational> unit_ratio(std::string_view a, std::string_view b
 /// change, deny or restrict the value. `is_number`: the value has no names in it.
 bool only_describes(std::string_view text, bool is_number);
 
+/// Returns whether the text before a value and a colon only names it: "Smallest", "Total cost".
+/// Text with digits or words such as "or", "not" and "at least" does not.
+bool only_labels(std::string_view text);
+
 }  // namespace lie::latex

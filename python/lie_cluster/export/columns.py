@@ -4,10 +4,9 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from ..error import Error
+from ..metric_names import VERDICTS
 from .batches import EVALUATE
 
-_VERDICTS = ("equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget", "undecided",
-             "copied")
 
 
 class Column(NamedTuple):
@@ -77,7 +76,7 @@ def response_columns(runs):
         _plain("problem", 0), _text("data_source"), _text("prompt"), _text("gold"),
         Column("reference_length", 0.0, _reference_lengths), _text("response"),
         Column("tokens", 0, lambda batch: batch["token_count"].tolist()),
-        _named("finish_reason", ("end_of_sequence", "length"), "finish_reason"), _named("verdict", _VERDICTS, "verdict"),
+        _named("finish_reason", ("end_of_sequence", "length"), "finish_reason"), _named("verdict", VERDICTS, "verdict"),
         Column("right", False, lambda batch: batch.right.tolist()), _text("extracted"), _number("target_length"),
         _plain("distinct_ngrams", 0), _plain("ngrams", 0), _plain("largest_repeat", 0), _number("reward"),
         *map(_number, named),

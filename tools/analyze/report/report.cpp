@@ -60,7 +60,9 @@ void add_extremes(std::set<std::int64_t>& kept, const Points& points,
 }
 
 /// Returns a number of six digits, which keeps the page small.
-double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+double rounded(double value) {
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);  // stod refuses subnormal ones
+}
 
 Json json_of(const CurvePoint& point) {
   const auto& [value, low, high] = point.value;

@@ -41,8 +41,8 @@ struct ReportOptions {
 ///   refresh          seconds after which the page reads its file again, or null
 ///   subjects         [{name, last_step, runs, progress, settings, curves, ends, trap, evaluation,
 ///   evaluation_confidence, responses}]:
-///     runs           [{directory, state, is_live, starts, details: [text], notes: [text]}], with
-///                    starts as starts_of() returns them
+///     runs           [{directory, state, is_live, starts, changes: [step], details: [text],
+///                    notes: [text]}], with starts as starts_of() returns them
 ///     progress       tokens and hours by step, as progress_of() returns them
 ///     settings       [[key, value]]
 ///     curves         {metric: [point]}
