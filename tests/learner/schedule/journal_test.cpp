@@ -101,8 +101,9 @@ TEST_F(JournalTest, IgnoresAGroupOfAnotherPromptOrSizeAndWarns) {
   std::deque<Ticket> tickets = tickets_of(5, 2);
   testing::internal::CaptureStderr();
   EXPECT_TRUE(journal.take_known(5, tickets).empty());
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("group 1 has another prompt, group size or"),
-            std::string::npos);
+  EXPECT_NE(
+      testing::internal::GetCapturedStderr().find("group 1 has another prompt, group size or"),
+      std::string::npos);
   EXPECT_EQ(tickets.size(), 2u);
 }
 
