@@ -18,7 +18,7 @@ import numpy as np
 from lie_cluster import Error, Run
 from lie_cluster.export.batches import EVALUATE, TRAIN
 from lie_cluster.export.chat_turns import ChatTurns
-from lie_cluster.export.columns import _VERDICTS
+from lie_cluster.metric_names import VERDICTS
 from lie_cluster.export.row_file import write_rows
 from lie_cluster.export.shapes import SHAPES, best_right, worst_wrong
 from lie_cluster.rows import read_rows
@@ -54,7 +54,7 @@ class Verdicts(unittest.TestCase):
         header = (ROOT / "common/rollout/verdict.h").read_text()
         codes = {name: int(code) for name, code in re.findall(r"  (k\w+) = (\d+),", header)}
         names = {codes[code]: name for code, name in re.findall(r'case VerdictCode::(k\w+): return "(\w+)";', header)}
-        self.assertEqual(dict(enumerate(_VERDICTS)), names)
+        self.assertEqual(dict(enumerate(VERDICTS)), names)
 
 
 class InWork(unittest.TestCase):

@@ -470,6 +470,14 @@ TEST(Rules, LenientModeTakesNoPartOfAnExpression) {
   for (const char* negative : {"The answer is - 3", "The answer is − 3"}) {
     EXPECT_FALSE(accepts("3", negative)) << negative;
   }
+  for (const char* whole : {"5 + 3i", "5*sqrt(2)", "sqrt 5", "5 choose 2"}) {
+    EXPECT_FALSE(accepts("5", fmt::format("The answer is {}.", whole).c_str())) << whole;
+  }
+  for (const char* denied : {"is **not** 5", "can't be 5", "cannot be 5", "is never 5", "is – 5"}) {
+    EXPECT_FALSE(accepts("5", fmt::format("The answer {}.", denied).c_str())) << denied;
+  }
+  EXPECT_TRUE(accepts("5", "The answer is **5**."));
+  EXPECT_TRUE(accepts("5", "The answer should be 5."));
   EXPECT_TRUE(accepts("3", "Answer - 3"));
   EXPECT_TRUE(accepts("-5", "The answer is −5"));
   for (const char* named : {"答案：5", "答案是：5", "Answer:5"}) EXPECT_TRUE(accepts("5", named));
@@ -490,6 +498,51 @@ TEST(Rules, BoundsOfAFunctionAreNotThoseOfItsArgument) {
   expect_different("f(x) \\ge 0", "x \\ge 0");
   expect_different("\\operatorname{Var}(x)>5", "x>5");
   expect_equal("f(x) \\ge 0", "f(x) \\geq 0");
+}
+
+TEST(Rules, AChainOfEquationsIsComparedWhole) {
+  const char* line = "\\frac{x-1}{2}=\\frac{y}{3}=\\frac{z}{4}";
+  expect_equal(line, "\\frac{y}{3}=\\frac{x-1}{2}=\\frac{z}{4}");
+  expect_equal(line, "\\frac{x-1}{4}=\\frac{y}{6}=\\frac{z}{8}");
+  expect_different(line, "\\frac{x-1}{2}=\\frac{y}{5}=\\frac{z}{4}");
+  expect_different(line, "\\frac{x-1}{2}=\\frac{z}{4}");
+  expect_equal("x=y=z", "y=x=z");
+  expect_different("x=y=z", "x=-y=z");
+  expect_different("AB=BC=CA", "AB=CA");
+  expect_equal("x^2+2x+1", "f(x)=g(x)+h(x)=x^2+2x+1");
+  expect_equal("f(x)=x^2+2x+1", "f(x)=(x+1)^2=x^2+2x+1");
+  expect_equal("12", "A=\\frac12 bh=12");
+}
+
+TEST(Rules, AConclusionCountsAndNotItsPremise) {
+  expect_different("5", "n=5\\implies n^2=25");
+  expect_equal("3", "2x+1=7\\Rightarrow x=3");
+  expect_equal("7", "k=2 \\Rightarrow N=7");
+}
+
+TEST(Rules, WordsAreNoFactorsOfZero) {
+  for (const char* words : {"not", "greater than", "at least", "nonzero"}) {
+    expect_different("0", fmt::format("\\text{{{} }}0", words));
+    expect_different("(0,0)", fmt::format("(0,\\text{{{} }}0)", words));
+  }
+  expect_equal("0", "0\\text{ apples}");
+}
+
+TEST(Rules, NamesAndCodesAreSingleLetters) {
+  expect_different("\\{x\\mid x>1\\}", "\\{xx\\mid x>1\\}");
+  expect_different("55", "\\sum_{k^2=1}^{10}k");
+  expect_different("0,3a", "03a");
+  expect_different("A,3", "A3");
+  expect_equal("BCA", "B, C, A");
+  expect_different("12:30\\text{ p.m.}", "0:30");
+}
+
+TEST(Rules, TextCommandsAndATrailingBlankChangeNothing) {
+  for (const char* command : {"textrm", "textsf", "textnormal", "emph"}) {
+    expect_equal("\\text{odd}", fmt::format("\\{}{{odd}}", command));
+    expect_equal("5\\text{ cm}", fmt::format("5\\{}{{ cm}}", command));
+  }
+  expect_equal("5", "5\\ ");
 }
 
 TEST(Rules, AProbabilityIsItsValue) {

@@ -117,6 +117,10 @@ Tri Comparer::code_and_list(const Expr* gold, const Expr* answer) {
   const Expr& code = gold->op == Op::kCode ? *gold : *answer;
   const Expr& list = gold->op == Op::kCode ? *answer : *gold;
   std::string letters;
+  const auto one_letter = [](const Expr* item) {
+    return is_one_of(item->op, Op::kText, Op::kSymbol) && item->name.size() == 1;
+  };
+  if (!std::ranges::all_of(list.args, one_letter)) return Tri::kNo;
   for (const Expr* item : list.args) {
     const bool letter = item->op == Op::kText && item->name.size() == 1;
     letters += letter ? std::string(1, to_upper(item->name[0])) : spelled(*item);

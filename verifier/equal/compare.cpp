@@ -1,6 +1,7 @@
 #include "verifier/equal/compare.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "verifier/equal/comparer.h"
 
@@ -135,6 +136,43 @@ std::span<const Comparer::Row> Comparer::table() {
   return kTable;
 }
 
+// Returns whether a chain states several equations, as x = y = z does. The parts of a calculation
+// or definition such as f(x) = (x + 1)^2 = x^2 + 2x + 1 are steps.
+bool Comparer::states_equations(const Expr& e) {
+  const bool chain = options_.last_of_chain && e.op == Op::kRelation && e.relations.size() > 1 &&
+                     std::ranges::all_of(e.relations, [](Rel rel) { return rel == Rel::kEqual; });
+  if (!chain || !std::ranges::all_of(e.args, [](const Expr* part) { return is_scalar(*part); }))
+    return false;
+  const Expr& last = *e.args.back();
+  if (!has_names(last) || (is_name(*e.args[0]) && !is_name(last))) return false;
+  return std::any_of(e.args.begin() + 1, e.args.end() - 1, [&](const Expr* part) {
+    return scalar::equal_scalars(*part, last, options_, arena_.budget()) == Tri::kNo;
+  });
+}
+
+// Compares x = y = z with another chain: each neighbors' equation, with the parts in some order.
+Tri Comparer::chains(const Expr& gold, const Expr& answer) {
+  constexpr std::size_t kMostOrdered = 4;  // parts
+  if (answer.op != Op::kRelation || answer.relations != gold.relations) return Tri::kNo;
+  std::vector<std::size_t> order(gold.args.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Tri out = Tri::kNo;
+  do {
+    Tri here = Tri::kYes;
+    for (std::size_t i = 0; i + 1 < order.size() && here != Tri::kNo; ++i) {
+      const auto equation = [&](const Expr* left, const Expr* right) {
+        return arena_.make(
+            {.op = Op::kRelation, .args = {left, right}, .relations = {Rel::kEqual}});
+      };
+      here = both(here, equal(equation(gold.args[i], gold.args[i + 1]),
+                              equation(answer.args[order[i]], answer.args[order[i + 1]])));
+    }
+    if (here == Tri::kYes) return here;
+    if (here == Tri::kUnknown) out = here;
+  } while (order.size() <= kMostOrdered && std::ranges::next_permutation(order).found);
+  return out;
+}
+
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;  // the arena is full
   // Comparing walks over both trees several times.
@@ -142,6 +180,7 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
   if (same_tree(*gold, *answer)) return Tri::kYes;
   if (contradicts_itself(*answer)) return Tri::kNo;
+  if (states_equations(*gold)) return chains(*gold, *answer);
   const Expr* points = as_points(*answer, unchained_for(*answer, gold, arena_), arena_);
   answer = prepared(as_points(*gold, unchained_for(*gold, answer, arena_), arena_));
   gold = prepared(points);

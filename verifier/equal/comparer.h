@@ -56,6 +56,8 @@ class Comparer {
   void strip_membership(const Expr*& gold, const Expr*& answer);
   bool is_far(const Expr* a, const Expr* b);
   bool contradicts_itself(const Expr& e);
+  bool states_equations(const Expr& e);
+  Tri chains(const Expr& gold, const Expr& answer);
   Tri structures(const Expr* gold, const Expr* answer);
   Tri pieces(const Expr& gold, const Expr& answer);
   Tri is_rest(const Expr& cases, std::size_t row, const Expr& condition);

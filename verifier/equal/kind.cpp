@@ -56,7 +56,7 @@ bool are_parts(const std::vector<const Expr*>& parts) {
 
 // Returns whether every condition of {x | ...} is on the element.
 bool is_builder(const Expr& e) {
-  if (!is_name(*e.args[0])) return false;
+  if (!is_name(*e.args[0]) || e.args[0]->op == Op::kMul) return false;
   const std::vector<std::string> element = free_names(*e.args[0]);
   return std::all_of(e.args.begin() + 1, e.args.end(), [&](const Expr* condition) {
     return is_real_set(*condition) && free_names(*condition) == element;

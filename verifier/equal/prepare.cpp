@@ -150,9 +150,24 @@ std::size_t last_exact(const Expr& e) {
   return last;
 }
 
+// Returns what is behind the last arrow of n = 5 => n^2 = 25, or the chain itself.
+const Expr* conclusion(const Expr* e, Arena& arena) {
+  const auto arrow = std::ranges::find(e->relations.rbegin(), e->relations.rend(), Rel::kArrow);
+  const std::ptrdiff_t behind = arrow.base() - e->relations.begin();  // relations up to the arrow
+  const bool concludes =
+      behind > 1 && arrow != e->relations.rbegin() && e->relations[0] == Rel::kEqual;
+  if (!concludes) return e;
+  Expr rest{.op = Op::kRelation};
+  rest.args.assign(e->args.begin() + behind, e->args.end());
+  rest.relations.assign(e->relations.begin() + behind, e->relations.end());
+  return arena.make(std::move(rest));
+}
+
 // Shortens chains of equations to first = last and drops approximations, if `last_of_chain` is set.
 const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
   if (e == nullptr || !options.last_of_chain || !is_equation_chain(*e)) return e;
+  e = conclusion(e, arena);
+  if (e == nullptr) return e;
   const std::size_t last = last_exact(*e);
   if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
   if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;

@@ -68,6 +68,8 @@ Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
     return Tri::kNo;
   if (gold->op == Op::kUnit || answer->op == Op::kUnit) return units(gold, answer);
   if (!units_inside_agree(*gold, *answer)) return Tri::kNo;
+  // Words are no factors: "not 0" is no 0.
+  if (gold->has(expr::trait::kText) != answer->has(expr::trait::kText)) return Tri::kNo;
   if (gold->op == Op::kDegree || answer->op == Op::kDegree) return degrees(gold, answer);
   if (gold->op == Op::kBased || answer->op == Op::kBased) return based(gold, answer);
   if (gold->op == Op::kRatio || answer->op == Op::kRatio) return ratios(gold, answer);

@@ -20,8 +20,8 @@ constexpr int kAnswer = 200;       // "answer ... X"
 constexpr int kStart = 250;        // a choice at the start
 constexpr int kAnywhere = 300;
 
-constexpr std::array<std::string_view, 7> kDenials = {" not",  "n't", "n’t", "\\ne",
-                                                      "\\neq", "≠",   "不是"};
+constexpr std::array<std::string_view, 11> kDenials = {
+    " not", "n't", "n’t", "\\ne", "\\neq", "≠", "不是", "cannot", " never", "anything but", "*not"};
 
 // Signs that make the number after them part of a larger expression.
 constexpr std::array<std::string_view, 13> kRelations = {
@@ -92,8 +92,10 @@ class Prose {
   // Returns whether the text denies a candidate: "not 7", "is not equal to $7$", "\\ne 7".
   bool is_denied(const Found& f) const {
     std::string_view before = words_before(f.begin);
-    for (const std::string_view words : {"equal to", "equals", "simply", "just"})
+    for (const std::string_view words : {"equal to", "equals", "simply", "just", " be"})
       if (before.ends_with(words)) before = trimmed(before.substr(0, before.size() - words.size()));
+    while (before.ends_with('*') || before.ends_with('$'))
+      before = trimmed(before.substr(0, before.size() - 1));  // **not** and $\\ne$
     return std::ranges::any_of(kDenials, [before](auto word) { return before.ends_with(word); });
   }
 
@@ -112,8 +114,10 @@ class Prose {
   // Returns whether a sign stands apart before a number: "is - 3", "= - 3". In "Answer - 3" it is a
   // dash.
   static bool has_sign(std::string_view before) {
-    if (!before.ends_with('-')) return false;
-    before = trimmed(before.substr(0, before.size() - 1));
+    constexpr std::string_view kDash = "–";
+    const bool is_dash = before.ends_with(kDash);
+    if (!is_dash && !before.ends_with('-')) return false;
+    before = trimmed(before.substr(0, before.size() - (is_dash ? kDash.size() : 1)));
     constexpr std::array<std::string_view, 5> kBeforeSign = {"is", "=", ":", "be", "equals"};
     return std::ranges::any_of(kBeforeSign, [before](auto word) { return before.ends_with(word); });
   }
@@ -124,13 +128,19 @@ class Prose {
     if (f.kind != Found::Kind::kPlain) return false;
     const std::string_view before = words_before(f.begin), rest = text_.substr(f.end);
     if (is_raised_or_indexed(rest) || has_sign(before)) return true;
-    constexpr std::array<std::string_view, 30> kOperators = {
-        "\\cdot", "\\times", "\\sqrt", "\\pi", "\\pmod", "\\bmod", "\\approx", ",\\!", "{,}", "π",
-        "×",      "÷",       "·",      "∙",    "⋅",      "√",      "∛",        "⁰",    "¹",   "²",
-        "³",      "⁴",       "⁵",      "⁶",    "⁷",      "⁸",      "⁹",        "⁻",    "ⁿ",   "½"};
+    // An asterisk also sets bold text.
+    const bool is_product = rest.starts_with('*') && rest.size() > 1 &&
+                            (is_letter(rest[1]) || is_digit(rest[1]) || rest[1] == '(');
+    if (is_product) return true;
+    constexpr std::array<std::string_view, 35> kOperators = {
+        "\\cdot", "\\times", "\\sqrt", "\\pi", "\\pmod", "\\bmod", "\\approx", ",\\!", "{,}",
+        "sqrt",   "root ",   "choose", "mod ", "+",      "π",      "×",        "÷",    "·",
+        "∙",      "⋅",       "√",      "∛",    "⁰",      "¹",      "²",        "³",    "⁴",
+        "⁵",      "⁶",       "⁷",      "⁸",    "⁹",      "⁻",      "ⁿ",        "½"};
     const auto follows = [rest = trimmed(rest)](auto sign) { return rest.starts_with(sign); };
     const auto precedes = [before](auto sign) { return before.ends_with(sign); };
-    return std::ranges::any_of(kOperators, follows) || std::ranges::any_of(kRelations, precedes);
+    return std::ranges::any_of(kOperators, follows) || std::ranges::any_of(kRelations, precedes) ||
+           before.ends_with("sqrt");
   }
 
   // Collects the candidates in the order of the text.

@@ -329,7 +329,7 @@ bool Parser::bounds(const Expr*& lower, const Expr*& upper, std::string& variabl
       at_ += 2;
       continue;
     }
-    const bool binds = below && is(Tok::kBraceOpen) && is(Tok::kSymbol, 1);
+    const bool binds = below && is(Tok::kBraceOpen) && is(Tok::kSymbol, 1) && !is(Tok::kCaret, 2);
     if (binds) {
       variable = normal_name(tok(1).name);
       bound_.insert(variable);

@@ -20,8 +20,10 @@ bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 // Returns the text with hyphens for dashes, single spaces, and without what only sets it.
 std::string compact(std::string_view text) {
   static constexpr std::string_view kDropped[] = {
-      "\\text", "\\mathrm", "\\textbf", "\\texttt", "\\mathtt", "{", "}", "$",
-      "\\$",    "\\%",      "%",        "€",        "£",        "¥", "₹"};
+      "\\text",   "\\mathrm", "\\textbf", "\\texttt", "\\mathtt", "{",
+      "}",        "$",        "\\textrm", "\\textit", "\\textsf", "\\textnormal",
+      "\\textup", "\\emph",   "\\mbox",   "\\$",      "\\%",      "%",
+      "€",        "£",        "¥",        "₹"};
   static constexpr std::string_view kSpaces[] = {"\\,", "\\;", "\\ ", "~", " ", "\t", "\n"};
   static constexpr std::string_view kDashes[] = {"‐", "‑", "‒", "–", "—", "−", "---", "--"};
   const auto length = [&text](const auto& words) {
@@ -427,7 +429,7 @@ std::optional<Form> read_form(std::string_view text) {
 bool is_clock_reading(std::string_view text, int hour, int minute, int second) {
   for (const int h : {hour, hour % 12, hour % 12 + 12}) {
     const std::optional<Form> reading =
-        hour <= 12 || h == hour ? time(h, minute, second) : std::nullopt;
+        h == hour || (hour > 0 && hour <= 12) ? time(h, minute, second) : std::nullopt;
     if (reading && reading->text == text) return true;
   }
   return false;

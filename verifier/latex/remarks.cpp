@@ -243,11 +243,12 @@ namespace {
 
 /// Words that add another value, or deny the one before them.
 constexpr std::string_view kChanging[] = {
-    "or",        "nor",        "either",    "neither",    "else",      "otherwise",  "instead",
-    "plus",      "minus",      "except",    "but",        "excluding", "wrong",      "incorrect",
-    "false",     "invalid",    "never",     "rejected",   "discarded", "extraneous", "excluded",
-    "undefined", "impossible", "factorial", "reciprocal", "doubled",   "tripled",    "halved",
-    "negative",  "permille",   "mille",     "basis",      "below"};
+    "or",        "nor",        "either",    "neither",     "else",      "otherwise",  "instead",
+    "plus",      "minus",      "except",    "but",         "excluding", "wrong",      "incorrect",
+    "false",     "invalid",    "never",     "rejected",    "discarded", "extraneous", "excluded",
+    "undefined", "impossible", "factorial", "reciprocal",  "doubled",   "tripled",    "halved",
+    "negative",  "permille",   "mille",     "basis",       "least",     "most",       "upwards",
+    "inverse",   "twice",      "conjugate", "quintillion", "below"};
 
 /// Words that restrict or deny the value, unless a noun stands before them: "students who are not
 /// in the band".
@@ -419,7 +420,8 @@ bool only_describes(std::string_view text, bool is_number) {
 
 bool only_labels(std::string_view text) {
   // Parts of words, because \text{at least} is one word to the parser.
-  constexpr std::string_view kBounding[] = {"least", "most", "than", "anything", "except"};
+  constexpr std::string_view kBounding[] = {"least",  "most",  "than",   "anything",
+                                            "except", "error", "inverse"};
   const std::optional<std::vector<std::string>> words = plain_words(text);
   return words && std::ranges::none_of(*words, [&](const std::string& word) {
            return std::ranges::any_of(word, is_digit) || is_in(word, kChanging) ||

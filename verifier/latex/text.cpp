@@ -53,11 +53,43 @@ std::string compared_text(std::string_view text) {
 }
 
 std::string unit_text(std::string_view text) {
-  static constexpr std::string_view kDropped[] = {
-      "\\",       "\\text", "\\mathrm", "\\mbox", "\\textbf", "\\mathbf", "\\left", "\\right",
-      "\\textit", "\\rm",   "\\bf",     "\\quad", "\\qquad",  " ",        "\t",     "\n",
-      "\r",       "(",      ")",        "{",      "}",        "$",        "\"",     "'",
-      "`",        "~",      "*",        "“",      "”",        "‘",        "’"};
+  static constexpr std::string_view kDropped[] = {"\\",
+                                                  "\\text",
+                                                  "\\mathrm",
+                                                  "\\mbox",
+                                                  "\\textbf",
+                                                  "\\mathbf",
+                                                  "\\left",
+                                                  "\\right",
+                                                  "\\textrm",
+                                                  "\\textsf",
+                                                  "\\textnormal",
+                                                  "\\textup",
+                                                  "\\texttt",
+                                                  "\\emph",
+                                                  "\\textit",
+                                                  "\\rm",
+                                                  "\\bf",
+                                                  "\\quad",
+                                                  "\\qquad",
+                                                  " ",
+                                                  "\t",
+                                                  "\n",
+                                                  "\r",
+                                                  "(",
+                                                  ")",
+                                                  "{",
+                                                  "}",
+                                                  "$",
+                                                  "\"",
+                                                  "'",
+                                                  "`",
+                                                  "~",
+                                                  "*",
+                                                  "“",
+                                                  "”",
+                                                  "‘",
+                                                  "’"};
   std::string out;
   while (!text.empty()) {
     const std::size_t length = length_of(text, kDropped);

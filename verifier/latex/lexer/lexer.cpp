@@ -218,7 +218,8 @@ void Lexer::backslash() {
   if (!is_letter(peek())) {
     const std::string_view sign = rest().substr(0, 1);
     if (!sign.empty()) ++at_;
-    if (!sign.empty() && is_space(sign.front())) return void(spaced_ = true);
+    // At the end it is a control space whose blank was trimmed.
+    if (sign.empty() || is_space(sign.front())) return void(spaced_ = true);
     if (const Meaning* meaning = command(sign)) return push(*meaning, begin);
     push(Tok::kBad, begin);
     return;
