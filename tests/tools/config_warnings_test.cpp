@@ -191,6 +191,10 @@ TEST_F(ConfigWarnings, KeysOfGenerationConfigThatAreNotApplied) {
               R"({"temperature": 0.6, "repetition_penalty": 1.0, "suppress_tokens": [],
                   "bad_words_ids": null, "min_p": 0})");
   EXPECT_EQ(generation_warning(model.path()), "");
+  model.write("generation_config.json",
+              R"({"min_new_tokens": 20, "num_beams": 1, "min_length": 3})");
+  EXPECT_THAT(generation_warning(model.path()),
+              HasSubstr("sets min_length, min_new_tokens, which"));
   model.write("generation_config.json", R"({"repetition_penalty": 1.05, "stop_strings": ["END"]})");
   EXPECT_THAT(generation_warning(model.path()),
               HasSubstr("sets repetition_penalty, stop_strings, which sampling here does not"));

@@ -143,6 +143,11 @@ train $'data.prompt_suffix=\nBox it.'|none|as two characters
 train data.train_file=numbers.jsonl data.choices_field=choices|error|the correct answer is "2": the number of the choice "3", or the text of another; write the letter, B or A
 train data.train_file=turns.jsonl|warning|1 of 1 rows are conversations with earlier answers
 train data.train_file=turns.jsonl model.path=chat data.prompt_template=model|none|conversations with earlier answers
+train data.train_file=turns.jsonl model.path=chat data.prompt_template=model|warning|turns.jsonl: the template model leaves out a system or user message of 1 of 1 rows
+train model.path=chat data.prompt_template=model|none|leaves out
+lie_cluster generate chat rows.jsonl --max-tokens 1|warning|data.prompt_template is plain, but chat has a chat template
+lie_cluster generate chat rows.jsonl --max-tokens 1 --set data.prompt_template=model|none|chat template
+lie_cluster score chat rows.jsonl|warning|data.prompt_template is plain, but chat has a chat template
 sft data.train_file=talk.jsonl|warning|1 of 1 rows are conversations with earlier answers
 train data.prompt_template=octothinker|error|prompt_template octothinker begins prompts with "<|begin_of_text|>", which is not a token
 train policy_loss.recompute_old_log_probs=true policy_loss.tis_cap=0.5|error|policy_loss.tis_cap is 0.5: below 1

@@ -17,6 +17,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/described_policy.h"
 #include "tools/cluster/row_arguments.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/input/token_rows.h"
@@ -131,6 +132,10 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
   for (const std::string& remark : reader.remarks()) print_warning(remark);
+  const std::string warning = template_warning(reader.template_name(), arguments.model.path);
+  if (reader.has_rendered() && !warning.empty()) print_warning(warning);
+  const std::string sampling = generation_warning(arguments.model.path);
+  if (!sampling.empty()) print_warning(sampling);
   Writer writer(rows, reader.tokenizer(), out);
   const RolloutOptions options = options_of(arguments, rows, config);
   check_lengths(rows, options.sampling.max_response_tokens, config);

@@ -312,6 +312,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   const Log log("actor", 0);
   log.warn_each(config.former_keys);
   log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
+  log.warn_if_any(generation_warning(config.model.path));
   log.info("responses {}", ends.text);
   const fs::path input = one_train_file(config);
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);

@@ -17,6 +17,7 @@
 #include "tools/cluster/commands.h"
 #include "tools/cluster/described_policy.h"
 #include "tools/cluster/row_arguments.h"
+#include "tools/run/config/config_warnings.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/token_rows.h"
 
@@ -85,6 +86,8 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   TokenRowReader reader(arguments.model.path, config, rows_of(arguments));
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   for (const std::string& remark : reader.remarks()) print_warning(remark);
+  const std::string warning = template_warning(reader.template_name(), arguments.model.path);
+  if (reader.has_rendered() && !warning.empty()) print_warning(warning);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = described_policy(arguments.model, *operators);
   const auto start = std::chrono::steady_clock::now();

@@ -239,6 +239,7 @@ std::vector<Prompt> prompts_of(const TrainConfig& config, std::int64_t count) {
   }
   log.warn_if_any(truncation_warning(config, prompts, held_out ? "evaluation" : "training"));
   log.warn_if_any(template_warning(config.data.prompt_template, config.model.path));
+  log.warn_if_any(generation_warning(config.model.path));
   return prompts;
 }
 

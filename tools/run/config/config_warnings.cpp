@@ -352,11 +352,26 @@ std::string generation_warning(const std::filesystem::path& model_directory) {
   if (!std::filesystem::exists(file)) return "";
   // Keys with the values by which they do nothing. Temperature, top_p and top_k are those of the
   // run.
-  static const std::map<std::string, Json> kNeutral = {
-      {"repetition_penalty", 1}, {"no_repeat_ngram_size", 0}, {"min_p", 0},
-      {"typical_p", 1},          {"suppress_tokens", {}},     {"begin_suppress_tokens", {}},
-      {"bad_words_ids", {}},     {"forced_bos_token_id", {}}, {"forced_eos_token_id", {}},
-      {"sequence_bias", {}},     {"stop_strings", {}}};
+  static const std::map<std::string, Json> kNeutral = {{"repetition_penalty", 1},
+                                                       {"no_repeat_ngram_size", 0},
+                                                       {"min_p", 0},
+                                                       {"typical_p", 1},
+                                                       {"suppress_tokens", {}},
+                                                       {"begin_suppress_tokens", {}},
+                                                       {"bad_words_ids", {}},
+                                                       {"forced_bos_token_id", {}},
+                                                       {"forced_eos_token_id", {}},
+                                                       {"sequence_bias", {}},
+                                                       {"stop_strings", {}},
+                                                       {"min_new_tokens", 0},
+                                                       {"min_length", 0},
+                                                       {"num_beams", 1},
+                                                       {"guidance_scale", 1},
+                                                       {"epsilon_cutoff", 0},
+                                                       {"eta_cutoff", 0},
+                                                       {"penalty_alpha", 0},
+                                                       {"encoder_repetition_penalty", 1},
+                                                       {"exponential_decay_length_penalty", {}}};
   const Json config = read_json(file);
   std::vector<std::string> found;
   for (const auto& [key, neutral] : kNeutral) {

@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "common/io/json_lines.h"
 #include "common/text/counted.h"
+#include "common/text/scan.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/input/contradictions.h"
@@ -81,6 +82,14 @@ class ReadingProgress {
   std::filesystem::path file_;
   std::int64_t rows_ = 0, shown_at_ = 200'000;
 };
+
+/// Returns whether the prompt lacks the text of a message. A template may drop thoughts of earlier
+/// answers.
+bool leaves_out(std::string_view prompt, std::span<const ChatMessage> messages) {
+  return std::ranges::any_of(messages, [&](const ChatMessage& message) {
+    return message.role != "assistant" && prompt.find(trimmed(message.content)) == prompt.npos;
+  });
+}
 
 void append_counts(Dataset& dataset) {
   const RowCounts& counts = dataset.counts;
@@ -183,14 +192,16 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
       prompt_template(options.prompt_template, model_directory, options.begin_of_sequence);
   SpecialTokenSearch specials(special_tokens_of(model_directory));
   ReadingProgress progress(file);
-  std::int64_t joined = 0;
+  std::int64_t joined = 0, shortened = 0;
   const auto render = [&](std::span<const ChatMessage> messages) {
     progress.count_row();
     specials.add(messages);
     const bool has_answer =
         std::ranges::find(messages, "assistant", &ChatMessage::role) != messages.end();
     joined += prompts.joins_messages() && has_answer ? 1 : 0;
-    return prompts.prompt(messages);
+    std::string prompt = prompts.prompt(messages);
+    shortened += leaves_out(prompt, messages) ? 1 : 0;
+    return prompt;
   };
   Dataset dataset = read_dataset(file, options, render);
   append_counts(dataset);
@@ -198,6 +209,12 @@ Dataset read_remarked_prompts(const std::filesystem::path& file, const RowOption
   specials.append_remark(dataset.remarks);
   std::string turns = joined_turns_text(joined, dataset.rows, prompts.name);
   if (!turns.empty()) dataset.remarks.push_back(std::move(turns));
+  if (shortened > 0) {
+    dataset.remarks.push_back(fmt::format(
+        "the template {} leaves out a system or user message of {} of {} rows; correct the "
+        "template, or the rows",
+        prompts.name, shortened, dataset.rows));
+  }
   std::string suffix = suffix_remark(options);
   if (!suffix.empty()) dataset.remarks.push_back(std::move(suffix));
   // A program that reads the rows may have correct answers of any kind.

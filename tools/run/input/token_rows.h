@@ -49,6 +49,9 @@ class TokenRowReader {
   /// Returns a sentence for each field that rows have and their prompts lack, for each likely
   /// mistake in the texts of prompts, and for ids that are not those of their row's text.
   std::vector<std::string> remarks() const;
+  /// Returns whether the template has rendered the prompt of a row.
+  bool has_rendered() const { return specials_.has_value(); }
+  const std::string& template_name() const { return template_.name; }
 
  private:
   /// Rows whose ids differ from those of their text.
