@@ -155,10 +155,9 @@ def effects():
             y += 26
             pairs = differences(file, row, against)
             middle, least, most = mean_interval(pairs)
-            half = (most - least) / 2
-            color = LIE if middle - half > 0 else GSPO if middle + half < 0 else "#6b7280"
+            color = LIE if least > 0 else GSPO if most < 0 else "#6b7280"
             parts.append(text(left - 12, y + 4, label, 13, "end"))
-            parts.append(f'<path d="M{x_at(middle - half):.1f} {y}H{x_at(middle + half):.1f}" stroke="{color}" stroke-width="2"/>')
+            parts.append(f'<path d="M{x_at(least):.1f} {y}H{x_at(most):.1f}" stroke="{color}" stroke-width="2"/>')
             parts += [f'<circle cx="{x_at(d):.1f}" cy="{y}" r="3" fill="{color}" fill-opacity="0.4"/>' for d in pairs]
             parts.append(f'<rect x="{x_at(middle) - 4:.1f}" y="{y - 4}" width="8" height="8" fill="{color}"/>')
             parts.append(text(WIDTH - right + 14, y + 4, f"{middle:+.3f}, {len(pairs)} seeds", 13, color=color))

@@ -37,8 +37,8 @@ ThreadTeam::ThreadTeam(int size) {
   try {
     for (int member = 1; member < size; ++member)
       workers_.emplace_back([this, member] { work(member); });
-  } catch (
-      ...) {  // such as of a limit of threads: those that run must end before they are destroyed
+  } catch (...) {
+    // Such as of a limit of threads: those that run must end before they are destroyed.
     stop();
     throw;
   }

@@ -119,6 +119,13 @@ Slope slope_of(const std::vector<PromptSamples>& prompts) {
   return groups.slope();
 }
 
+/// Returns the slope with its interval, by Student's quantile. One prompt has none.
+Estimate interval_of(const Slope& slope) {
+  if (slope.groups < 2) return {slope.value, slope.value, slope.value};
+  const double half = student_quantile(0.95, slope.groups - 1) * slope.error;
+  return {slope.value, slope.value - half, slope.value + half};
+}
+
 const char* name_of(ForecastCase outcome) {
   switch (outcome) {
     case ForecastCase::kLengthensByItself: return "lengthens_by_itself";
@@ -152,10 +159,7 @@ double mean_tokens(const std::vector<PromptSamples>& prompts) {
 }
 
 Estimate slope_within_prompts(const std::vector<PromptSamples>& prompts) {
-  const Slope slope = slope_of(prompts);
-  if (slope.groups < 2) return {slope.value, slope.value, slope.value};
-  const double half = student_quantile(0.95, slope.groups - 1) * slope.error;
-  return {slope.value, slope.value - half, slope.value + half};
+  return interval_of(slope_of(prompts));
 }
 
 double length_deviation(const std::vector<PromptSamples>& prompts) {
@@ -173,13 +177,14 @@ double length_deviation(const std::vector<PromptSamples>& prompts) {
 Forecast forecast_of(const ForecastSamples& samples) {
   const std::vector<PromptSamples>& natural = samples.natural;
   if (natural.empty() || samples.forced.empty()) fail("a forecast needs prompts and a length");
+  const Slope slope = slope_of(natural);
   Forecast result{.prompts = std::ssize(natural),
                   .samples_per_prompt = std::ssize(natural.front()),
                   .accuracy = accuracy_over(natural),
                   .mean_tokens = lie::mean_tokens(natural),
                   .cut = cut_share(natural),
-                  .slope = slope_within_prompts(natural),
-                  .slope_prompts = slope_of(natural).groups,
+                  .slope = interval_of(slope),
+                  .slope_prompts = slope.groups,
                   .length_deviation = lie::length_deviation(natural)};
   result.groups_without_correct = mean_over(
       natural, [](const PromptSamples& prompt) { return accuracy_of(prompt) == 0 ? 1.0 : 0.0; });

@@ -94,8 +94,9 @@ Json mean_line(std::span<const Curve> sums, std::span<const std::int64_t> grid) 
       if (found != curve.end()) sum += found->second;
       return found != curve.end();
     });
+    if (!all) continue;
     const std::string mean = fmt::format("{:.7g}", sum / static_cast<double>(sums.size()));
-    if (all) line.push_back({step, std::strtod(mean.c_str(), nullptr)});
+    line.push_back({step, std::strtod(mean.c_str(), nullptr)});
   }
   return line;
 }
