@@ -7,10 +7,12 @@
 #include "common/base/error.h"
 #include "model/tokenizer/added_tokens.h"
 #include "model/tokenizer/bpe.h"
+#include "model/tokenizer/byte_map.h"
 #include "model/tokenizer/pre_tokenizer.h"
 #include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_json.h"
 #include "model/tokenizer/unicode.h"
+#include "model/tokenizer/word_cache.h"
 
 namespace lie {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json_node.h"
-#include "model/tokenizer/bpe.h"
+#include "model/tokenizer/byte_map.h"
 #include "model/tokenizer/tokenizer_config.h"
 #include "model/tokenizer/tokenizer_file.h"
 #include "model/tokenizer/tokens_beside.h"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "common/base/random.h"
+#include "model/tokenizer/byte_map.h"
 
 namespace lie {
 namespace {
