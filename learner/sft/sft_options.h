@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/config/options.h"
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "learner/checkpoint/checkpoint_options.h"
 #include "learner/trainer/optimizer.h"
 #include "learner/trainer/trainer_options.h"

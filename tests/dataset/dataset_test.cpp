@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "common/dataset/row_remarks.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

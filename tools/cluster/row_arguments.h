@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/config/config.h"
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "tools/arguments/values.h"
 
 namespace lie {

@@ -9,7 +9,7 @@
 
 #include "actors/rollout_options.h"
 #include "common/config/options.h"
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "learner/schedule/tickets.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"

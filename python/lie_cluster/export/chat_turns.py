@@ -33,7 +33,7 @@ def _comparable(gold):
 
 
 def _gold_of(row, data, choices):
-    """Returns the gold answer as text, as common/dataset/dataset.cpp reads it."""
+    """Returns the gold answer as text, as common/dataset/prompt_rows.cpp reads it."""
     for name in [data["gold_field"]] if data.get("gold_field") else _GOLD_FIELDS:
         gold = field(row, name)
         if isinstance(gold, list) and len(gold) == 1:

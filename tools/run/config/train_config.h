@@ -9,7 +9,7 @@
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
 #include "common/config/options.h"
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "learner/advantage/advantages.h"
 #include "learner/checkpoint/best_checkpoint.h"
 #include "learner/checkpoint/checkpoint_options.h"

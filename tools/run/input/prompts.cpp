@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/dataset/row_remarks.h"
 #include "common/io/json_lines.h"
 #include "common/text/counted.h"
 #include "common/text/scan.h"

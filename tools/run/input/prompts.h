@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/dataset/data_options.h"
 #include "common/dataset/dataset.h"
 #include "common/process/log.h"
 #include "common/rollout/prompt_stream.h"

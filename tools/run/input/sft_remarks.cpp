@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/dataset/dataset.h"
 #include "common/dataset/messages.h"
+#include "common/dataset/row_remarks.h"
 #include "common/dataset/rows.h"
 #include "common/text/scan.h"
 #include "tools/run/input/prompts.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/dataset/prompt_rows.h"
 #include "common/io/json.h"
 #include "common/io/json_lines.h"
 #include "common/io/json_numbers.h"

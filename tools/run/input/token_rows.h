@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
+#include "common/dataset/row_remarks.h"
 #include "model/config/model_config.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"

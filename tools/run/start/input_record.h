@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "tools/run/config/model_options.h"
 #include "tools/run/input/end_tokens.h"
 #include "tools/run/start/rows_record.h"

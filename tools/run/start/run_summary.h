@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/rollout_options.h"
-#include "common/dataset/dataset.h"
+#include "common/dataset/data_options.h"
 #include "tools/run/config/role_memory.h"
 
 namespace lie {
