@@ -8,6 +8,8 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/compare.h"
+#include "verifier/equal/copied.h"
+#include "verifier/equal/literal.h"
 #include "verifier/extract/answer.h"
 #include "verifier/latex/characters.h"
 #include "verifier/latex/forms.h"

@@ -6,6 +6,9 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
+#include "verifier/equal/kind.h"
+#include "verifier/equal/sets.h"
+#include "verifier/equal/units.h"
 #include "verifier/latex/remarks.h"
 
 namespace lie::equal {

@@ -4,6 +4,12 @@
 #include <numeric>
 
 #include "verifier/equal/comparer.h"
+#include "verifier/equal/kind.h"
+#include "verifier/equal/names.h"
+#include "verifier/equal/parameters.h"
+#include "verifier/equal/prepare.h"
+#include "verifier/equal/sets.h"
+#include "verifier/equal/units.h"
 
 namespace lie::equal {
 namespace {

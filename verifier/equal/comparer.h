@@ -4,11 +4,14 @@
 #include <span>
 #include <vector>
 
-#include "verifier/equal/parts.h"
+#include "verifier/equal/kind.h"
+#include "verifier/equal/prepare.h"
+#include "verifier/rules/options.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
 
-using expr::Arena, expr::Expr, expr::Op;
+using expr::Arena, expr::Expr, expr::Op, scalar::Tri;
 
 /// Returns whether a part has a label, as in "smallest: 2".
 bool is_labeled(const Expr& part);

@@ -1,5 +1,4 @@
-// Detects answers that only repeat an expression of their prompt.
-#include "verifier/equal/compare.h"
+#include "verifier/equal/copied.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
+#include "verifier/equal/kind.h"
 #include "verifier/latex/text.h"
 
 namespace lie::equal {

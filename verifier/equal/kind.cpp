@@ -1,4 +1,4 @@
-#include "verifier/equal/parts.h"
+#include "verifier/equal/kind.h"
 
 #include <algorithm>
 #include <string>

@@ -1,12 +1,12 @@
-// Handles names that may differ: those of arguments, of integer parameters and of elements, and
-// capitals. Also compares words, by their letters.
+#include "verifier/equal/names.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include "common/text/scan.h"
-#include "verifier/equal/parts.h"
+#include "verifier/equal/parameters.h"
 #include "verifier/latex/text.h"
 
 namespace lie::equal {

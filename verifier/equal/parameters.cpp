@@ -1,10 +1,11 @@
-// Handles parameters with a declared set, such as k \in \mathbb{Z}, which one side may leave out.
+#include "verifier/equal/parameters.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "verifier/equal/parts.h"
+#include "verifier/equal/kind.h"
 #include "verifier/scalar/point.h"
 
 namespace lie::equal {

@@ -1,10 +1,11 @@
-#include "verifier/equal/parts.h"
+#include "verifier/equal/prepare.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "verifier/equal/kind.h"
 #include "verifier/scalar/equality.h"
 #include "verifier/scalar/rational_value.h"
 

@@ -1,5 +1,6 @@
 // Compares numbers and equations modulo a number: 3 \pmod 7, x \equiv 3 \pmod 7.
 #include "verifier/equal/comparer.h"
+#include "verifier/equal/kind.h"
 
 namespace lie::equal {
 namespace {

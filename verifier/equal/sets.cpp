@@ -1,4 +1,4 @@
-#include "verifier/equal/parts.h"
+#include "verifier/equal/sets.h"
 
 #include <algorithm>
 #include <map>

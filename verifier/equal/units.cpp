@@ -1,4 +1,5 @@
-// Compares quantities by their units and remarks.
+#include "verifier/equal/units.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
