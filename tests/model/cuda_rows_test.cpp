@@ -575,7 +575,8 @@ TEST_P(CudaHead, SumsOverManyRowsDifferOnlyByRounding) {
   for (std::size_t c = 0; c < kWidth; ++c) {
     double all = 0;
     for (std::size_t i = c; i < dy.size(); i += kWidth) all += std::abs(double{dy[i]} * x[i]);
-    const double roundings = kMany + 256 + 3000.0 / 256;  // as derived in model/cuda/kernels/rows.h
+    // As derived in model/cuda/kernels/rows/sums.h.
+    const double roundings = kMany + 256 + 3000.0 / 256;
     EXPECT_LE(std::abs(cpu_sum[c] - sum[c]), roundings * 0x1p-24 * all);
   }
 }

@@ -4,7 +4,7 @@
 // sum of exponentials and the weighted sum of values. The block then merges its groups, and
 // PagedJoin the splits, both in a fixed order. The order of every sum depends only on the row's
 // length, so a row has the same bits in every batch. Rows of one sequence can share a block, which
-// reads keys and values once for all of them. StoreKv in rows.h defines the layout of a page.
+// reads keys and values once for all of them. StoreKv in rows/kv_places.h defines the layout.
 #pragma once
 
 #include <bit>

@@ -7,11 +7,18 @@
 
 #include "model/cuda/kernels/decode_attention.h"
 #include "model/cuda/kernels/few_rows.h"
-#include "model/cuda/kernels/head.h"
+#include "model/cuda/kernels/head/draws.h"
+#include "model/cuda/kernels/head/log_probs.h"
+#include "model/cuda/kernels/head/softmax.h"
 #include "model/cuda/kernels/launch.h"
 #include "model/cuda/kernels/nf4.h"
 #include "model/cuda/kernels/optimizer.h"
-#include "model/cuda/kernels/rows.h"
+#include "model/cuda/kernels/rows/embedding.h"
+#include "model/cuda/kernels/rows/heads.h"
+#include "model/cuda/kernels/rows/kv_places.h"
+#include "model/cuda/kernels/rows/norm.h"
+#include "model/cuda/kernels/rows/sums.h"
+#include "model/cuda/kernels/rows/swiglu.h"
 #include "model/operators/prefill.h"
 
 namespace lie::cuda {

@@ -30,9 +30,9 @@ class Program {
  public:
   explicit Program(bool kernels) : kernels_(kernels) {}
 
-  /// Computes with the row functions of one header.
+  /// Computes with the row functions of one header, named from model/cuda/kernels on.
   void run(const std::string& header) {
-    if (header == "/rows.h") {
+    if (header.starts_with("/rows/")) {
       norms();
       heads();
     } else if (header == "/decode_attention.h") {
@@ -44,7 +44,7 @@ class Program {
     }
   }
   Results results() {
-    for (const char* header : {"/rows.h", "/decode_attention.h", "/head.h"}) run(header);
+    for (const char* header : {"/rows/", "/decode_attention.h", "/head/"}) run(header);
     return std::move(results_);
   }
 
@@ -189,9 +189,9 @@ class Program {
 std::vector<cuda::LeftOut> barriers() {
   std::vector<cuda::LeftOut> found;
   const auto folder = std::filesystem::path(source_directory()) / "model/cuda/kernels";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".h") continue;
-    const std::string name = "/" + entry.path().filename().string();
+    const std::string name = "/" + entry.path().lexically_relative(folder).string();
     std::ifstream file(entry.path());
     std::string text;
     for (unsigned line = 1; std::getline(file, text); ++line) {
