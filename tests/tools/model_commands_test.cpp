@@ -88,16 +88,13 @@ TEST_F(ModelCommands, TextJsonStringsAndIdsAgree) {
   EXPECT_EQ(tokenized(""), "");
 }
 
-TEST_F(ModelCommands, InvalidUtf8BecomesReplacementCharacters) {
-  EXPECT_EQ(tokenized(tokenized("a\xff"), {.decode = true}), "\"a\ufffd\"\n");
-}
-
 TEST_F(ModelCommands, TokenizeNamesTheInvalidLine) {
   const auto error = [&](const std::string& input, TokenizeArguments how) {
     return error_of([&] { tokenized(input, how); });
   };
   EXPECT_THAT(error("\"a\"\nb\n", {.json = true}), HasSubstr("input:2: not valid JSON"));
   EXPECT_THAT(error("[1]\n", {.json = true}), HasSubstr("input:1: expected a JSON string"));
+  EXPECT_THAT(error("a\nb\xff\n", {}), HasSubstr("input:2: not valid UTF-8; convert"));
   EXPECT_THAT(error("[1]\n7\n", {.decode = true}), HasSubstr("input:2: expected a JSON list"));
   EXPECT_THAT(error("[1, -1]\n", {.decode = true}), HasSubstr("input:1: -1 is not a token id"));
   EXPECT_THAT(error_of([] {

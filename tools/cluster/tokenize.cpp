@@ -15,6 +15,7 @@
 #include "common/io/line_input.h"
 #include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
+#include "model/tokenizer/unicode.h"
 #include "tools/cluster/commands.h"
 #include "tools/run/input/token_rows.h"
 
@@ -42,6 +43,7 @@ std::string converted(const Tokenizer& tokenizer, const TokenizeArguments& how,
     return json_quoted(tokenizer.decode(ids, how.skip_special_tokens));
   }
   const std::string text = how.json ? text_of(line, place) : line;
+  if (!is_valid_utf8(text)) fail("{}: not valid UTF-8; convert the text to UTF-8", place);
   const auto ids = tokenizer.encode(text, {.add_special_tokens = how.add_special_tokens});
   return fmt::format("[{}]", fmt::join(ids, ", "));
 }
