@@ -42,13 +42,15 @@ constexpr const char* kGuard = "trap '' TERM INT HUP USR1 USR2; read -r _; kill 
 
 /// Puts the child into process group `group`, or one of its own for 0. Stop signals of Ctrl-C,
 /// mpirun and Slurm go to this program's whole group, but the child is still needed until the
-/// program has stopped. Resets SIGPIPE to its default for the child, even if it is ignored here.
+/// program has stopped. Resets the signals of failed writes to their defaults for the child, even
+/// if they are ignored here.
 void set_process_group(posix_spawnattr_t& attributes, pid_t group) {
-  sigset_t pipe;
-  ::sigemptyset(&pipe);
-  ::sigaddset(&pipe, SIGPIPE);
+  sigset_t writes;
+  ::sigemptyset(&writes);
+  ::sigaddset(&writes, SIGPIPE);
+  ::sigaddset(&writes, SIGXFSZ);
   ::posix_spawnattr_setpgroup(&attributes, group);
-  ::posix_spawnattr_setsigdefault(&attributes, &pipe);
+  ::posix_spawnattr_setsigdefault(&attributes, &writes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
 }
 

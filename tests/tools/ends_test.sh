@@ -65,6 +65,7 @@ for command in "lie_verify 1 1" "lie_verify rows.jsonl" "lie_verify --rules" "li
   ends bad "$full" "$command >/dev/full"
   ends bad 'standard output cannot be written' "$command >&-"
 done
+ends bad 'standard output cannot be written: File too large' "ulimit -f 1; lie_cluster init $model $data >limited"
 ends 141 '' 'lie_verify rows.jsonl | head -1'
 ends gone '' 'lie_analyze run | head -0' # the report is written anyway
 [ -s run/report.html ] || fail "no report was written after the reader exited"
