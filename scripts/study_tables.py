@@ -50,6 +50,7 @@ OF_A_ROW = {
     "tokens": lambda result: final_mean(result, TOKENS, "{:.0f}"),
     "least and most tokens": lambda result: least_to_most(result, TOKENS),
     "cut at the limit": lambda result: final_mean(result, CUT, "{:.0%}").replace("%", " %"),
+    "cut at 120": lambda result: final_mean(result, "eval_correct_at_120_mean", "{:.3f}"),
     "cut at 130": lambda result: final_mean(result, "eval_correct_at_130_mean", "{:.3f}"),
     "pass@4": lambda result: f"{mean([mean([share > 0 for share in run.shares]) for run in result.runs.values()]):.3f}",
     "C_context": lambda result: final_mean(result, "eval_c_context_mean", "{:.0f}"),
@@ -206,6 +207,10 @@ TABLES = {
         ("coverage-bonus",), {"accuracy, seeds from 941 on": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
     ("coverage-bonus.md", "comparisons"): Comparisons(
         ("coverage-bonus",), tuple((size, against) for against in ("gspo", "gspo-lie") for size in ("bonus-0125", "bonus-025", "bonus-05"))),
+    ("real-search.md", "rows"): Rows(
+        ("real-search",),
+        {"accuracy, seeds 1 to 3": "accuracy", **same("mean", "difference", "Student", "bootstrap", "p", "above in", "cut at 120", "tokens")},
+        against="gspo", before=("| start | | 0.458 | | | | | | | 25 |",)),
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
     ("rivals.md", "demo"): Rows(
         ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
