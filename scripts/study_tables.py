@@ -178,6 +178,8 @@ RIVALS = ("gspo", "luspo", "cispo", "maxrl", "grpo-clip-higher", "sapo", "pass-a
 WITH_LIE = tuple(rival for rival in RIVALS if rival != "pass-at-k")  # which is defined for accuracy alone
 RIVAL_PAIRS = (*((f"{rival}-lie", rival) for rival in WITH_LIE), *((rival, "gspo") for rival in RIVALS[1:]),
                *((f"{rival}-lie", "gspo-lie") for rival in WITH_LIE[1:]))
+RIVAL_ROWS = tuple(f"{rival}{kind}" for rival in RIVALS for kind in (("", "-lie", "-gated") if rival in WITH_LIE else ("",)))
+RIVAL_COLUMNS = {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")}
 # The tables by page and by the name in the page's comment.
 TABLES = {
     ("controls.md", "controls"): Rows(
@@ -212,12 +214,10 @@ TABLES = {
         {"accuracy, seeds 1 to 3": "accuracy", **same("mean", "difference", "Student", "bootstrap", "p", "above in", "cut at 120", "tokens")},
         against="gspo", before=("| start | | 0.458 | | | | | | | 25 |",)),
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
-    ("rivals.md", "demo"): Rows(
-        ("rivals-demo",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")},
-        rows=tuple(f"{rival}{kind}" for rival in RIVALS for kind in (("", "-lie", "-gated") if rival in WITH_LIE else ("",)))),
+    ("rivals.md", "demo"): Rows(("rivals-demo",), RIVAL_COLUMNS, rows=RIVAL_ROWS),
     ("rivals.md", "demo comparisons"): Comparisons(("rivals-demo",), RIVAL_PAIRS),
-    ("rivals.md", "find the pair"): Rows(
-        ("rivals-find-pair",), {"runs": "runs", **same("mean", "pass@4", "tokens", "C_context", "C_global", "entropy")}),
+    ("rivals.md", "find the pair"): Rows(("rivals-find-pair",), RIVAL_COLUMNS, rows=tuple(row for row in RIVAL_ROWS if row != "maxrl-gated")),
+    ("rivals.md", "find the pair comparisons"): Comparisons(("rivals-find-pair",), RIVAL_PAIRS),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
         {"accuracy, seeds 951 to 953": "accuracy", **same("mean", "difference", "Student", "bootstrap", "above in", "tokens")}, against="gspo")
