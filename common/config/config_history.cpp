@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/text/scan.h"
@@ -50,7 +51,7 @@ std::vector<FormerConfig> former_configs(const fs::path& run_directory) {
 void keep_former_config(const fs::path& run_directory, std::int64_t last_step) {
   const fs::path kept = run_directory / fmt::format("{}{:06}{}", kPrefix, last_step, kSuffix);
   if (fs::exists(kept)) return;
-  write_file_atomically(kept, read_file(run_directory / "config.yaml"));
+  write_file_atomically(kept, read_file(run_directory / kConfigFile));
 }
 
 std::vector<ConfigChange> config_changes(const fs::path& run_directory) {
@@ -58,7 +59,7 @@ std::vector<ConfigChange> config_changes(const fs::path& run_directory) {
   std::vector<ConfigChange> changes;
   for (std::size_t i = 0; i < former.size(); ++i) {
     const bool is_last = i + 1 == former.size();
-    const fs::path next = is_last ? run_directory / "config.yaml" : former[i + 1].path;
+    const fs::path next = is_last ? run_directory / kConfigFile : former[i + 1].path;
     std::vector<std::string> values = changed_values(former[i].path, next);
     if (values.empty()) values.emplace_back("data.evaluation_file: other rows");
     changes.push_back({former[i].last_step, std::move(values)});

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
@@ -21,7 +22,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 /// Appends one line. First ends an incomplete line, which a killed process may have left.
 void append_line(const fs::path& directory, const OrderedJson& event) {
-  const fs::path path = directory / kStartsName;
+  const fs::path path = directory / kStartsFile;
   const std::string before = fs::exists(path) ? read_file(path) : std::string();
   const char* end_of_line = before.empty() || before.ends_with('\n') ? "" : "\n";
   OutputFile file(path, OutputFile::Begin::kAtEnd);
@@ -88,7 +89,7 @@ void record_end(const fs::path& directory, int status) {
 }
 
 StartsFile read_starts(const fs::path& directory) {
-  const fs::path path = directory / kStartsName;
+  const fs::path path = directory / kStartsFile;
   StartsFile file;
   if (!fs::exists(path)) return file;
   for_each_whole_line(read_file(path), [&](std::string_view line, std::size_t number) {

@@ -51,7 +51,4 @@ struct StartsFile {
 /// Reads the valid lines. A missing file has no starts. An incomplete last line is no damage.
 StartsFile read_starts(const std::filesystem::path& directory);
 
-/// The name of the file in a run directory.
-inline constexpr const char* kStartsName = "starts.jsonl";
-
 }  // namespace lie

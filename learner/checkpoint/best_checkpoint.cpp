@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config_history.h"
 #include "common/config/name_hints.h"
 #include "common/io/metrics_log.h"
@@ -70,10 +71,10 @@ void check_metric(std::string_view key, const std::string& metric,
 std::optional<std::int64_t> best_saved_step(const fs::path& run_directory,
                                             const std::string& metric) {
   std::optional<std::int64_t> best;
-  const std::map<std::int64_t, double> values = values_of(run_directory / "metrics.jsonl", metric);
+  const std::map<std::int64_t, double> values = values_of(run_directory / kMetricsFile, metric);
   const std::int64_t comparable_after = last_change_of_evaluations(run_directory);
   for (const auto& [step, value] : values) {
-    if (!fs::exists(checkpoint_path(run_directory / "checkpoints", step))) continue;
+    if (!fs::exists(checkpoint_path(run_directory / kCheckpoints, step))) continue;
     const bool is_of_others = best && *best <= comparable_after && step > comparable_after;
     if (!best || is_of_others || value > values.at(*best)) best = step;
   }

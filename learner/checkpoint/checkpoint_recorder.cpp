@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/process/log.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint/checkpoint_directory.h"
@@ -13,7 +14,7 @@ namespace lie {
 CheckpointRecorder::CheckpointRecorder(CheckpointedRun run, const ShardedTrainer& trainer,
                                        std::optional<CoordinatorState> coordinator)
     : run_(std::move(run)),
-      checkpoints_(run_.directory / "checkpoints"),
+      checkpoints_(run_.directory / kCheckpoints),
       trainer_(trainer),
       coordinator_(coordinator),
       recorded_step_(run_.first_step),
@@ -65,7 +66,7 @@ void CheckpointRecorder::note(const std::optional<SavingSeconds>& saved) {
     Log("learner", 0).info("{}", text);
   }
   if (run_.keep_log_steps > 0) {
-    remove_segments_up_to(run_.directory / "trajectories", saved_step_ - run_.keep_log_steps);
+    remove_segments_up_to(run_.directory / kTrajectories, saved_step_ - run_.keep_log_steps);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/run_files.h"
 #include "common/process/log.h"
 #include "common/process/start_record.h"
 #include "common/text/counted.h"
@@ -15,8 +16,6 @@
 
 namespace lie {
 namespace {
-
-constexpr const char* kMetricsFile = "metrics.jsonl";
 
 std::vector<Scalar> scalars_of(const MetricsRow& row) {
   std::vector<Scalar> scalars;
@@ -45,7 +44,7 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::in
                              std::vector<std::string> cautions, RunCoverage& coverage)
     : run_directory_(run_directory),
       log_(run_directory / kMetricsFile, rows_up_to(last_step, run_directory / kMetricsFile)),
-      events_(run_directory / "tensorboard"),
+      events_(run_directory / kTensorBoard),
       progress_(stderr, steps),
       steps_(steps),
       rewards_(std::move(rewards)),

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/run_files.h"
 #include "common/config/config_history.h"
 #include "common/process/log.h"
 #include "common/text/counted.h"
@@ -48,14 +49,14 @@ std::vector<MetricsRow> rows_from_log(const StepLog& log, std::span<const std::i
 void repair_metrics(const std::filesystem::path& run_directory, std::int64_t first,
                     std::int64_t last, const AdvantageOptions& advantage) {
   const Log log("learner", 0);
-  const std::filesystem::path path = run_directory / "metrics.jsonl";
+  const std::filesystem::path path = run_directory / kMetricsFile;
   MetricsFile file = metrics_to_continue(path);
   log.warn_each(file.damage);
   const Steps missing = missing_steps(file.rows, first, last);
   if (missing.empty() && file.damage.empty()) return;
   std::vector<MetricsRow> made;
   if (!missing.empty()) {
-    made = rows_from_log(StepLog(run_directory / "trajectories"), missing, advantage,
+    made = rows_from_log(StepLog(run_directory / kTrajectories), missing, advantage,
                          config_changes(run_directory));
   }
   if (!made.empty()) {

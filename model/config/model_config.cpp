@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/io/file.h"
 #include "common/io/json_node.h"
 
@@ -155,7 +156,7 @@ Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Js
 /// Throws Error if `directory` is not a model directory, the most frequent mistake of users.
 void check_directory(const std::filesystem::path& directory) {
   const std::string name = directory.string();
-  if (std::filesystem::is_directory(directory / "checkpoints")) {
+  if (std::filesystem::is_directory(directory / kCheckpoints)) {
     fail("{}: is a run directory; give one of its models, {}/checkpoints/step-...", name, name);
   }
   if (std::filesystem::exists(directory / kAdapterConfigFile) &&

@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/io/metrics_log.h"
 #include "common/io/sha256.h"
 #include "common/process/start_record.h"
@@ -544,8 +545,8 @@ TEST(Starts, OfAnOlderBuildAreNotInvented) {
 TEST(Starts, ADamagedOrIncompleteLineLosesOnlyItself) {
   const fs::path run = example("starts-damaged", {.steps = 3, .planned = 3, .starts = true});
   record_start(run, "lie_cluster train", 2);
-  std::string text = read_file(run / kStartsName);
-  fs::resize_file(run / kStartsName, text.size() - 5);
+  std::string text = read_file(run / kStartsFile);
+  fs::resize_file(run / kStartsFile, text.size() - 5);
   EXPECT_TRUE(read_starts(run).damage.empty());
   EXPECT_EQ(read_starts(run).starts.size(), 1U);
   record_start(run, "lie_cluster train", 3);

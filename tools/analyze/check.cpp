@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/comm/message_file.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
@@ -251,7 +252,7 @@ void check_starts(const fs::path& run, Validity& found) {
     found.faults.push_back({line, "when, where or how a start of the run began or ended",
                             "none is needed: no result depends on it"});
   }
-  if (!fs::exists(run / kStartsName)) return;
+  if (!fs::exists(run / kStartsFile)) return;
   found.read.push_back("starts.jsonl: " + counted(std::ssize(file.starts), "start"));
 }
 
@@ -325,24 +326,24 @@ std::int64_t last_checkpoint(const fs::path& directory) {
 Validity check_run(const fs::path& directory) {
   require_a_run(directory);
   Validity found;
-  TrajectoryCheck trajectories(directory / "trajectories",
-                               last_checkpoint(directory / "checkpoints"), found);
+  TrajectoryCheck trajectories(directory / kTrajectories, last_checkpoint(directory / kCheckpoints),
+                               found);
   // Read before the trajectories, which a live run writes first, and again after them.
-  trajectories.run(steps_with_metrics(directory / "metrics.jsonl"),
-                   removes_files(directory / "config.yaml"));
+  trajectories.run(steps_with_metrics(directory / kMetricsFile),
+                   removes_files(directory / kConfigFile));
   check_lock(directory, found);
-  check_settings(directory / "config.yaml", trajectories.settings(), found);
+  check_settings(directory / kConfigFile, trajectories.settings(), found);
   for (const FormerConfig& former : former_configs(directory)) {
     check_settings(former.path, std::nullopt, found);
   }
-  if (const fs::path inputs = directory / "inputs.yaml"; fs::exists(inputs)) {
+  if (const fs::path inputs = directory / kInputsFile; fs::exists(inputs)) {
     check_settings(inputs, std::nullopt, found, kLostInputs);
   }
-  check_metrics(directory / "metrics.jsonl", trajectories.steps(), found);
+  check_metrics(directory / kMetricsFile, trajectories.steps(), found);
   check_starts(directory, found);
-  check_events(directory, "tensorboard", found);
+  check_events(directory, kTensorBoard, found);
   check_events(directory, "tensorboard/samples", found);
-  check_checkpoints(directory / "checkpoints", found);
+  check_checkpoints(directory / kCheckpoints, found);
   for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
   for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);
   return found;

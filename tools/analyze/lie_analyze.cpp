@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/process/program.h"
@@ -252,9 +253,9 @@ void require_valid(const fs::path& checkpoint) {
 
 void print_digests(const std::string& directory, const std::string& prefix) {
   lie::analyze::require_a_run(directory);
-  const lie::RunReader run(fs::path(directory) / "trajectories");
+  const lie::RunReader run(fs::path(directory) / lie::kTrajectories);
   print_notes(directory, run.notes());
-  const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
+  const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / lie::kCheckpoints);
   if (checkpoint) require_valid(*checkpoint);
   if (run.samples().empty() && !checkpoint) {
     lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest",
@@ -268,7 +269,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
 
 void close_trajectories(const std::string& directory) {
   lie::check_unlocked(directory);  // SWMR readers and a live writer rely on the file's marks
-  const auto files = lie::segments(fs::path(directory) / "trajectories");
+  const auto files = lie::segments(fs::path(directory) / lie::kTrajectories);
   if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
   for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
   fmt::print("{}: {} trajectory files closed\n", lie::printable(directory), files.size());

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/metrics_log.h"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void load_settings(Run& run) {
-  const fs::path path = run.directory / "config.yaml";
+  const fs::path path = run.directory / kConfigFile;
   if (fs::exists(path)) {
     run.settings = config_values(path);
     run.changes = config_changes(run.directory);
@@ -80,7 +81,7 @@ std::vector<std::int64_t> prompts_of(const Run& run) {
 }
 
 void load_trajectories(Run& run) {
-  run.trajectories.emplace(run.directory / "trajectories");
+  run.trajectories.emplace(run.directory / kTrajectories);
   load_samples(*run.trajectories, run.samples);
   run.samples.prompt = prompts_of(run);
   for (const std::string& note : run.trajectories->notes()) run.notes.push_back(note);
@@ -108,7 +109,7 @@ AdvantageOptions advantage_options(const Run& run) {
 }
 
 void load_curves(Run& run) {
-  MetricsFile file = read_valid_metrics(run.directory / "metrics.jsonl");
+  MetricsFile file = read_valid_metrics(run.directory / kMetricsFile);
   for (const std::string& damage : file.damage) run.notes.push_back(damage);
   if (file.rows.empty()) {
     run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
@@ -202,7 +203,7 @@ void require_a_run(const fs::path& directory) {
     fail("{}: {}; give the run.directory of a training run", directory.string(),
          fs::exists(directory) ? "is not a directory" : "no such directory");
   }
-  for (const char* part : {"config.yaml", "metrics.jsonl", "trajectories"}) {
+  for (const char* part : {kConfigFile, kMetricsFile, kTrajectories}) {
     if (fs::exists(directory / part)) return;
   }
   fail(
@@ -225,7 +226,7 @@ Run load_run(const fs::path& directory) {
   load_trajectories(run);
   load_curves(run);
   for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));
-  run.checkpoint = latest_checkpoint(directory / "checkpoints");
+  run.checkpoint = latest_checkpoint(directory / kCheckpoints);
   run.state = describe_state(run);
   return run;
 }

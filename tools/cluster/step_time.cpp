@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/io/metrics_log.h"
 #include "common/trajectory/run_reader.h"
 
@@ -28,7 +29,7 @@ double processors(const std::vector<int>& ranks, const Hosts& hosts, std::int64_
 
 /// Returns the roles of the ranks that the log of a run names. Learners are the first ranks.
 RoleLayout logged_layout(const std::filesystem::path& run_directory) {
-  const RunReader run(run_directory / "trajectories");
+  const RunReader run(run_directory / kTrajectories);
   if (run.samples().empty()) {
     fail("{}: the log holds no response to name the ranks of the run", run_directory.string());
   }
@@ -49,7 +50,7 @@ RoleLayout logged_layout(const std::filesystem::path& run_directory) {
 
 /// Returns the steps that show how long a step takes.
 std::vector<MetricsRow> steady_steps(const std::filesystem::path& run_directory) {
-  std::vector<MetricsRow> rows = read_metrics(run_directory / "metrics.jsonl");
+  std::vector<MetricsRow> rows = read_metrics(run_directory / kMetricsFile);
   std::erase_if(rows, [](const MetricsRow& row) {
     return row.step < 2 || !row.find("step_seconds") || row.value_or_zero("evaluate_seconds") > 0;
   });
@@ -70,7 +71,7 @@ Processors processors_of(const RoleLayout& layout, const Hosts& hosts, std::int6
 std::optional<MeasuredStep> measured_step(const std::filesystem::path& run_directory) {
   const std::vector<MetricsRow> rows = steady_steps(run_directory);
   if (rows.empty()) return std::nullopt;
-  const TrainConfig config = load_train_config(run_directory / "config.yaml", {});
+  const TrainConfig config = load_train_config(run_directory / kConfigFile, {});
   MeasuredStep mean{.first_step = rows.front().step,
                     .last_step = rows.back().step,
                     .responses = responses_of(config),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/comm/message_file.h"
 #include "common/comm/wire.h"
 #include "common/config/config.h"
@@ -304,7 +305,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
 /// Logs what a start would find, and writes nothing. Rank 0 only.
 void print_plan(const EvalConfig& config, const EndTokens& ends) {
   check_directory(config);
-  const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
+  const bool holds_run = fs::exists(fs::path(config.run.directory) / kConfigFile);
   check_same_inputs(config.run.directory,
                     model_record(config.model, config.data, ends, /*has_weights=*/holds_run));
   check_writable(config.run.directory);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
@@ -87,19 +88,19 @@ void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode
 void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config,
                   const InputRecord& inputs) {
   const fs::path directory = config.run.directory;
-  make_directories(directory / "trajectories");
-  remove_segments(directory / "trajectories");
+  make_directories(directory / kTrajectories);
+  remove_segments(directory / kTrajectories);
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
   TrajectoryInfo info = info_of(config, inputs);
   const std::set<std::string> numbers = number_names(groups);
   info.numbers.assign(numbers.begin(), numbers.end());
-  TrajectoryWriter writer(directory / "trajectories", info);
+  TrajectoryWriter writer(directory / kTrajectories, info);
   writer.append(record);
   writer.close();
   StepOutcome step;
   step.evaluation.assign(groups.begin(), groups.end());
-  MetricsLog(directory / "metrics.jsonl", {})
+  MetricsLog(directory / kMetricsFile, {})
       .append({.step = 0, .wall_time = 0, .values = step_metrics(step, {})});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
@@ -20,7 +21,7 @@ bool has_tokenizer(const fs::path& model, const std::string& sha256) {
 fs::path tokenizer_directory(const LoggedRun& run) {
   const std::string& sha256 = run.log.info().tokenizer_sha256;
   if (has_tokenizer(run.logged.model.path, sha256)) return run.logged.model.path;
-  const auto checkpoint = latest_checkpoint(run.directory / "checkpoints");
+  const auto checkpoint = latest_checkpoint(run.directory / kCheckpoints);
   if (checkpoint && has_tokenizer(*checkpoint, sha256)) return *checkpoint;
   fail(
       "{}: its responses were written with the tokenizer.json of SHA-256 {}, which is neither in "
@@ -50,29 +51,29 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
                           std::int64_t step) {
   const std::vector<FormerConfig> former = former_configs(directory);
   const auto own = std::ranges::lower_bound(former, step, {}, &FormerConfig::last_step);
-  const fs::path config = own == former.end() ? directory / "config.yaml" : own->path;
-  for (const char* part : {"config.yaml", "trajectories"}) {  // sft and eval have no log
+  const fs::path config = own == former.end() ? directory / kConfigFile : own->path;
+  for (const char* part : {kConfigFile, kTrajectories}) {  // sft and eval have no log
     if (fs::exists(directory / part)) continue;
     fail("{} holds no run of train ({} is missing): give the run.directory of one",
          directory.string(), part);
   }
-  if (are_of_evaluation(config_values(directory / "config.yaml"))) {
+  if (are_of_evaluation(config_values(directory / kConfigFile))) {
     fail("{} is a directory of lie_cluster eval: give the run.directory of a run of train",
          directory.string());
   }
   LoggedRun run{.directory = directory,
                 .logged = load_train_config(config, {}),
                 .now = load_train_config(config, with_own_aggregation(overrides)),
-                .log = StepLog(directory / "trajectories"),
+                .log = StepLog(directory / kTrajectories),
                 .last_step = own == former.end() ? kAnyStep : own->last_step};
   if (run.log.steps().empty() || run.log.steps().back() == 0) {
-    fail("{} holds no complete training step", (directory / "trajectories").string());
+    fail("{} holds no complete training step", (directory / kTrajectories).string());
   }
   return run;
 }
 
 std::vector<std::string> losses_of(const LoggedRun& run) {
-  std::vector<std::string> losses = missing_segments(run.directory / "trajectories");
+  std::vector<std::string> losses = missing_segments(run.directory / kTrajectories);
   losses.insert(losses.end(), run.log.notes().begin(), run.log.notes().end());
   return losses;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/name_hints.h"
 #include "common/config/number_text.h"
@@ -124,7 +125,7 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
          checkpoint.string(), state.seed, run.directory.string(), run.log.info().seed);
   }
   const fs::path owner = fs::weakly_canonical(checkpoint).parent_path().parent_path();
-  if (owner == fs::weakly_canonical(run.directory) || !fs::exists(owner / "config.yaml")) {
+  if (owner == fs::weakly_canonical(run.directory) || !fs::exists(owner / kConfigFile)) {
     return state.step;
   }
   TrainConfig logged = run.logged;
@@ -167,7 +168,7 @@ void check_same_settings(const LoggedRun& run, NumberRange range, std::int64_t a
         "{}: its settings changed after step {}: replay the steps up to it with --steps {}-{}, or "
         "those after it with --from-checkpoint {}",
         run.directory.string(), run.last_step, after + 1, run.last_step,
-        checkpoint_path(run.directory / "checkpoints", run.last_step).string());
+        checkpoint_path(run.directory / kCheckpoints, run.last_step).string());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/comm/collective/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config/config.h"
@@ -62,7 +63,7 @@ void check_directory(SftConfig config) {
   if (!holds_this_run(directory, fields, length)) return;
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kConstant || optimizer.decay_until > 0) return;
-  for (const std::string& difference : config_differences(fields, directory / "config.yaml", {})) {
+  for (const std::string& difference : config_differences(fields, directory / kConfigFile, {})) {
     if (!difference.starts_with("run.steps:") && !difference.starts_with("run.epochs:")) continue;
     fail(
         "run.directory {} holds a run whose learning rate decays to its end ({}): restore it, "
@@ -73,7 +74,7 @@ void check_directory(SftConfig config) {
 
 /// Returns whether a start resumes something.
 bool has_checkpoints(const SftConfig& config) {
-  const fs::path checkpoints = fs::path(config.run.directory) / "checkpoints";
+  const fs::path checkpoints = fs::path(config.run.directory) / kCheckpoints;
   return fs::exists(checkpoints) && !fs::is_empty(checkpoints);
 }
 
@@ -152,7 +153,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
 
 std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
   const auto checkpoint =
-      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {}, kAnyStep);
+      find_checkpoint(fs::path(config.run.directory) / kCheckpoints, Log("sft", 0), {}, kAnyStep);
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
@@ -178,7 +179,7 @@ void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeD
 
 /// Returns the loss of the last and the first logged step; empty if none is logged.
 std::string loss_text(const fs::path& run_directory) {
-  const std::vector<MetricsRow> rows = read_valid_metrics(run_directory / "metrics.jsonl").rows;
+  const std::vector<MetricsRow> rows = read_valid_metrics(run_directory / kMetricsFile).rows;
   if (rows.empty()) return "";
   const MetricsRow &first = rows.front(), &last = rows.back();
   std::string text = fmt::format("{:.4f} in step {}", last.value_or_zero("loss"), last.step);
@@ -247,7 +248,7 @@ void sft(Job& job, const ConfigArguments& arguments) {
   bool is_stopped = false;
   const SftParts parts{.examples = inputs.train,
                        .validation = inputs.held_out,
-                       .checkpoints = fs::path(config.run.directory) / "checkpoints",
+                       .checkpoints = fs::path(config.run.directory) / kCheckpoints,
                        .start_model = config.model.path,
                        .progress =
                            [&](const SftProgress& progress) {

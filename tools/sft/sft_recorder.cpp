@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/run_files.h"
 #include "common/process/log.h"
 
 namespace lie {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t kLines = 20;  // per run, if the terminal cannot rewrite a line
 
 std::filesystem::path metrics_path(const std::filesystem::path& directory) {
-  return directory / "metrics.jsonl";
+  return directory / kMetricsFile;
 }
 
 /// Returns the rows up to the first step. Warns about damaged ones.

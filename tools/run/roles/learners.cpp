@@ -7,6 +7,7 @@
 
 #include "actors/kv_cache_size.h"
 #include "common/base/identity.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/process/log.h"
@@ -90,7 +91,7 @@ std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transpo
 namespace {
 
 fs::path trajectory_directory(const TrainConfig& config) {
-  return fs::path(config.run.directory) / "trajectories";
+  return fs::path(config.run.directory) / kTrajectories;
 }
 
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,

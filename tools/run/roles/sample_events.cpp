@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/run_files.h"
 #include "common/text/printable.h"
 
 namespace lie {
@@ -33,7 +34,7 @@ std::string sample_text(const ScoredGroup& group, const std::string& response) {
 }  // namespace
 
 SampleEvents::SampleEvents(const std::filesystem::path& run_directory, const RunStart& start)
-    : directory_(run_directory / "tensorboard" / "samples"),
+    : directory_(run_directory / kTensorBoard / "samples"),
       first_step_(start.logged_step > 0 ? start.logged_step + 1 : 0),
       tokenizer_(Tokenizer::load(start.model_directory)) {}
 

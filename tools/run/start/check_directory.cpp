@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
@@ -39,7 +40,7 @@ bool holds_run(TrainConfig config) {
   const FieldList fields = fields_of(config);
   const std::vector<std::string> changeable = changeable_keys(config);
   if (config.run.resume == Resume::kChanged) return holds_this_run(directory, fields, changeable);
-  const bool can_change = fs::exists(fs::path(directory) / "config.yaml") &&
+  const bool can_change = fs::exists(fs::path(directory) / kConfigFile) &&
                           differences_text(directory, fields, changeable).empty();
   return holds_this_run(
       directory, fields, {},
@@ -59,7 +60,7 @@ bool replaces_failed_start(TrainConfig config) {
 /// Returns whether the teacher of distillation has another path than in the run's config. The steps
 /// that are logged are then learned again with the old one.
 bool names_other_teacher(const TrainConfig& config) {
-  const fs::path stored = fs::path(config.run.directory) / "config.yaml";
+  const fs::path stored = fs::path(config.run.directory) / kConfigFile;
   if (!fs::exists(stored)) return false;
   for (const auto& [key, value] : config_values(stored)) {
     if (key == "policy_loss.distillation.teacher") return value != teacher_of(config.policy_loss);

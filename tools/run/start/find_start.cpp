@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config_history.h"
 #include "common/io/metrics_log.h"
 #include "common/process/log.h"
@@ -37,7 +38,7 @@ RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_m
   const auto log_holds = [&](std::int64_t step) {
     return log_holds_all_up_to(step, directory, log);
   };
-  const auto checkpoint = find(directory / "checkpoints", log, log_holds, at_most);
+  const auto checkpoint = find(directory / kCheckpoints, log, log_holds, at_most);
   return checkpoint ? start_at(*checkpoint) : first_start(config);
 }
 
@@ -52,7 +53,7 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
     return start;
   }
   RunStart earlier = start_of(config, valid_checkpoint, oldest);
-  earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
+  earlier.logged_step = StepLog(directory / kTrajectories, earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
       "{}: the schedule may need the weights after step {}, but no checkpoint and log lead to "
@@ -66,7 +67,7 @@ std::int64_t end_of_run(const TrainConfig& config, std::int64_t logged_step) {
   const auto goal = parse_metric_condition(config.run.stop_when);
   if (!goal) return config.run.steps;
   for (const MetricsRow& row :
-       read_valid_metrics(fs::path(config.run.directory) / "metrics.jsonl").rows) {
+       read_valid_metrics(fs::path(config.run.directory) / kMetricsFile).rows) {
     if (row.step <= logged_step && goal->holds(row)) return std::min(row.step, config.run.steps);
   }
   return config.run.steps;
@@ -88,7 +89,7 @@ RunStart with_stage(RunStart start, const TrainConfig& config) {
 
 SavedSteps recover_saved_steps(const TrainConfig& config) {
   SavedSteps saved{.checkpoint = start_of(config, valid_checkpoint)};
-  saved.logged_step = recover_log(fs::path(config.run.directory) / "trajectories",
+  saved.logged_step = recover_log(fs::path(config.run.directory) / kTrajectories,
                                   saved.checkpoint.step, Log("learner", 0));
   return saved;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 
 namespace lie {
 namespace {
@@ -116,7 +117,7 @@ std::string input_difference(const InputRecord& then, const InputRecord& now,
 
 void check_same_inputs(const fs::path& run_directory, const InputRecord& now,
                        const InputRules& rules) {
-  if (!fs::exists(run_directory / "config.yaml")) return;
+  if (!fs::exists(run_directory / kConfigFile)) return;
   const std::string difference =
       input_difference(recorded_inputs(run_directory), now, run_directory.string(), rules);
   if (!difference.empty()) fail("{}", difference);

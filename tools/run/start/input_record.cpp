@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/io/crc32c.h"
 #include "common/io/file.h"
 #include "common/io/json.h"
@@ -30,7 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRecordFile = "inputs.yaml";
 constexpr std::uintmax_t kMostBytes = 64 << 20;  // of a program's file
 constexpr double kGibibyte = 1 << 30;
 constexpr std::int64_t kLoggedBytes = std::int64_t{8} << 30;  // some 10 s of hashing
@@ -137,7 +137,7 @@ InputRecord parse_record(const fs::path& path) {
 /// Returns what the trajectory files say about the inputs. Skips files that cannot be read.
 InputRecord logged_inputs(const fs::path& run_directory) {
   InputRecord record;
-  for (const Segment& segment : segments(run_directory / "trajectories")) {
+  for (const Segment& segment : segments(run_directory / kTrajectories)) {
     try {
       const SegmentReader reader(segment.path);
       record.weights = reader.info().model_sha256;
@@ -162,9 +162,7 @@ std::string expanded(const std::string& word) {
   return result;
 }
 
-bool holds_config(const fs::path& run_directory) {
-  return fs::exists(run_directory / "config.yaml");
-}
+bool holds_config(const fs::path& run_directory) { return fs::exists(run_directory / kConfigFile); }
 
 /// Returns the hash of the stored weights. Logs first if it takes more than some seconds.
 std::string hashed_weights(const fs::path& model) {
@@ -243,12 +241,12 @@ std::string tokenizer_sha256(const fs::path& model) {
 std::string record_sha256(const InputRecord& record) { return sha256_hex(text_of(record)); }
 
 InputRecord recorded_inputs(const fs::path& run_directory) {
-  const fs::path file = run_directory / kRecordFile;
+  const fs::path file = run_directory / kInputsFile;
   return fs::exists(file) ? parse_record(file) : logged_inputs(run_directory);
 }
 
 bool record_inputs(const fs::path& run_directory, InputRecord now) {
-  const fs::path file = run_directory / kRecordFile;
+  const fs::path file = run_directory / kInputsFile;
   const bool is_run = holds_config(run_directory), is_recorded = is_run && fs::exists(file);
   const InputRecord then = is_run ? recorded_inputs(run_directory) : InputRecord{};
   if (!now.evaluation) now.evaluation = then.evaluation;
@@ -265,7 +263,7 @@ std::string unrecorded_text(const fs::path& run_directory) {
   const InputRecord logged = logged_inputs(run_directory);
   return fmt::format(
       "{} is missing, as in runs of older builds: {}; the inputs of this start are recorded now",
-      (run_directory / kRecordFile).string(),
+      (run_directory / kInputsFile).string(),
       logged.weights.empty()
           ? "weights, tokenizer, ends, template and data cannot be compared with the run's"
           : "weights and tokenizer are those of the log; ends, template and data cannot be "

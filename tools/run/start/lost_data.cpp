@@ -7,6 +7,7 @@
 #include <ranges>
 #include <set>
 
+#include "common/base/run_files.h"
 #include "common/io/metrics_log.h"
 #include "common/text/counted.h"
 #include "common/trajectory/segments.h"
@@ -63,8 +64,8 @@ void note_missing_steps(std::vector<std::string>& notes, const fs::path& file, c
 std::vector<std::string> lost_data(const fs::path& run_directory, std::int64_t first,
                                    std::int64_t last) {
   std::vector<std::string> notes;
-  const fs::path metrics = run_directory / "metrics.jsonl";
-  const fs::path trajectories = run_directory / "trajectories";
+  const fs::path metrics = run_directory / kMetricsFile;
+  const fs::path trajectories = run_directory / kTrajectories;
   note_missing_steps(notes, metrics, steps_with_metrics(metrics), first, last);
   const SegmentIndex index = read_index(trajectories);
   note_lost_segments(notes, trajectories, index);
@@ -74,7 +75,7 @@ std::vector<std::string> lost_data(const fs::path& run_directory, std::int64_t f
 }
 
 bool log_holds_all_up_to(std::int64_t step, const fs::path& run_directory, const Log& log) {
-  const fs::path trajectories = run_directory / "trajectories";
+  const fs::path trajectories = run_directory / kTrajectories;
   const Steps steps = steps_with_trajectories(trajectories, usable_index(trajectories, log), false);
   return std::ranges::distance(steps.lower_bound(1), steps.upper_bound(step)) == step;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/file.h"
@@ -76,7 +77,7 @@ PreparedRun prepared_run(RunStart start, RunInputs inputs, const InputRecord& re
 /// config.yaml is replaced.
 void keep_former_settings(TrainConfig config, const InputRecord& now) {
   const fs::path directory = config.run.directory;
-  if (config.run.resume != Resume::kChanged || !fs::exists(directory / "config.yaml")) return;
+  if (config.run.resume != Resume::kChanged || !fs::exists(directory / kConfigFile)) return;
   const std::string differences = differences_text(directory, fields_of(config));
   const bool has_new_settings = !differences.empty();
   const bool has_new_rows =
@@ -101,7 +102,7 @@ void keep_former_settings(TrainConfig config, const InputRecord& now) {
 
 /// Warns of a reward or verifier program that is not the one of the last start.
 void warn_of_program(const TrainConfig& config, const InputRecord& now) {
-  if (!fs::exists(fs::path(config.run.directory) / "config.yaml")) return;
+  if (!fs::exists(fs::path(config.run.directory) / kConfigFile)) return;
   Log("learner", 0).warn_if_any(program_change(recorded_inputs(config.run.directory), now));
 }
 
@@ -118,8 +119,8 @@ void open_directory(Job& job, TrainConfig config, const InputRecord& inputs,
     warn_of_program(config, inputs);
   });
   record_this_start(job, directory, command);
-  make_directories(directory / "trajectories");
-  make_directories(directory / "checkpoints");
+  make_directories(directory / kTrajectories);
+  make_directories(directory / kCheckpoints);
 }
 
 /// Removes the groups of steps up to `logged_step` from the journal. With first_groups, a later
@@ -205,7 +206,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   RunInputs inputs = check_inputs(config);
   check_writable(config.run.directory);
   try_programs(config, inputs.prompts.training.prompts.front());
-  const bool holds_run = fs::exists(fs::path(config.run.directory) / "config.yaml");
+  const bool holds_run = fs::exists(fs::path(config.run.directory) / kConfigFile);
   const InputRecord record = record_of(config, inputs, /*has_weights=*/holds_run);
   check_inputs_of_run(config, record);
   check_repeated_inputs(config, record);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/run_files.h"
 #include "common/config/config.h"
 #include "common/config/config_history.h"
 #include "common/io/crc32c.h"
@@ -65,7 +66,7 @@ std::string differences_text(const std::filesystem::path& directory, const Field
   std::vector<std::string> ignored = change_no_result(config);
   std::ranges::copy(recorded_paths(directory), std::back_inserter(ignored));
   std::ranges::copy(may_change, std::back_inserter(ignored));
-  auto differences = config_differences(config, directory / "config.yaml", ignored);
+  auto differences = config_differences(config, directory / kConfigFile, ignored);
   const std::size_t all = differences.size();
   differences.resize(std::min(all, kDifferencesShown));
   return fmt::format("{}{}", fmt::join(differences, "; "),
@@ -97,9 +98,9 @@ void refuse_damaged_config(const std::filesystem::path& config) {
 
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
                     std::span<const std::string> may_change, std::string_view remedy) {
-  if (!std::filesystem::exists(directory / "config.yaml")) {
+  if (!std::filesystem::exists(directory / kConfigFile)) {
     const auto is_expected = [](const std::string& name) {
-      return name.starts_with("config.yaml") || name.starts_with("inputs.yaml") ||
+      return name.starts_with(kConfigFile) || name.starts_with(kInputsFile) ||
              name.starts_with(kWriterLockName);
     };
     if (!std::filesystem::is_directory(directory) ||
@@ -113,7 +114,7 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
   }
   const std::string differences = differences_text(directory, config, may_change);
   if (differences.empty()) return true;
-  refuse_damaged_config(directory / "config.yaml");
+  refuse_damaged_config(directory / kConfigFile);
   fail(
       "run.directory {} holds a run of another config ({}): restore these values, {}or name "
       "another directory",
@@ -125,13 +126,13 @@ bool holds_no_step(const std::filesystem::path& directory) {
     const auto file = directory / name;
     return !std::filesystem::exists(file) || std::filesystem::is_empty(file);
   };
-  return std::filesystem::exists(directory / "config.yaml") && is_empty("metrics.jsonl") &&
-         is_empty("checkpoints");
+  return std::filesystem::exists(directory / kConfigFile) && is_empty(kMetricsFile) &&
+         is_empty(kCheckpoints);
 }
 
 void check_repeats(const std::filesystem::path& schedule, const FieldList& config) {
   const std::filesystem::path directory = schedule.parent_path();
-  if (!std::filesystem::exists(directory / "config.yaml")) return;
+  if (!std::filesystem::exists(directory / kConfigFile)) return;
   const std::vector<std::string> may_change = {"run.schedule", "run.follow_schedule", "model.path",
                                                "data.train_file", "data.evaluation_file"};
   const std::string differences = differences_text(directory, config, may_change);
@@ -144,7 +145,7 @@ void check_repeats(const std::filesystem::path& schedule, const FieldList& confi
 
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
   make_directories(directory);
-  write_file_atomically(directory / "config.yaml", with_checksum_comment(dump_config(config)));
+  write_file_atomically(directory / kConfigFile, with_checksum_comment(dump_config(config)));
 }
 
 void open_run_directory(Job& job, const std::filesystem::path& directory, const FieldList& config,

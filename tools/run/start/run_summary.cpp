@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/base/run_files.h"
 #include "common/process/log.h"
 #include "common/process/program.h"
 #include "common/process/terminal.h"
@@ -137,7 +138,7 @@ std::string run_headline(const std::string& directory, std::optional<std::int64_
 }
 
 std::vector<SummaryEntry> checkpoint_entries(const std::filesystem::path& run_directory) {
-  const auto checkpoint = latest_checkpoint(run_directory / "checkpoints");
+  const auto checkpoint = latest_checkpoint(run_directory / kCheckpoints);
   if (!checkpoint) return {};
   return {{"checkpoint", checkpoint->string()}};
 }

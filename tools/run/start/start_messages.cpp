@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/run_files.h"
 #include "common/comm/role_table.h"
 #include "common/io/metrics_log.h"
 #include "common/process/log.h"
@@ -90,14 +91,14 @@ std::string steps_text(const TrainConfig& config, const RunStart& start) {
 /// Returns the summary of where a run's results are, with the command to type next.
 std::string end_text(const TrainConfig& config, std::string_view how) {
   const fs::path directory = config.run.directory;
-  const MetricsFile metrics = read_valid_metrics(directory / "metrics.jsonl");
+  const MetricsFile metrics = read_valid_metrics(directory / kMetricsFile);
   std::vector<SummaryEntry> entries = result_entries(metrics.rows);
   std::ranges::copy(checkpoint_entries(directory), std::back_inserter(entries));
   const std::string& kept = config.best_checkpoint.keep_best;
   const std::string metric = kept.empty() ? "eval_accuracy" : kept;
   const auto best = metrics.damage.empty() ? best_saved_step(directory, metric) : std::nullopt;
   if (best) entries.push_back({"best", fmt::format("step {} by {}", *best, metric)});
-  entries.push_back({"trajectories", (directory / "trajectories").string()});
+  entries.push_back({"trajectories", (directory / kTrajectories).string()});
   entries.push_back(next_command_entry("lie_analyze", directory.string()));
   return run_summary_text(how, entries);
 }
