@@ -6,6 +6,7 @@
 
 A page marks the place of a table by two comments, and TABLES says what the table holds. Needs NumPy.
 """
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ROOT / "docs" / "studies"
+RESULTS = STUDIES / "results"
 sys.path.insert(0, str(ROOT / "python"))
 from lie_cluster.estimates import holm, mean, mean_interval, paired_p, two_way_bootstrap  # noqa: E402
 from lie_cluster.study.load import load_study  # noqa: E402
@@ -78,6 +80,11 @@ class Comparison(NamedTuple):
         return dict.fromkeys(OF_A_COMPARISON, "") | cells
 
 
+def joined(files):
+    """Returns the study of these files of RESULTS."""
+    return load_study(*(RESULTS / f"{file}.json" for file in files))
+
+
 def compare(study, pairs):
     """Returns the comparison of each pair of rows (row, against)."""
     found = {}
@@ -93,14 +100,15 @@ def compare(study, pairs):
 class Rows(NamedTuple):
     """A table with a line for each row of a study."""
 
-    files: tuple  # of docs/studies/results, joined
+    files: tuple  # of RESULTS, joined
     columns: dict  # head in the page: key of OF_A_ROW or OF_A_COMPARISON, or {row: text}
     against: str = ""  # the row that all others are compared with
     rows: tuple = ()  # all, if empty
     before: tuple = ()  # lines that come from elsewhere
     after: tuple = ()
 
-    def lines(self, study):
+    def lines(self):
+        study = joined(self.files)
         rows = self.rows or tuple(result.row.name for result in study.with_runs())
         comparisons = compare(study, [(row, self.against) for row in rows if row != self.against]) if self.against else {}
         lines = [row_of(("row", *self.columns)), "|---" * (1 + len(self.columns)) + "|", *self.before]
@@ -119,9 +127,9 @@ class Comparisons(NamedTuple):
     files: tuple
     pairs: tuple  # (row, against)
 
-    def lines(self, study):
+    def lines(self):
         lines = [row_of(("comparison", "pairs", *OF_A_COMPARISON)), "|---" * (2 + len(OF_A_COMPARISON)) + "|"]
-        for (row, against), comparison in compare(study, self.pairs).items():
+        for (row, against), comparison in compare(joined(self.files), self.pairs).items():
             lines.append(row_of((f"`{row}` to `{against}`", str(len(comparison.differences)), *comparison.cells().values())))
         return lines
 
@@ -153,7 +161,8 @@ class Candidates(NamedTuple):
         return {name: (*both, "out" if name not in left else "chosen" if is_complete and name == best else "")
                 for name, both in found.items()}
 
-    def lines(self, study):
+    def lines(self):
+        study = joined(self.files)
         lines = [row_of(("rival", "candidate", "alone, by seed", "with LIE, by seed", "mean", "")), "|---" * 6 + "|"]
         for rival in self.rivals:
             for name, (alone, lie, verdict) in self.choice(study, rival).items():
@@ -161,6 +170,29 @@ class Candidates(NamedTuple):
                 every = [by_seed[seed] for by_seed in (alone, lie) if by_seed for seed in both]
                 lines.append(row_of((f"`{rival}`", name, *(" ".join(f"{a:.3f}" for a in by_seed.values()) for by_seed in (alone, lie)),
                                      f"{mean(every):.3f}" if every else "", verdict)))
+        return lines
+
+
+class Budgets(NamedTuple):
+    """A table with a line for each row of a file that lie_cluster.study.budgets wrote."""
+
+    file: str
+    budgets: tuple  # tokens that a response may have
+    frm: str  # budget that the limit is compared with
+    limit: str  # tokens
+
+    def lines(self):
+        heads = [f"at {budget}" for budget in (*self.budgets, self.limit)]
+        lines = [row_of(("row", *heads, f"at {self.limit}, each seed", f"gain from {self.frm}, each seed", "tokens"))]
+        lines.append("|---" * (4 + len(heads)) + "|")
+        for row, seeds in json.loads((RESULTS / self.file).read_text(encoding="utf-8")).items():
+            at_limit = [of["at_limit"] for of in seeds.values()]
+            by_budget = {budget: [of["budgets"][budget] for of in seeds.values()] for budget in self.budgets}
+            lines.append(row_of((
+                f"`{row}`", *(f"{mean(values):.3f}" for values in (*by_budget.values(), at_limit)),
+                " ".join(f"{value:.3f}" for value in at_limit),
+                " ".join(f"{limit - cut:+.3f}" for limit, cut in zip(at_limit, by_budget[self.frm])),
+                f"{mean([of['tokens'] for of in seeds.values()]):.0f}")))
         return lines
 
 
@@ -230,8 +262,7 @@ def drawn(page, text):
     for (of, name), table in TABLES.items():
         if of != page:
             continue
-        study = load_study(*(STUDIES / "results" / f"{file}.json" for file in table.files))
-        lines = "\n".join(re.sub(" +", " ", line) for line in table.lines(study))
+        lines = "\n".join(re.sub(" +", " ", line) for line in table.lines())
         text, count = re.subn(rf"(<!-- table \"{name}\" of scripts/study_tables.py -->\n).*?(\n<!-- end of table -->)",
                               lambda match, lines=lines: match[1] + lines + match[2], text, flags=re.S)
         if count != 1:

@@ -1,4 +1,5 @@
 """Estimates with their intervals, computed as by tools/statistics/intervals.cpp."""
+import functools
 import math
 import statistics
 from typing import NamedTuple
@@ -103,16 +104,19 @@ def bootstrap_means(columns, resamples):
     return [Estimate(mean(values.tolist()), float(a), float(b)) for values, a, b in zip(columns, low, high)]
 
 
+@functools.lru_cache(maxsize=8)
+def _drawn_shares(axis, size, resamples):
+    """Returns [resamples, size]: how often each row (axis 0) or column was drawn, divided by their number. The draws depend on
+    nothing else, so tables of one shape share them."""
+    bits = random_bits(1, BOOTSTRAP_STREAM, problem=axis + 1, sample=np.arange(resamples)[:, None], index=np.arange(size))
+    return np.stack([np.bincount(one, minlength=size) for one in random_below(bits, size)]) / size
+
+
 def two_way_bootstrap(table, resamples):
     """Returns the mean of a table [rows, columns] with the percentile interval of the bootstrap that draws rows and columns
     independently of each other."""
     table = np.asarray(table, float)
-    draws = np.arange(resamples)[:, None]
-    share = []  # [resamples, size] for each axis: how often a row or column was drawn, divided by their number
-    for axis, size in enumerate(table.shape):
-        bits = random_bits(1, BOOTSTRAP_STREAM, problem=axis + 1, sample=draws, index=np.arange(size))
-        drawn = random_below(bits, size)
-        share.append(np.stack([np.bincount(one, minlength=size) for one in drawn]) / size)
-    means = np.einsum("ri,ij,rj->r", share[0], table, share[1], optimize=True)
+    rows, columns = (_drawn_shares(axis, size, resamples) for axis, size in enumerate(table.shape))
+    means = np.einsum("ri,ij,rj->r", rows, table, columns, optimize=True)
     low, high = np.quantile(means, (0.025, 0.975))
     return Estimate(float(table.mean()), float(low), float(high))
