@@ -12,10 +12,12 @@ ranks="${5:-4}"
 long=(--set run.steps=12 "${@:6}")
 train "$ranks" "$WORK/whole" "${long[@]}" >"$WORK/whole.log" 2>&1 || { cat "$WORK/whole.log"; fail "the uninterrupted run failed"; }
 
-# Kills one random rank of the mpirun with process id $1 after a random time of up to two seconds.
+# Kills one random rank of the mpirun with process id $1, up to a second and a half after its log $2
+# begins. Before that ranks still connect: mpirun 4.1 can hang for ever if one is killed then.
 kill_a_rank() {
   local launcher="$1" pids
-  sleep "$((RANDOM % 2)).$(printf %03d $((RANDOM % 1000)))"
+  while kill -0 "$launcher" 2>/dev/null && ! grep -q '^\[learner 0\]' "$2"; do sleep 0.02; done
+  sleep "$(printf '%d.%03d' $((RANDOM % 2)) $((RANDOM % 500)))"
   mapfile -t pids < <(pgrep -P "$launcher" || true)
   [ "${#pids[@]}" -gt 0 ] || return 1
   kill -9 "${pids[$((RANDOM % ${#pids[@]}))]}" 2>/dev/null
@@ -25,10 +27,11 @@ mkdir "$WORK/killed" && touch "$WORK/killed/config.yaml.partial"  # left by a st
 killed=0 attempts=0
 while [ "$killed" -lt "$kills" ]; do
   attempts=$((attempts + 1))
+  log="$WORK/attempt-$attempts.log"
   mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/killed" \
-    "${long[@]}" >>"$WORK/killed.log" 2>&1 &
+    "${long[@]}" >"$log" 2>&1 &
   launcher=$!
-  if kill_a_rank "$launcher"; then killed=$((killed + 1)); fi
+  if kill_a_rank "$launcher" "$log"; then killed=$((killed + 1)); fi
   # A run that ended before the kill is started anew, so that every kill counts.
   if wait "$launcher"; then rm -rf "$WORK/killed"; fi
 done
