@@ -41,6 +41,7 @@ EFFECTS = (("LIE against GSPO", (
     ("taught the search (injection)", "injection-with", "gspo-lie", "gspo"),
     ("not taught the search", "injection-without", "gspo-lie", "gspo"),
     ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
+    ("find the pair", "rivals-find-pair", "gspo-lie", "gspo"),
     ("the demo's task, SmolLM2-135M", "real-search", "gspo-lie", "gspo"),
     ("word problems, SmolLM2-135M", "word-problems", "gspo-lie", "gspo"),
     ("word problems, gated LIE", "word-problems", "gated-lie", "gspo"))),

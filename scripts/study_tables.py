@@ -237,8 +237,10 @@ TABLES = {
     ("paper-scale.md", "comparisons"): Comparisons(
         ("paper-scale",), (("lie-demo", "gspo"), ("lie-quarter", "gspo"), ("lie-twelfth", "gspo"), ("lie-paper", "gspo"),
                            ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
+    ("paper-scale.md", "find the pair"): Comparisons(
+        ("rivals-find-pair", "find-pair-paper"), (("lie-paper", "gspo"), ("lie-paper", "gspo-lie"))),
     ("coverage-bonus.md", "rows"): Rows(
-        ("coverage-bonus",), {"accuracy, seeds from 941 on": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
+        ("coverage-bonus",), {"accuracy, seeds 941 to 948": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
     ("coverage-bonus.md", "comparisons"): Comparisons(
         ("coverage-bonus",), tuple((size, against) for against in ("gspo", "gspo-lie") for size in ("bonus-0125", "bonus-025", "bonus-05"))),
     ("real-search.md", "rows"): Rows(
@@ -248,7 +250,7 @@ TABLES = {
     ("rivals.md", "candidates"): Candidates(("rivals-tuning",), RIVALS, (911, 912, 913)),
     ("rivals.md", "demo"): Rows(("rivals-demo",), RIVAL_COLUMNS, rows=RIVAL_ROWS),
     ("rivals.md", "demo comparisons"): Comparisons(("rivals-demo",), RIVAL_PAIRS),
-    ("rivals.md", "find the pair"): Rows(("rivals-find-pair",), RIVAL_COLUMNS, rows=tuple(row for row in RIVAL_ROWS if row != "maxrl-gated")),
+    ("rivals.md", "find the pair"): Rows(("rivals-find-pair",), RIVAL_COLUMNS, rows=RIVAL_ROWS),
     ("rivals.md", "find the pair comparisons"): Comparisons(("rivals-find-pair",), RIVAL_PAIRS),
     **{("dose-and-response.md", dose): Rows(
         (f"dose-{dose}",),
