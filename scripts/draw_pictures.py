@@ -33,7 +33,7 @@ WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 84, 66
 MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
 
-# Rows of runs with equal seeds: what is compared, the results file, the row, and the row that it is compared with.
+# Rows of runs with equal seeds: what is compared, the results files, the row, and the row that it is compared with.
 EFFECTS = (("LIE against GSPO", (
     ("the demo", "paper-scale", "lie-demo", "gspo"),
     ("the demo, penalty of the paper's size", "paper-scale", "lie-paper", "gspo"),
@@ -42,6 +42,7 @@ EFFECTS = (("LIE against GSPO", (
     ("not taught the search", "injection-without", "gspo-lie", "gspo"),
     ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
     ("find the pair", "rivals-find-pair", "gspo-lie", "gspo"),
+    ("find the pair, penalty of the paper's size", "rivals-find-pair find-pair-paper", "lie-paper", "gspo"),
     ("the demo's task, SmolLM2-135M", "real-search", "gspo-lie", "gspo"),
     ("word problems, SmolLM2-135M", "word-problems", "gspo-lie", "gspo"),
     ("word problems, gated LIE", "word-problems", "gated-lie", "gspo"))),
@@ -136,9 +137,9 @@ def accuracy_and_length():
     return picture(WIDTH, HEIGHT, parts)
 
 
-def differences(file, row, against):
+def differences(files, row, against):
     """Returns the difference of final accuracy for each seed that both rows have."""
-    runs = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))["runs"]
+    runs = [run for file in files.split() for run in json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))["runs"]]
     ends = {(run["row"], run["seed"]): run["final"]["eval_accuracy"] for run in runs}
     return [ends[row, seed] - ends[against, seed] for name, seed in sorted(ends) if name == row and (against, seed) in ends]
 
