@@ -239,6 +239,7 @@ TABLES = {
                            ("lie-quarter", "lie-demo"), ("lie-twelfth", "lie-demo"), ("lie-paper", "lie-demo"))),
     ("paper-scale.md", "find the pair"): Comparisons(
         ("rivals-find-pair", "find-pair-paper"), (("lie-paper", "gspo"), ("lie-paper", "gspo-lie"))),
+    ("extrapolation.md", "budgets"): Budgets("extrapolation.json", ("60", "80", "100", "130"), frm="100", limit="220"),
     ("coverage-bonus.md", "rows"): Rows(
         ("coverage-bonus",), {"accuracy, seeds 941 to 948": "accuracy", **same("mean", "tokens", "cut at the limit", "C_context")}),
     ("coverage-bonus.md", "comparisons"): Comparisons(
