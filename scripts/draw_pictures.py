@@ -22,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 from lie_cluster.estimates import mean_interval  # noqa: E402
+from lie_cluster.study.load import load_study  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 RESULTS = ROOT / "docs" / "studies" / "results"
@@ -35,27 +36,27 @@ MOST_TOKENS, ACCURACIES = 140, (0.5, 1.0)
 
 # Rows of runs with equal seeds: what is compared, the results files, the row, and the row that it is compared with.
 EFFECTS = (("LIE against GSPO", (
-    ("the demo", "paper-scale", "lie-demo", "gspo"),
-    ("the demo, penalty of the paper's size", "paper-scale", "lie-paper", "gspo"),
-    *((f"lazy answer correct in {dose}", f"dose-{dose}", "gspo-lie", "gspo") for dose in ("0.10", "0.30", "0.55", "0.75")),
-    ("taught the search (injection)", "injection-with", "gspo-lie", "gspo"),
-    ("not taught the search", "injection-without", "gspo-lie", "gspo"),
-    ("mixed lengths of lists", "list-lengths", "gspo-lie", "gspo"),
-    ("find the pair", "rivals-find-pair", "gspo-lie", "gspo"),
-    ("find the pair, penalty of the paper's size", "rivals-find-pair find-pair-paper", "lie-paper", "gspo"),
-    ("the demo's task, SmolLM2-135M", "real-search", "gspo-lie", "gspo"),
-    ("word problems, SmolLM2-135M", "word-problems", "gspo-lie", "gspo"),
-    ("word problems, gated LIE", "word-problems", "gated-lie", "gspo"))),
+    ("the demo", ("paper-scale",), "lie-demo", "gspo"),
+    ("the demo, penalty of the paper's size", ("paper-scale",), "lie-paper", "gspo"),
+    *((f"lazy answer correct in {dose}", (f"dose-{dose}",), "gspo-lie", "gspo") for dose in ("0.10", "0.30", "0.55", "0.75")),
+    ("taught the search (injection)", ("injection-with",), "gspo-lie", "gspo"),
+    ("not taught the search", ("injection-without",), "gspo-lie", "gspo"),
+    ("mixed lengths of lists", ("list-lengths",), "gspo-lie", "gspo"),
+    ("find the pair", ("rivals-find-pair",), "gspo-lie", "gspo"),
+    ("find the pair, penalty of the paper's size", ("rivals-find-pair", "find-pair-paper"), "lie-paper", "gspo"),
+    ("the demo's task, SmolLM2-135M", ("real-search",), "gspo-lie", "gspo"),
+    ("word problems, SmolLM2-135M", ("word-problems",), "gspo-lie", "gspo"),
+    ("word problems, gated LIE", ("word-problems",), "gated-lie", "gspo"))),
            ("LIE with a rival, against the rival alone, on the demo", tuple(
-    (name, "rivals-demo", f"{rival}-lie", rival) for name, rival in (
+    (name, ("rivals-demo",), f"{rival}-lie", rival) for name, rival in (
         ("LUSPO", "luspo"), ("CISPO", "cispo"), ("SAPO", "sapo"), ("KL-Cov", "kl-cov"), ("GRPO, clip-higher", "grpo-clip-higher"),
         ("MaxRL", "maxrl"), ("entropy target", "entropy-target"), ("80/20", "high-entropy"), ("cosine reward", "cosine")))),
            ("A change of LIE against LIE, on the demo", (
-    ("short correct answers pay, too", "controls", "flat-length", "gspo-lie"),
-    ("targets shuffled over the prompts", "controls", "shuffled-targets", "gspo-lie"),
-    ("coverage in words", "controls", "words", "gspo-lie"),
-    ("only in groups with a correct answer", "controls", "gated-lie", "gspo-lie"),
-    ("a random verdict", "controls", "random-verdict", "gspo-lie"))))
+    ("short correct answers pay, too", ("controls",), "flat-length", "gspo-lie"),
+    ("targets shuffled over the prompts", ("controls",), "shuffled-targets", "gspo-lie"),
+    ("coverage in words", ("controls",), "words", "gspo-lie"),
+    ("only in groups with a correct answer", ("controls",), "gated-lie", "gspo-lie"),
+    ("a random verdict", ("controls",), "random-verdict", "gspo-lie"))))
 
 
 def x_of(tokens):
@@ -139,9 +140,8 @@ def accuracy_and_length():
 
 def differences(files, row, against):
     """Returns the difference of final accuracy for each seed that both rows have."""
-    runs = [run for file in files.split() for run in json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))["runs"]]
-    ends = {(run["row"], run["seed"]): run["final"]["eval_accuracy"] for run in runs}
-    return [ends[row, seed] - ends[against, seed] for name, seed in sorted(ends) if name == row and (against, seed) in ends]
+    study = load_study(*(RESULTS / f"{file}.json" for file in files))
+    return [mine.accuracy() - other.accuracy() for mine, other in study.pairs_of(row, against)]
 
 
 def effects():
@@ -154,9 +154,9 @@ def effects():
     parts = []
     for group, rows in EFFECTS:
         parts.append(text(14, y, group, 14, weight="bold"))
-        for label, file, row, against in rows:
+        for label, files, row, against in rows:
             y += 26
-            pairs = differences(file, row, against)
+            pairs = differences(files, row, against)
             middle, least, most = mean_interval(pairs)
             color = LIE if least > 0 else GSPO if most < 0 else "#6b7280"
             parts.append(text(left - 12, y + 4, label, 13, "end"))
