@@ -1,4 +1,5 @@
-// The names of a run directory's files and folders (docs/reference/run-directory.md).
+// The names of those files and folders of a run directory that several parts open
+// (docs/reference/run-directory.md).
 #pragma once
 
 namespace lie {
@@ -9,6 +10,7 @@ inline constexpr const char* kStartsFile = "starts.jsonl";    // starts and ends
 inline constexpr const char* kMetricsFile = "metrics.jsonl";  // one row a step
 inline constexpr const char* kCheckpoints = "checkpoints";
 inline constexpr const char* kTrajectories = "trajectories";
+inline constexpr const char* kJournal = "journal";  // scored groups of the steps in progress
 inline constexpr const char* kTensorBoard = "tensorboard";
 
 }  // namespace lie

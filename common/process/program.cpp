@@ -49,8 +49,8 @@ bool flush_standard_output() {
 
 int run_program(std::string_view name, const std::function<int()>& body, ProgramOptions options) {
   open_closed_streams();
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file at its limit (ulimit -f) is then an error, as a full disk
+  // A file at its limit (ulimit -f) is then an error, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   const auto report = [&](std::string_view what) {
     if (!options.reports_errors) return;
     std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, printable(what)).c_str(),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "common/base/run_files.h"
 #include "common/comm/wire.h"
 #include "common/io/file.h"
 #include "common/process/log.h"
@@ -60,7 +61,7 @@ void remove_or_warn(const fs::path& path) {
 }  // namespace
 
 Journal::Journal(const fs::path& run_directory, std::int64_t ahead)
-    : directory_(run_directory / "journal"), ahead_(ahead) {}
+    : directory_(run_directory / kJournal), ahead_(ahead) {}
 
 fs::path Journal::path_of(std::int64_t step) const {
   return directory_ / fmt::format("{}{:06}{}", kPrefix, step, kSuffix);

@@ -344,7 +344,7 @@ Validity check_run(const fs::path& directory) {
   check_events(directory, kTensorBoard, found);
   check_events(directory, "tensorboard/samples", found);
   check_checkpoints(directory / kCheckpoints, found);
-  for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
+  for (const fs::path& file : files_in(directory / kJournal, "step-")) check_messages(file, found);
   for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);
   return found;
 }

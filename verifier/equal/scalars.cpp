@@ -1,14 +1,10 @@
 // Compares numbers and formulas, with percent signs, degrees, bases and ratios.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
-#include <utility>
 
-#include "common/text/scan.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/units.h"
-#include "verifier/latex/text.h"
 
 namespace lie::equal {
 namespace {

@@ -92,8 +92,8 @@ void keep_former_settings(TrainConfig config, const InputRecord& now) {
   const Log log("learner", 0);
   log.info("the settings change after step {}: {}", last,
            has_new_settings ? differences : "other rows in data.evaluation_file");
-  if (!fs::exists(directory / "journal")) return;
-  const fs::path aside = set_aside(directory / "journal", fmt::format(".step-{:06}", last));
+  if (!fs::exists(directory / kJournal)) return;
+  const fs::path aside = set_aside(directory / kJournal, fmt::format(".step-{:06}", last));
   log.warn(
       "the groups of step {} so far were generated with the old settings: they are now in {}, "
       "and the step begins again",
